@@ -1,0 +1,80 @@
+"""The errors a user can meet: what failed, the value, the fix, and the exit code.
+
+Exit codes: 0 done; 1 nothing found, or a check failed; 2 usage; 3 stale (``check --push`` under ``block``);
+70 a bug; 75 busy or no network, try again; 78 not set up.
+"""
+
+from __future__ import annotations
+
+OK = 0
+NOTHING = 1
+USAGE = 2
+STALE = 3
+BUG = 70
+TRY_AGAIN = 75
+NOT_SET_UP = 78
+
+
+class GitragError(Exception):
+    """An error with a message for the user, a hint that says what to do, and an exit code.
+
+    Args:
+        message: One sentence: what failed, with the value.
+        hint: What to do about it; printed on a line of its own.
+    """
+
+    exit_code = NOTHING
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(GitragError):
+    """The command line or a value in it makes no sense."""
+
+    exit_code = USAGE
+
+
+class NotSetUpError(GitragError):
+    """Something gitrag needs is not there: a repository, an index, a prerequisite."""
+
+    exit_code = NOT_SET_UP
+
+
+class RepositoryError(NotSetUpError):
+    """There is no repository here, or git or libgit2 cannot or will not read it."""
+
+
+class ConfigError(UsageError):
+    """A configuration key or value is not valid."""
+
+
+class ModelError(GitragError):
+    """The model is not there, or is not what it should be."""
+
+    exit_code = TRY_AGAIN
+
+
+class NetworkError(GitragError):
+    """A download failed for want of a network."""
+
+    exit_code = TRY_AGAIN
+
+
+class BusyError(GitragError):
+    """Another process holds the store for too long."""
+
+    exit_code = TRY_AGAIN
+
+
+class StoreError(GitragError):
+    """The store cannot be read or written: no space, no permission, a newer version."""
+
+    exit_code = NOT_SET_UP
+
+
+class StaleError(GitragError):
+    """What is being pushed is not indexed, and the policy is ``block``."""
+
+    exit_code = STALE

@@ -1,0 +1,93 @@
+"""The words everyone uses: the domain's frozen data types.
+
+Lines are 1-based and inclusive. Object ids are lower-case hex strings. Paths are relative to the repository's
+top level, with ``/``, decoded from git's bytes with ``surrogateescape``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a chunk is."""
+
+    FUNCTION = "function"
+    METHOD = "method"
+    CLASS = "class"  # also struct, trait, interface, enum, impl, contract, module of a language
+    MODULE = "module"  # code outside definitions, or a piece of a file without a grammar
+    SECTION = "section"  # a heading's part of a prose document
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A contiguous piece of a file.
+
+    Attributes:
+        kind: What it is.
+        name: The defined name, or the heading; empty for module chunks.
+        qualified_name: The name with its enclosing definitions, joined by ``.`` (``Session.send``),
+            or the heading path joined by `` > ``; empty for module chunks.
+        signature: The definition up to its body, white space collapsed to one line; empty if none.
+        docstring: The docstring, or the comment right before the definition, comment marks removed; may be empty.
+        text: The exact lines ``line_start..line_end`` without the final line end, save for a single line longer
+            than a chunk may be, which is cut into several chunks with the same line range.
+        line_start: First line, 1-based.
+        line_end: Last line, inclusive.
+    """
+
+    kind: Kind
+    name: str
+    qualified_name: str
+    signature: str
+    docstring: str
+    text: str
+    line_start: int
+    line_end: int
+
+
+class Skip(StrEnum):
+    """Why a path of a tree is not indexed."""
+
+    BINARY = "binary"
+    TOO_LARGE = "too large"
+    LFS = "LFS pointer"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+    GENERATED = "generated"
+    VENDORED = "vendored"
+    IGNORED = "ignored"  # .gitragignore, -gitrag, or the configuration
+    MINIFIED = "minified"
+    LOCK_FILE = "lock file"
+    UNREADABLE = "unreadable"  # its object is missing (partial or damaged clone), or the file cannot be opened
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A leaf of a git tree, or a file of the working tree.
+
+    Attributes:
+        path: Relative path.
+        blob: Object id of its content as git stores it; for a submodule, of its commit.
+        mode: Git's file mode (0o100644, 0o100755, 0o120000 symlink, 0o160000 submodule).
+    """
+
+    path: str
+    blob: str
+    mode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where HEAD of a worktree stands.
+
+    Attributes:
+        commit: Its commit, or None on an unborn branch.
+        tree: That commit's tree; the empty tree's id on an unborn branch.
+        branch: Short branch name, or None when detached.
+    """
+
+    commit: str | None
+    tree: str
+    branch: str | None
