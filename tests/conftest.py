@@ -1,0 +1,42 @@
+"""Fixtures for every test: a machine of its own, and real git repositories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.repository import Content, GitRepository, create_repository, isolated_environment
+
+
+@pytest.fixture
+def git_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """An environment with a HOME, identity and git configuration of its own; the process gets it too."""
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = isolated_environment(home)
+    for key in os.environ.keys() - environment.keys():
+        monkeypatch.delenv(key)
+    for key, value in environment.items():
+        monkeypatch.setenv(key, value)
+    return environment
+
+
+@pytest.fixture
+def make_repository(tmp_path: Path, git_environment: dict[str, str]) -> Callable[..., GitRepository]:
+    """A factory: ``make_repository({"a.py": "x = 1\n"}, name="project")``, committed; without files, unborn."""
+
+    def make(
+        files: Mapping[str | bytes, Content] | None = None,
+        *,
+        name: str = "project",
+        bare: bool = False,
+        object_format: str = "sha1",
+    ) -> GitRepository:
+        return create_repository(
+            tmp_path / name, git_environment, files, bare=bare, object_format=object_format
+        )
+
+    return make

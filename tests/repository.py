@@ -1,0 +1,162 @@
+"""A deterministic git harness: real repositories that know nothing of the machine they are made on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FIRST_COMMIT_S = 1_700_000_000  # each commit is one minute after the one before it
+NAME, EMAIL = "A U Thor", "author@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A symbolic link, as content of a path."""
+
+    target: str
+
+
+# What a path of a repository can hold in a test; None: remove it.
+Content = str | bytes | Link | None
+
+
+def isolated_environment(home: Path) -> dict[str, str]:
+    """Return an environment in which git sees only ``home``'s configuration and a fixed identity."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "GITRAG"))}
+    return kept | {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": str(home / ".gitconfig"),
+        "GIT_AUTHOR_NAME": NAME,
+        "GIT_AUTHOR_EMAIL": EMAIL,
+        "GIT_COMMITTER_NAME": NAME,
+        "GIT_COMMITTER_EMAIL": EMAIL,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_EDITOR": "true",
+        "LC_ALL": "C",
+        "TZ": "UTC",
+    }
+
+
+@dataclass
+class GitRepository:
+    """A working tree (or a bare repository) with git's commands at hand.
+
+    Paths may be ``str`` or ``bytes`` (for names that are not UTF-8).
+    """
+
+    path: Path
+    environment: dict[str, str] = field(repr=False)
+    ticks: list[int] = field(default_factory=lambda: [0], repr=False)  # shared with its worktrees
+
+    def git(
+        self,
+        *args: str | bytes | Path,
+        stdin: bytes | None = None,
+        check: bool = True,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> str:
+        """Run git here; return its output, decoded with surrogateescape, without the final line end."""
+        date = f"{FIRST_COMMIT_S + 60 * self.ticks[0]} +0000"
+        done = subprocess.run(
+            ["git", *args],
+            cwd=cwd or self.path,
+            env=self.environment | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date} | dict(env or {}),
+            input=stdin,
+            stdin=None if stdin is not None else subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if check and done.returncode:
+            command = " ".join(map(str, args))
+            raise AssertionError(f"git {command}: {done.returncode}\n{done.stderr.decode(errors='replace')}")
+        return os.fsdecode(done.stdout).removesuffix("\n")
+
+    def file(self, path: str | bytes) -> Path:
+        """Return the absolute path of a file here."""
+        return self.path / os.fsdecode(path)
+
+    def write(self, files: Mapping[str | bytes, Content]) -> None:
+        """Write, link or (None) remove files in the working tree; whatever stands in the way is removed."""
+        for name, content in files.items():
+            target = self.file(name)
+            if target.is_dir() and not target.is_symlink():
+                subprocess.run(["rm", "-rf", "--", target], check=True)
+            elif target.is_symlink() or target.exists():
+                target.unlink()
+            if content is None:
+                continue
+            for parent in reversed(target.relative_to(self.path).parents):
+                if (self.path / parent).is_symlink() or (self.path / parent).is_file():
+                    (self.path / parent).unlink()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, Link):
+                target.symlink_to(content.target)
+            else:
+                # surrogateescape: a str that came from bytes goes back to the same bytes
+                data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+                target.write_bytes(data)
+
+    def commit(self, files: Mapping[str | bytes, Content] | None = None, message: str = "Change") -> str:
+        """Write files, commit everything in the working tree, and return the commit's id."""
+        self.write(files or {})
+        self.git("add", "--all")
+        self.ticks[0] += 1
+        self.git("commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def tree(self, rev: str = "HEAD") -> str:
+        """Return the id of a revision's tree."""
+        return self.git("rev-parse", f"{rev}^{{tree}}")
+
+    def blob(self, path: str, rev: str = "HEAD") -> str:
+        """Return the id of the blob at a path of a revision."""
+        return self.git("rev-parse", f"{rev}:{path}")
+
+    def worktree(self, path: Path, *args: str) -> GitRepository:
+        """Add a linked worktree and return it."""
+        self.git("worktree", "add", "--quiet", *args, path)
+        return GitRepository(path, self.environment, self.ticks)
+
+    def clone(self, path: Path, *args: str) -> GitRepository:
+        """Clone this repository by its transport (so that --depth and --filter act) and return the clone."""
+        self.git("-c", "protocol.file.allow=always", "clone", "--quiet", *args, self.path.as_uri(), path)
+        return GitRepository(path, self.environment, self.ticks)
+
+    def hook(self, name: str, script: str) -> None:
+        """Install a hook with this POSIX sh body."""
+        directory = Path(self.git("rev-parse", "--path-format=absolute", "--git-path", "hooks"))
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text("#!/bin/sh\n" + script)
+        (directory / name).chmod(0o755)
+
+
+def create_repository(
+    path: Path,
+    environment: Mapping[str, str],
+    files: Mapping[str | bytes, Content] | None = None,
+    *,
+    bare: bool = False,
+    object_format: str = "sha1",
+) -> GitRepository:
+    """Create a repository on branch ``main``; with files, commit them."""
+    path.mkdir(parents=True)
+    repository = GitRepository(path, dict(environment))
+    options = ["--bare"] if bare else []
+    # an empty template: no sample hooks, and nothing of the machine's own
+    repository.git(
+        "init",
+        "--quiet",
+        "--initial-branch=main",
+        "--template=",
+        f"--object-format={object_format}",
+        *options,
+    )
+    if files is not None:
+        repository.commit(files, "First")
+    return repository
