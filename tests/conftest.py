@@ -26,7 +26,7 @@ def git_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str
 
 @pytest.fixture
 def make_repository(tmp_path: Path, git_environment: dict[str, str]) -> Callable[..., GitRepository]:
-    """A factory: ``make_repository({"a.py": "x = 1\n"}, name="project")``, committed; without files, unborn."""
+    """A factory: ``make_repository({"a.py": "x"}, name="project")``, committed; without files, unborn."""
 
     def make(
         files: Mapping[str | bytes, Content] | None = None,
