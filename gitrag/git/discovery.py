@@ -1,0 +1,141 @@
+"""Finding the repository a directory belongs to, and saying clearly why there is none."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag.errors import RepositoryError
+from gitrag.git.environment import message_of, run_git, scrubbed_environment
+
+_ABSOLUTE = "--path-format=absolute"  # git 2.31
+_FIELDS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--show-object-format")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a repository lies.
+
+    Attributes:
+        root: Top level of the working tree; None for a bare repository.
+        git_dir: This worktree's git directory.
+        common_dir: The git directory shared by all worktrees.
+        environment: For git subprocesses: scrubbed, with this repository named.
+    """
+
+    root: Path | None
+    git_dir: Path
+    common_dir: Path
+    environment: dict[str, str]
+
+
+def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
+    """Find the repository that ``start`` is in.
+
+    git decides what is a repository and whether its owner is trusted. Which one is looked for:
+
+    * Without ``environ``: the one around ``start``, whatever the process's environment says. For an explicit
+      path, and for anything that runs with ``start`` other than the current directory.
+    * With ``environ``: GIT_DIR and GIT_WORK_TREE in it are honoured as git honours them. They are a user's
+      wish (a bare repository of dotfiles) or, in a hook, git's own word on which repository it works on. A
+      GIT_DIR without GIT_WORK_TREE would make ``start`` the top level, which is wrong when a hook has changed
+      the directory, so a git directory that knows its working tree is looked up from there. Everything else
+      that leaks from hooks is dropped in any case.
+
+    Raises:
+        RepositoryError: There is none, or it cannot be read; the hint says what to do.
+    """
+    start = start.absolute()
+    if not start.exists():
+        raise RepositoryError(f"{start} does not exist.", "Give a path inside a git repository.")
+    if not start.is_dir():
+        start = start.parent
+    scrubbed = scrubbed_environment(environ)
+    named = {key: value for key in ("GIT_DIR", "GIT_WORK_TREE") if environ and (value := environ.get(key))}
+    if set(named) == {"GIT_DIR"}:
+        tree = _working_tree_of(start / named["GIT_DIR"])
+        if tree is not None:
+            start, named = tree, {}
+    environment = scrubbed | named
+    git_dir, common_dir, bare, object_format, top = _ask(start, environment)
+    if object_format != "sha1":
+        raise RepositoryError(
+            f"The repository {git_dir} uses {object_format} object ids, which libgit2 cannot read.",
+            "gitrag needs a repository with SHA-1 object ids, git's default.",
+        )
+    if not top and bare != "true":  # started inside the git directory
+        tree = _working_tree_of(Path(git_dir))
+        top = _ask(tree, environment)[-1] if tree else ""
+    root = Path(top) if top else None
+    environment |= {"GIT_DIR": git_dir} | ({"GIT_WORK_TREE": top} if top else {})
+    return Location(root, Path(git_dir), Path(common_dir), environment)
+
+
+def _ask(start: Path, environment: Mapping[str, str]) -> list[str]:
+    """Return git's answers to ``_FIELDS``, and last the top level ("" where there is none)."""
+    asked = (*_FIELDS, "--show-toplevel")
+    done = run_git(["rev-parse", _ABSOLUTE, *asked], cwd=start, environment=environment)
+    if not done.stdout:
+        raise _reason(start, message_of(done), environment)
+    answers = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
+    if answers[0] == _ABSOLUTE:  # an option that an old git does not know is echoed
+        raise RepositoryError("This git is too old.", "Install git 2.31 or newer.")
+    if done.returncode:  # no working tree here
+        answers.append("")
+    if len(answers) == len(asked):
+        return answers
+    # a line end in a path: ask for one thing at a time
+    single = [run_git(["rev-parse", _ABSOLUTE, field], cwd=start, environment=environment) for field in asked]
+    return [os.fsdecode(answer.stdout).removesuffix("\n") for answer in single]
+
+
+def _working_tree_of(git_dir: Path) -> Path | None:
+    """Return the working tree a git directory belongs to, where its own files or its name tell."""
+    try:
+        link = git_dir / "gitdir"  # a linked worktree's: the path of its .git file
+        if link.is_file():
+            tree = (git_dir / os.fsdecode(link.read_bytes()).strip()).parent
+        elif git_dir.resolve().name == ".git":
+            tree = git_dir.resolve().parent
+        else:
+            return None
+        return tree if tree.is_dir() else None
+    except OSError:
+        return None
+
+
+def _reason(start: Path, said: str, environment: Mapping[str, str]) -> RepositoryError:
+    if "dubious ownership" in said or "unsafe repository" in said:
+        directory = said.partition("repository at '")[2].partition("'")[0] or str(start)
+        return RepositoryError(
+            f"The repository {directory} belongs to another user, and git does not trust it.",
+            f"If you do, run: git config --global --add safe.directory {shlex.quote(directory)}",
+        )
+    if "cannot use bare repository" in said:
+        return RepositoryError(
+            f"git refuses the bare repository around {start}: {said}.",
+            "It is your setting safe.bareRepository=explicit; name the repository with GIT_DIR.",
+        )
+    if "unknown repository extension" in said or "Expected git repo version" in said:
+        return RepositoryError(
+            f"The repository around {start} was made by a newer git: {said}.", "Install a newer git."
+        )
+    if said.startswith("not a git repository"):
+        named = environment.get("GIT_DIR")
+        if named:
+            return RepositoryError(
+                f"GIT_DIR names {named}, which is not a git repository.", "Unset GIT_DIR, or correct it."
+            )
+        if said.startswith("not a git repository:"):  # a .git file that points to nothing
+            return RepositoryError(
+                f"The .git file of {start} points to a repository that is not there: {said}.",
+                "A linked worktree that was moved is mended by: git worktree repair",
+            )
+        return RepositoryError(
+            f"There is no git repository at {start} or above it.",
+            "Go into a repository, or make one with: git init",
+        )
+    return RepositoryError(f"git cannot read the repository around {start}: {said}.", "Try: git status")

@@ -1,0 +1,95 @@
+"""Running git: a scrubbed environment, no locks, no prompts, no translation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gitrag.errors import RepositoryError
+
+# What git exports to its hooks, or a caller may have exported for another command, and why it must not reach
+# ours. Kept are the user's configuration (GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, and GIT_CONFIG_PARAMETERS, by
+# which `git -c` travels), GIT_CEILING_DIRECTORIES and GIT_EXEC_PATH.
+LEAKING = {
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES": "a push in quarantine reads through it; objects would seem to exist",
+    "GIT_ATTR_SOURCE": "attributes would come from a tree instead of the working tree",
+    "GIT_COMMON_DIR": "belongs to the worktree git was called in",
+    "GIT_CONFIG": "redirects `git config` to one file",
+    "GIT_DIR": "set in linked worktrees' hooks; wins over discovery from the directory",
+    "GIT_GLOB_PATHSPECS": "changes what a path argument means",
+    "GIT_GRAFT_FILE": "another history",
+    "GIT_ICASE_PATHSPECS": "changes what a path argument means",
+    "GIT_IMPLICIT_WORK_TREE": "says that GIT_DIR has no working tree",
+    "GIT_INDEX_FILE": "`git commit -a` and `git commit PATH` run hooks on a temporary index",
+    "GIT_INTERNAL_SUPER_PREFIX": "set by a superproject's command; prefixes every path",
+    "GIT_LITERAL_PATHSPECS": "changes what a path argument means",
+    "GIT_NAMESPACE": "another set of references",
+    "GIT_NOGLOB_PATHSPECS": "changes what a path argument means",
+    "GIT_NO_REPLACE_OBJECTS": "set below",
+    "GIT_OBJECT_DIRECTORY": "a push in quarantine writes to it",
+    "GIT_OPTIONAL_LOCKS": "set below",
+    "GIT_PREFIX": "the directory git was called from; relative paths would be resolved against it",
+    "GIT_QUARANTINE_PATH": "a push in quarantine forbids updates of references",
+    "GIT_REPLACE_REF_BASE": "another set of replaced objects",
+    "GIT_SHALLOW_FILE": "a fetch in progress has its own shallow boundary",
+    "GIT_WORK_TREE": "belongs to the GIT_DIR beside it",
+}
+
+_OURS = {
+    "GIT_NO_REPLACE_OBJECTS": "1",  # libgit2 knows no refs/replace; both must see the same trees
+    "GIT_OPTIONAL_LOCKS": "0",  # never take index.lock from under the user's own command
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",  # an object missing from a partial clone stays missing: no network
+    "LC_ALL": "C",  # messages are matched
+}
+
+
+def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment for git subprocesses, without what leaks from hooks.
+
+    Args:
+        environ: The environment to start from; the process's own by default.
+    """
+    source = os.environ if environ is None else environ
+    return {key: value for key, value in source.items() if key not in LEAKING} | _OURS
+
+
+def run_git(
+    args: Sequence[str | bytes | Path],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    stdin: bytes | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git and return what it said, whatever its exit status.
+
+    Raises:
+        RepositoryError: git is not installed, or the directory cannot be entered.
+    """
+    try:
+        return subprocess.run(
+            ["git", *args],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        if not cwd.is_dir():
+            raise RepositoryError(
+                f"The directory {cwd} does not exist.", "Was the worktree removed?"
+            ) from error
+        raise RepositoryError("git was not found on PATH.", "Install git 2.31 or newer.") from error
+    except (NotADirectoryError, PermissionError) as error:
+        raise RepositoryError(f"Cannot run git in {cwd}: {error.strerror}.") from error
+
+
+def message_of(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return git's complaint as one line, without ``fatal:``."""
+    lines = [line.strip() for line in os.fsdecode(done.stderr).splitlines()]
+    said = " ".join(line for line in lines if line and not line.startswith(("hint:", "warning:")))
+    return said.removeprefix("fatal: ").removeprefix("error: ") or f"git ended with status {done.returncode}"

@@ -1,0 +1,338 @@
+"""A git repository: where it is, what HEAD is, its trees and blobs.
+
+git itself (2 to 4 ms a process) answers for discovery, HEAD, configuration and the state of the working tree,
+so that a search on a fresh index never pays for importing pygit2 (60 to 80 ms); libgit2 reads objects.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag.errors import GitragError, RepositoryError, UsageError
+from gitrag.git.discovery import Location, locate
+from gitrag.git.environment import message_of, run_git
+from gitrag.model import Head, TreeEntry
+
+if TYPE_CHECKING:
+    import subprocess
+
+    import pygit2
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+SUBMODULE_MODE = 0o160000
+SYMLINK_MODE = 0o120000
+EXECUTABLE_MODE = 0o100755
+FILE_MODE = 0o100644
+
+# libgit2 1.9 refuses some of these though they do not change how objects and references are read: a partial
+# clone only lacks objects, and missing objects are met one by one.
+_HARMLESS_EXTENSIONS = (
+    "noop",
+    "objectformat",
+    "partialclone",
+    "preciousobjects",
+    "relativeworktrees",
+    "worktreeconfig",
+)
+
+# What each operation leaves in the git directory while it waits for the user.
+_OPERATIONS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",  # also `git am`
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+
+
+class BlobError(GitragError):
+    """A blob's content cannot be had.
+
+    Its object is missing (partial or damaged clone), or its file cannot be read or has changed. One blob's
+    trouble, not the repository's: callers leave the path out as ``Skip.UNREADABLE`` and go on.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path's difference between two trees, or between a tree and the working tree.
+
+    Attributes:
+        path: Relative path.
+        entry: What the path is now, or None when it is gone.
+    """
+
+    path: str
+    entry: TreeEntry | None
+
+
+class Repository:
+    """A repository as seen from one of its worktrees. Not to be shared between threads.
+
+    Attributes:
+        root: Top level of the working tree; None for a bare repository.
+        git_dir: This worktree's git directory.
+        common_dir: The git directory shared by all worktrees.
+    """
+
+    def __init__(self, location: Location) -> None:
+        self.root = location.root
+        self.git_dir = location.git_dir
+        self.common_dir = location.common_dir
+        self._environment = location.environment
+
+    @classmethod
+    def discover(cls, start: Path, environ: Mapping[str, str] | None = None) -> Repository:
+        """Find the repository that ``start`` is in; ``environ`` as in `gitrag.git.discovery.locate`.
+
+        Raises:
+            RepositoryError: There is none, or git or libgit2 cannot or will not read it.
+        """
+        return cls(locate(start, environ))
+
+    def __repr__(self) -> str:
+        return f"Repository({str(self.root or self.git_dir)!r})"
+
+    @property
+    def worktree(self) -> str:
+        """Stable id of this worktree: its administrative name, or "" for the main one or a bare repository.
+
+        A linked worktree may be called ``main`` or ``bare``; none can be called "".
+        """
+        return self.git_dir.name if self.git_dir.parent == self.common_dir / "worktrees" else ""
+
+    @property
+    def default_directory_name(self) -> str:
+        """The main worktree's directory name, or the bare repository's without ``.git``."""
+        if self.worktree and self.common_dir.name == ".git":
+            return self.common_dir.parent.name
+        if self.worktree or self.root is None:
+            # `git clone --bare URL project/.bare` and the like name the parent better than the child
+            name = self.common_dir.name.removesuffix(".git")
+            return self.common_dir.parent.name if not name or name.startswith(".") else name
+        return self.root.name
+
+    def git(
+        self, *args: str | bytes | Path, stdin: bytes | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git on this repository, at the top level of the working tree."""
+        return run_git(args, cwd=self.root or self.git_dir, environment=self._environment, stdin=stdin)
+
+    # references
+
+    def head(self) -> Head:
+        """Return where HEAD stands.
+
+        Raises:
+            RepositoryError: HEAD or its commit is damaged.
+        """
+        try:
+            content = os.fsdecode((self.git_dir / "HEAD").read_bytes()).strip()
+        except OSError as error:
+            raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
+        ref = content.removeprefix("ref:").strip() if content.startswith("ref:") else None
+        branch = ref.removeprefix("refs/heads/") if ref else None
+        done = self.git("rev-parse", "HEAD^{commit}", "HEAD^{tree}", "--")
+        if done.returncode == 0:
+            commit, tree = done.stdout.decode().split()[:2]
+            return Head(commit, tree, branch)
+        if ref and not (self.common_dir / ref).exists():
+            exists = self.git("show-ref", "--verify", "--quiet", "--", ref).returncode == 0  # packed
+            if not exists:
+                return Head(None, EMPTY_TREE, branch)
+        raise RepositoryError(
+            f"HEAD of {self.git_dir} is damaged: {message_of(done)}.", "Look at: git fsck; git log -1"
+        )
+
+    def resolve(self, rev: str) -> Head:
+        """Return the commit and tree a revision names (the branch is None).
+
+        Raises:
+            UsageError: The repository has no such revision.
+        """
+        if rev and "\0" not in rev:
+            done = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
+            if done.returncode == 0:
+                tree = done.stdout.decode().strip()
+                done = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
+                return Head(done.stdout.decode().strip() or None, tree, None)
+        raise UsageError(
+            f"The repository has no revision {rev!r}.",
+            "Give a branch, a tag, a commit, or something like HEAD~3.",
+        )
+
+    def operation_in_progress(self) -> str | None:
+        """Return what git is in the middle of: rebase, merge, cherry-pick, revert, bisect; or None."""
+        return next((name for file, name in _OPERATIONS.items() if (self.git_dir / file).exists()), None)
+
+    # objects
+
+    def has_object(self, oid: str) -> bool:
+        """Say whether an object is in this clone; the tree of a rewritten commit is pruned some day."""
+        return oid in self._libgit2
+
+    def entries(self, tree: str) -> Iterator[TreeEntry]:
+        """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.
+
+        A diff against the empty tree, which walks in C: 18 ms for 20,000 files, where walking pygit2's trees
+        takes 30 ms and `git ls-tree` 25 ms; building the entries takes another 30 ms.
+
+        Raises:
+            RepositoryError: The tree, or a part of it, is not there or damaged.
+        """
+        for path, blob, mode in self._leaves(EMPTY_TREE, tree):
+            yield TreeEntry(path, blob, mode)
+
+    def diff(self, old_tree: str, new_tree: str) -> Iterator[Change]:
+        """Yield what differs between two trees, one change a path, renames as a removal and an addition.
+
+        Only subtrees that differ are read.
+
+        Raises:
+            RepositoryError: A tree is not there or damaged.
+        """
+        if old_tree != new_tree:
+            for path, blob, mode in self._leaves(old_tree, new_tree):
+                yield Change(path, TreeEntry(path, blob, mode) if mode else None)
+
+    def _leaves(self, old_tree: str, new_tree: str) -> Iterator[tuple[str, str, int]]:
+        """Yield path, id and mode of what differs; mode 0 for what is gone."""
+        from pygit2 import GitError
+        from pygit2.enums import DeltaStatus, DiffOption
+
+        if new_tree == old_tree == EMPTY_TREE:
+            return
+        try:
+            # a diff with no other side is one against the empty tree, which need not exist as an object
+            flags = DiffOption.INCLUDE_TYPECHANGE
+            if old_tree == EMPTY_TREE:
+                diff = self._tree(new_tree).diff_to_tree(flags=flags, swap=True)
+            elif new_tree == EMPTY_TREE:
+                diff = self._tree(old_tree).diff_to_tree(flags=flags)
+            else:
+                diff = self._tree(old_tree).diff_to_tree(self._tree(new_tree), flags=flags)
+        except (GitError, ValueError) as error:
+            raise RepositoryError(
+                f"A tree of {self.git_dir} cannot be read: {error}.",
+                "The clone is damaged or lacks objects; look at: git fsck",
+            ) from error
+        deleted = int(DeltaStatus.DELETED)
+        for delta in diff.deltas:
+            if delta.status == deleted:
+                yield os.fsdecode(delta.old_file.raw_path), "", 0
+            else:
+                file = delta.new_file
+                yield os.fsdecode(file.raw_path), str(file.id), normal_mode(int(file.mode))
+
+    def blob_size(self, blob: str) -> int:
+        """Return a blob's size in bytes, from its header alone.
+
+        Raises:
+            BlobError: The object is missing or damaged.
+        """
+        from pygit2 import GitError
+
+        try:
+            _, size = self._odb.read_header(blob)
+        except (GitError, ValueError) as error:
+            raise BlobError(f"Cannot read blob {blob}: {error}") from error
+        return int(size)
+
+    def read_blob(self, blob: str) -> bytes:
+        """Return a blob's content.
+
+        Raises:
+            BlobError: The object is missing or damaged.
+        """
+        from pygit2 import GitError
+
+        try:
+            _, data = self._libgit2.read(blob)
+        except (GitError, ValueError) as error:
+            raise BlobError(f"Cannot read blob {blob}: {error}") from error
+        return bytes(data)
+
+    @cached_property
+    def _libgit2(self) -> pygit2.Repository:
+        import pygit2
+        from pygit2.enums import ConfigLevel, RepositoryOpenFlag
+
+        # git has judged the owner already, by the user's whole configuration; libgit2 does not read all of it
+        pygit2.settings.owner_validation = False
+        pygit2.settings.set_extensions(list(_HARMLESS_EXTENSIONS))
+        for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
+            pygit2.settings.search_path[level] = ""  # only the repository's own is of use here
+        try:
+            return pygit2.Repository(os.fsencode(self.git_dir), RepositoryOpenFlag.NO_SEARCH)
+        except pygit2.GitError as error:
+            raise RepositoryError(
+                f"libgit2 cannot open {self.git_dir}: {error}.",
+                "It uses a feature that libgit2 lacks; look at: git config --list --local",
+            ) from error
+
+    @cached_property
+    def _odb(self) -> pygit2.Odb:
+        return self._libgit2.odb
+
+    def _tree(self, tree: str) -> pygit2.Tree:
+        import pygit2
+
+        found = self._libgit2[tree]
+        if not isinstance(found, pygit2.Tree):
+            raise pygit2.GitError(f"{tree} is no tree")
+        return found
+
+    # configuration
+
+    def config(self, prefix: str) -> dict[str, str]:
+        """Return git's configuration values whose key is ``prefix`` or begins with ``prefix.``.
+
+        From git itself (2 to 4 ms), since libgit2 reads neither GIT_CONFIG_GLOBAL nor `git -c` nor every
+        include. Section and variable are lower case, as git gives them; the last of several values counts; a
+        key without a value is ``true``.
+
+        Raises:
+            RepositoryError: A configuration file is malformed.
+        """
+        pattern = "^" + "".join(f"[{c}]" if c not in "^\\" else f"\\{c}" for c in prefix.lower()) + "(\\.|$)"
+        done = self.git("config", "--null", "--get-regexp", pattern)
+        if done.returncode > 1:
+            raise RepositoryError(f"git cannot read its configuration: {message_of(done)}.")
+        values = {}
+        for item in os.fsdecode(done.stdout).split("\0")[:-1]:
+            key, has_value, value = item.partition("\n")
+            values[key] = value if has_value else "true"
+        return values
+
+    def remote_name(self) -> str | None:
+        """Return the base name of origin's URL without ``.git``; None where there is no origin."""
+        return name_of_url(self.config("remote.origin").get("remote.origin.url", ""))
+
+    def hooks_dir(self) -> Path:
+        """Return the directory git runs this repository's hooks from; core.hooksPath is respected."""
+        done = self.git("rev-parse", "--path-format=absolute", "--git-path", "hooks")
+        if done.returncode:
+            raise RepositoryError(f"git does not say where hooks are: {message_of(done)}.")
+        return Path(os.fsdecode(done.stdout).removesuffix("\n"))
+
+
+def name_of_url(url: str) -> str | None:
+    """Return the base name of a remote's URL (``git@host:team/project.git`` → ``project``)."""
+    _, _, rest = url.rpartition("://")
+    path = rest.rstrip("/").removesuffix("/.git").rstrip("/")
+    name = path.rpartition("/")[2].rpartition(":")[2]
+    return name.removesuffix(".git") or None
+
+
+def normal_mode(mode: int) -> int:
+    """Return one of the four modes of model.TreeEntry; old trees also have 0o100664."""
+    if mode in (SUBMODULE_MODE, SYMLINK_MODE):
+        return mode
+    return EXECUTABLE_MODE if mode & 0o100 else FILE_MODE
