@@ -74,6 +74,12 @@ class StoreError(GitragError):
     exit_code = NOT_SET_UP
 
 
+class DiskFullError(StoreError):
+    """There is no space left for the index."""
+
+    exit_code = TRY_AGAIN
+
+
 class StaleError(GitragError):
     """What is being pushed is not indexed, and the policy is ``block``."""
 

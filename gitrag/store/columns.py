@@ -1,0 +1,56 @@
+"""Columns for bulk loads.
+
+A Python list of one-dimensional NumPy arrays is a table to DuckDB (``SELECT * FROM columns``, by replacement
+scan), with columns ``column0``, ``column1``, …: a million integer rows take under 0.1 s, strings 0.2 s for
+50,000, against 2,000 rows/s of ``executemany``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+
+def integers(values: Iterable[int]) -> NDArray[np.int32]:
+    """Make an INTEGER column."""
+    import numpy as np
+
+    return np.fromiter(values, dtype=np.int32)
+
+
+def hashes(values: Sequence[int]) -> NDArray[np.uint64]:
+    """Make a UBIGINT column."""
+    import numpy as np
+
+    return np.array(values, dtype=np.uint64)
+
+
+def objects(values: Iterable[str | bytes | None]) -> NDArray[Any]:
+    """Make a VARCHAR or BLOB column; None is NULL."""
+    import numpy as np
+
+    items = list(values)
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    return column
+
+
+def run(
+    db: DuckDBPyConnection,
+    columns: Sequence[NDArray[Any]],  # noqa: ARG001 - DuckDB finds it by its name in this frame
+    sql: str,
+    parameters: Sequence[object] = (),
+) -> DuckDBPyConnection:
+    """Execute a statement that names a table ``columns``."""
+    return db.execute(sql, list(parameters))
+
+
+def next_id(db: DuckDBPyConnection, table: str, column: str) -> int:
+    """Find the first free id of a table; the caller is the only writer."""
+    row = db.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").fetchone()
+    return int(row[0]) if row else 1

@@ -1,0 +1,264 @@
+"""The store: where its file lies, how it is opened, and what happens when it cannot be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
+from gitrag.store import schema
+from gitrag.store.lock import StoreLock
+from gitrag.store.schema import ForeignDatabaseError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, Error
+
+_MEMORY_LIMIT = "384MB"
+"""DuckDB's default is 80 % of the machine; the whole indexing has to stay under 1 GiB."""
+
+
+_BUILD = "Run `gitrag index` to build it."
+
+_NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
+    (
+        ("No space left", "not enough disk space"),
+        DiskFullError,
+        "No space left on the disk that holds {path}.",
+        "Free some space and try again; nothing was lost.",
+    ),
+    (
+        ("Permission denied", "Read-only file system", "Is a directory"),
+        StoreError,
+        "Cannot open {path}: {text}",
+        "Make it writable.",
+    ),
+    (
+        ("Could not set lock", "Conflicting lock"),
+        BusyError,
+        "Another program has {path} open.",
+        "Close it (a DuckDB shell?) and try again.",
+    ),
+    (
+        ("version number",),
+        StoreError,
+        "{path} was written by a newer DuckDB.",
+        "Upgrade gitrag, or run `gitrag index remove` and `gitrag index`.",
+    ),
+)
+"""What DuckDB says when the file is not at fault: signs in its message, our error, message and hint."""
+
+_DAMAGE = (
+    "not a valid DuckDB database",
+    "Corrupt database",
+    "Could not read enough bytes",
+    "checksum",
+    "Serialization Error",
+    "Failed to deserialize",
+    "INTERNAL Error",
+    "FATAL Error",
+    "WAL",
+)
+"""What it says of a file cut short, overwritten, or of something else."""
+
+
+class StoreMissingError(StoreError):
+    """There is no index yet, or it was of another version, or it was damaged and has been moved aside."""
+
+
+class Store:
+    """One index file, opened for each operation and closed after it.
+
+    Args:
+        directory: ``<git common dir>/gitrag``.
+        recipe: What the content was made with (versions of chunker, terms, encoder); an index made with
+            another one is as good as none.
+        lock_timeout_s: How long to wait for other processes.
+        say: Called with one line when something happened that the user should know of.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        recipe: str,
+        lock_timeout_s: float = 10.0,
+        threads: int = 0,
+        say: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        self.directory = directory
+        self.path = directory / "index.duckdb"
+        self._recipe = recipe
+        self._threads = threads
+        self._say = say
+        self._lock = StoreLock(directory, lock_timeout_s)
+
+    def exists(self) -> bool:
+        """Tell whether there is an index file."""
+        return self.path.is_file()
+
+    def size_bytes(self) -> int:
+        """Measure the index on disk, its log included."""
+        total = 0
+        for path in (self.path, self.path.with_name(self.path.name + ".wal")):
+            with suppress(OSError):
+                total += path.stat().st_size
+        return total
+
+    @contextmanager
+    def read(self) -> Iterator[DuckDBPyConnection]:
+        """Open the index for reading, beside other readers.
+
+        Raises:
+            StoreMissingError: There is none to read; build one.
+            StoreError: It cannot be opened.
+            BusyError: A writer held it for too long.
+        """
+        import duckdb
+
+        if not self.exists():
+            raise StoreMissingError("There is no index here.", _BUILD)
+        try:
+            with self._lock.shared():
+                db = self._connect(read_only=True)
+                try:
+                    self._check(db)
+                    yield db
+                finally:
+                    db.close()
+        except (duckdb.Error, ForeignDatabaseError) as error:
+            problem = self._diagnose(error)
+            with self._lock.exclusive("moving a damaged index aside"):
+                self._move(problem)
+            raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
+
+    @contextmanager
+    def write(self, purpose: str) -> Iterator[DuckDBPyConnection]:
+        """Open the index for one transaction, alone; make it if it is not there.
+
+        The transaction is committed when the block ends and rolled back when it raises.
+
+        Args:
+            purpose: What for, in a few words; shown to those who wait.
+
+        Raises:
+            StoreError: It cannot be opened or written.
+            BusyError: Others held it for too long.
+        """
+        import duckdb
+
+        self._make_directory()
+        with self._lock.exclusive(purpose):
+            db = self._open_or_make()
+            try:
+                db.execute("BEGIN")
+                yield db
+                db.execute("COMMIT")
+            except duckdb.Error as error:
+                db.close()
+                self._move(self._diagnose(error))
+                raise StoreMissingError(
+                    "The index was damaged and has been moved aside.", "Run `gitrag index` to build it again."
+                ) from error
+            finally:
+                db.close()  # an open transaction is rolled back
+
+    def remove(self) -> None:
+        """Delete the index: derived data, nothing of the user's."""
+        if self.directory.is_dir():
+            with self._lock.exclusive("removing the index"):
+                self._delete()
+
+    def _delete(self) -> None:
+        for path in self.directory.glob("index.duckdb*"):
+            with suppress(FileNotFoundError):
+                path.unlink()
+
+    def _make_directory(self) -> None:
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write the index to {self.directory}: {error.strerror}.",
+                "The index lives in the git directory; make it writable, or free some disk space.",
+            ) from error
+
+    def _open_or_make(self) -> DuckDBPyConnection:
+        """Open the file for writing, made, migrated or built anew as need be; the lock is held."""
+        import duckdb
+
+        try:
+            db = self._connect(read_only=False)
+            if self._upgrade(db):
+                return db
+            db.close()
+        except (duckdb.Error, ForeignDatabaseError) as error:
+            self._move(self._diagnose(error))
+        else:
+            self._delete()
+            self._say("The index was made by another version of gitrag; building it again.")
+        try:
+            db = self._connect(read_only=False)
+            self._upgrade(db)
+        except duckdb.Error as error:
+            raise StoreError(f"Cannot make the index: {self._diagnose(error)}") from error
+        return db
+
+    def _upgrade(self, db: DuckDBPyConnection) -> bool:
+        """Migrate; False when the content was made with another recipe."""
+        found = schema.version(db)
+        self._refuse_newer(found)
+        if found < schema.SCHEMA_VERSION:
+            schema.migrate(db)
+        recipe = schema.get(db, "recipe")
+        if recipe is None:
+            schema.put(db, "recipe", self._recipe)
+            return True
+        return recipe == self._recipe
+
+    def _check(self, db: DuckDBPyConnection) -> None:
+        """Raise when an opened index cannot be read as it stands."""
+        found = schema.version(db)
+        self._refuse_newer(found)
+        if found < schema.SCHEMA_VERSION or schema.get(db, "recipe") != self._recipe:
+            raise StoreMissingError("The index was made by another version of gitrag.", _BUILD)
+
+    def _refuse_newer(self, found: int) -> None:
+        if found > schema.SCHEMA_VERSION:
+            raise StoreError(
+                f"The index is of schema {found}; this gitrag knows up to {schema.SCHEMA_VERSION}.",
+                "Upgrade gitrag, or run `gitrag index remove` and `gitrag index`.",
+            )
+
+    def _connect(self, *, read_only: bool) -> DuckDBPyConnection:
+        import duckdb
+
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": _MEMORY_LIMIT,
+            "temp_directory": str(self.directory / "spill"),
+            "autoinstall_known_extensions": False,  # an index works on a train
+            "autoload_known_extensions": False,
+        }
+        if self._threads:
+            config["threads"] = self._threads
+        return duckdb.connect(str(self.path), read_only=read_only, config=config)
+
+    def _diagnose(self, error: Error | ForeignDatabaseError) -> str:
+        """Say how the file is damaged; raise what is not damage as what it is."""
+        text = str(error).strip().splitlines()[0]
+        for signs, kind, message, hint in _NOT_DAMAGE:
+            if any(sign in text for sign in signs):
+                raise kind(message.format(path=self.path, text=text), hint) from error
+        if isinstance(error, ForeignDatabaseError) or any(sign in text for sign in _DAMAGE):
+            return text
+        raise error  # a statement of ours is wrong: a bug
+
+    def _move(self, problem: str) -> None:
+        target = self.path.with_name(f"damaged-{time.strftime('%Y%m%d-%H%M%S')}.duckdb")
+        with suppress(FileNotFoundError):
+            self.path.replace(target)
+        with suppress(FileNotFoundError):
+            Path(f"{self.path}.wal").replace(f"{target}.wal")
+        self._say(f"The index could not be read ({problem}); moved aside to {target.name} and built again.")

@@ -1,0 +1,221 @@
+"""Contents, their chunks, postings and texts: everything keyed by what a file holds, not where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.model import Chunk, Kind
+from gitrag.store.columns import integers, next_id, objects, run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+INDEXED = "indexed"
+PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class ContentRecord:
+    """A content read and cut.
+
+    Attributes:
+        content_id: Which.
+        state: ``INDEXED``, or the reason for which its bytes are skipped.
+        chunks: Its chunks in order.
+        text_keys: For each chunk, the key of the text that is embedded for it.
+        lengths: For each chunk, its number of terms, weighted.
+        terms: uint64, the chunks' distinct terms, one chunk after the other.
+        frequencies: uint16, for each of ``terms`` its weighted frequency.
+        term_counts: For each chunk, how many of ``terms`` are its own.
+    """
+
+    content_id: int
+    state: str
+    chunks: tuple[Chunk, ...]
+    text_keys: tuple[bytes, ...]
+    lengths: tuple[int, ...]
+    terms: NDArray[np.uint64]
+    frequencies: NDArray[np.uint16]
+    term_counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingContent:
+    """A content that a view has and that is not read yet; ``path`` is one of those that hold it."""
+
+    content_id: int
+    blob: str
+    language: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk as it lies in the store."""
+
+    chunk_id: int
+    text_id: int
+    chunk: Chunk
+
+
+def decode_path(path: bytes) -> str:
+    """Read a path as gitrag's str form (``surrogateescape``)."""
+    return path.decode("utf-8", "surrogateescape")
+
+
+def encode_path(path: str) -> bytes:
+    """Write a path as git's bytes."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def ensure(
+    db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]
+) -> dict[tuple[str, str | None], int]:
+    """Look up contents by (blob, language), adding those that are new as pending; give their ids."""
+    found = look_up(db, wanted)
+    missing = [key for key in dict.fromkeys(wanted) if key not in found]
+    if missing:
+        first = next_id(db, "contents", "content_id")
+        columns = [
+            integers(range(first, first + len(missing))),
+            objects(bytes.fromhex(blob) for blob, _language in missing),
+            objects(language or "" for _blob, language in missing),
+        ]
+        run(
+            db,
+            columns,
+            "INSERT INTO contents SELECT column0, column1, column2, ? FROM columns ORDER BY column0",
+            [PENDING],
+        )
+        found.update((key, first + i) for i, key in enumerate(missing))
+    return found
+
+
+def look_up(
+    db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]
+) -> dict[tuple[str, str | None], int]:
+    """Look up contents by (blob, language); those that are unknown are left out."""
+    if not wanted:
+        return {}
+    columns = [
+        objects(bytes.fromhex(blob) for blob, _language in wanted),
+        objects(language or "" for _blob, language in wanted),
+    ]
+    rows = run(
+        db,
+        columns,
+        "SELECT DISTINCT lower(hex(blob)), language, content_id FROM contents"
+        " JOIN columns ON blob = column0 AND language = column1",
+    ).fetchall()
+    return {(blob, language or None): content_id for blob, language, content_id in rows}
+
+
+def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | None) -> list[PendingContent]:
+    """List the contents not read yet among the given ones and those of a view, smallest id first."""
+    columns = [integers(content_ids)]
+    rows = run(
+        db,
+        columns,
+        "SELECT content_id, lower(hex(blob)), language, any_value(path ORDER BY path) FROM contents"
+        " LEFT JOIN entries USING (content_id) LEFT JOIN paths USING (path_id)"
+        " WHERE state = ? AND (view_id = ? OR content_id IN (SELECT column0 FROM columns))"
+        " GROUP BY ALL ORDER BY content_id",
+        [PENDING, view_id],
+    ).fetchall()
+    return [
+        PendingContent(content_id, blob, language or None, decode_path(path or b""))
+        for content_id, blob, language, path in rows
+    ]
+
+
+def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
+    """Write what was cut from contents; a record whose content another process wrote first is left out.
+
+    Returns:
+        How many texts are new, and so wait for their vectors.
+    """
+    import numpy as np
+
+    columns = [integers(record.content_id for record in records)]
+    waiting = {
+        row[0]
+        for row in run(
+            db,
+            columns,
+            "SELECT content_id FROM contents SEMI JOIN columns ON content_id = column0 WHERE state = ?",
+            [PENDING],
+        ).fetchall()
+    }
+    records = [record for record in records if record.content_id in waiting]
+    if not records:
+        return 0
+    columns = [integers(r.content_id for r in records), objects(r.state for r in records)]
+    run(db, columns, "UPDATE contents SET state = column1 FROM columns WHERE content_id = column0")
+    chunks = [(record.content_id, chunk) for record in records for chunk in record.chunks]
+    if not chunks:
+        return 0
+    text_ids, new_texts = ensure_texts(db, [key for record in records for key in record.text_keys])
+    first = next_id(db, "chunks", "chunk_id")
+    chunk_ids = np.arange(first, first + len(chunks), dtype=np.int32)
+    columns = [
+        chunk_ids,
+        integers(content_id for content_id, _chunk in chunks),
+        integers(text_ids),
+        objects(chunk.kind.value for _, chunk in chunks),
+        objects(chunk.name for _, chunk in chunks),
+        objects(chunk.name.casefold() for _, chunk in chunks),
+        objects(chunk.qualified_name for _, chunk in chunks),
+        objects(chunk.signature for _, chunk in chunks),
+        objects(chunk.docstring for _, chunk in chunks),
+        objects(chunk.text for _, chunk in chunks),
+        integers(chunk.line_start for _, chunk in chunks),
+        integers(chunk.line_end for _, chunk in chunks),
+        integers(length for record in records for length in record.lengths),
+    ]
+    run(db, columns, "INSERT INTO chunks SELECT * FROM columns ORDER BY column0")
+    counts = np.fromiter((n for record in records for n in record.term_counts), dtype=np.int64)
+    columns = [
+        np.concatenate([record.terms for record in records]),
+        np.repeat(chunk_ids, counts),
+        np.concatenate([record.frequencies for record in records]),
+    ]
+    # In the order of terms, a batch's postings of a term lie together and zone maps skip the rest.
+    run(db, columns, "INSERT INTO postings SELECT * FROM columns ORDER BY column0, column1")
+    return new_texts
+
+
+def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> tuple[list[int], int]:
+    """Look up texts by key, adding the new ones; give an id for each key and the number of new ones."""
+    distinct = list(dict.fromkeys(keys))
+    columns = [objects(distinct)]
+    known = dict(
+        run(db, columns, "SELECT key, text_id FROM texts SEMI JOIN columns ON key = column0").fetchall()
+    )
+    new = [key for key in distinct if key not in known]
+    if new:
+        first = next_id(db, "texts", "text_id")
+        columns = [integers(range(first, first + len(new))), objects(new)]
+        run(db, columns, "INSERT INTO texts SELECT * FROM columns ORDER BY column0")
+        known.update((key, first + i) for i, key in enumerate(new))
+    return [known[key] for key in keys], len(new)
+
+
+def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, StoredChunk]:
+    """Read chunks by id."""
+    columns = [integers(chunk_ids)]
+    rows = run(
+        db,
+        columns,
+        "SELECT chunk_id, text_id, kind, name, qualified_name, signature, docstring, text, line_start,"
+        " line_end FROM chunks SEMI JOIN columns ON chunk_id = column0",
+    ).fetchall()
+    return {row[0]: StoredChunk(row[0], row[1], Chunk(Kind(row[2]), *row[3:])) for row in rows}
+
+
+def retry_states(db: DuckDBPyConnection, states: Sequence[str]) -> None:
+    """Make contents pending again that were skipped for reasons which the configuration may have changed."""
+    db.execute("UPDATE contents SET state = ? WHERE state IN (SELECT unnest(?))", [PENDING, list(states)])

@@ -1,0 +1,103 @@
+"""The tables, and how an older store becomes a newer one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+DIMENSIONS = 384
+
+
+class ForeignDatabaseError(Exception):
+    """The file is a DuckDB database, but not an index of ours."""
+
+
+def _create(db: DuckDBPyConnection) -> None:
+    """Lay the first tables.
+
+    Keys are enforced by the code, which is the only writer and holds the lock, not by indexes: DuckDB's ART
+    indexes slow a bulk load several times and are read back whole into memory.
+    """
+    db.execute(f"""
+        -- What was built how: schema, recipe.
+        CREATE TABLE meta (key VARCHAR, value VARCHAR);
+
+        -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip).
+        CREATE TABLE contents (content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR);
+
+        -- name_key is the case-folded name; length counts terms, weighted as in postings.
+        CREATE TABLE chunks (
+            chunk_id INTEGER, content_id INTEGER, text_id INTEGER,
+            kind VARCHAR, name VARCHAR, name_key VARCHAR, qualified_name VARCHAR,
+            signature VARCHAR, docstring VARCHAR, text VARCHAR,
+            line_start INTEGER, line_end INTEGER, length INTEGER
+        );
+
+        -- term is a hash (gitrag.terms); tf is weighted (indexing.preparation).
+        CREATE TABLE postings (term UBIGINT, chunk_id INTEGER, tf USMALLINT);
+
+        -- What is embedded, once in its life: key is a hash of the text and the encoder's version.
+        CREATE TABLE texts (text_id INTEGER, key BLOB);
+        CREATE TABLE vectors (
+            text_id INTEGER, vector TINYINT[{DIMENSIONS}],
+            b0 UBIGINT, b1 UBIGINT, b2 UBIGINT, b3 UBIGINT, b4 UBIGINT, b5 UBIGINT
+        );
+
+        -- Paths are bytes, as in git. text_id: the path's words, embedded like any text.
+        CREATE TABLE paths (path_id INTEGER, path BLOB, text_id INTEGER);
+        CREATE TABLE path_postings (term UBIGINT, path_id INTEGER);
+
+        -- A view is a tree as its rules let it be seen; content_id 0: left out, for the reason in skip.
+        CREATE TABLE views (
+            view_id INTEGER, tree VARCHAR, rules VARCHAR, commit_id VARCHAR, updated TIMESTAMPTZ
+        );
+        CREATE TABLE entries (view_id INTEGER, path_id INTEGER, content_id INTEGER, skip VARCHAR);
+        CREATE TABLE worktrees (worktree VARCHAR, view_id INTEGER);
+    """)
+
+
+MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create,)
+"""Migration ``i`` makes a store of schema ``i`` one of schema ``i + 1``. Never edited once released."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+
+def version(db: DuckDBPyConnection) -> int:
+    """Read the schema's version; 0 for an empty database.
+
+    Raises:
+        ForeignDatabaseError: The database has tables but none of ours.
+    """
+    tables = {row[0] for row in db.execute("SELECT table_name FROM information_schema.tables").fetchall()}
+    if not tables:
+        return 0
+    if "meta" not in tables:
+        raise ForeignDatabaseError("a database of something else")
+    value = get(db, "schema")
+    if value is None:
+        raise ForeignDatabaseError("a database of something else")
+    return int(value)
+
+
+def migrate(db: DuckDBPyConnection) -> None:
+    """Bring the tables to this version, each step in one transaction with its record."""
+    for number in range(version(db), SCHEMA_VERSION):
+        db.execute("BEGIN")
+        MIGRATIONS[number](db)
+        put(db, "schema", str(number + 1))
+        db.execute("COMMIT")
+
+
+def get(db: DuckDBPyConnection, key: str) -> str | None:
+    """Read a value of the meta table."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+    return None if row is None else str(row[0])
+
+
+def put(db: DuckDBPyConnection, key: str, value: str) -> None:
+    """Write a value of the meta table."""
+    db.execute("DELETE FROM meta WHERE key = ?", [key])
+    db.execute("INSERT INTO meta VALUES (?, ?)", [key, value])

@@ -1,0 +1,206 @@
+"""Views: which path holds which content, in the trees that worktrees stand on and on top of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.store import content
+from gitrag.store.columns import hashes, integers, next_id, objects, run
+from gitrag.store.content import encode_path
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A tree as it is indexed.
+
+    Attributes:
+        view_id: Its id.
+        tree: The tree's object id.
+        rules: Signature of the rules under which its paths were chosen.
+        commit: The commit that it was seen at, for messages; None before the first commit.
+    """
+
+    view_id: int
+    tree: str
+    rules: str
+    commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathRecord:
+    """A path with what gitrag needs to know of it: its words as embedded (key) and as terms."""
+
+    path: str
+    text_key: bytes
+    terms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRecord:
+    """What a path holds: a content (blob and language), or the reason why it is left out."""
+
+    path: str
+    blob: str
+    language: str | None
+    skip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What lies on top of a view: the ids of the paths that it hides, and of what it puts in their place.
+
+    Attributes:
+        masked: Paths of the view that are changed or removed.
+        entries: Pairs of path id and content id.
+    """
+
+    masked: tuple[int, ...] = ()
+    entries: tuple[tuple[int, int], ...] = ()
+
+
+def current(db: DuckDBPyConnection, worktree: str) -> View | None:
+    """Find the view that a worktree points to."""
+    row = db.execute(
+        "SELECT view_id, tree, rules, commit_id FROM views JOIN worktrees USING (view_id) WHERE worktree = ?",
+        [worktree],
+    ).fetchone()
+    return None if row is None else View(*row)
+
+
+def find(db: DuckDBPyConnection, tree: str, rules: str) -> View | None:
+    """Find a view of a tree under the same rules."""
+    row = db.execute(
+        "SELECT view_id, tree, rules, commit_id FROM views WHERE tree = ? AND rules = ? ORDER BY view_id",
+        [tree, rules],
+    ).fetchone()
+    return None if row is None else View(*row)
+
+
+def nearest(db: DuckDBPyConnection, rules: str) -> View | None:
+    """Find the last updated view under the same rules, to start another one from."""
+    row = db.execute(
+        "SELECT view_id, tree, rules, commit_id FROM views WHERE rules = ?"
+        " ORDER BY updated DESC, view_id LIMIT 1",
+        [rules],
+    ).fetchone()
+    return None if row is None else View(*row)
+
+
+def point(db: DuckDBPyConnection, worktree: str, view: View) -> None:
+    """Let a worktree stand on a view; a view that none stands on any more goes."""
+    db.execute("DELETE FROM worktrees WHERE worktree = ?", [worktree])
+    db.execute("INSERT INTO worktrees VALUES (?, ?)", [worktree, view.view_id])
+    db.execute(
+        "UPDATE views SET commit_id = ?, updated = now() WHERE view_id = ?", [view.commit, view.view_id]
+    )
+    _drop_unused(db)
+
+
+def replace(
+    db: DuckDBPyConnection,
+    worktree: str,
+    *,
+    base: View | None,
+    tree: str,
+    rules: str,
+    commit: str | None,
+    removed: Sequence[str],
+    added: Sequence[EntryRecord],
+) -> View:
+    """Make the view of a tree, from a base view and the difference, and let a worktree stand on it.
+
+    Args:
+        db: An open connection, writing.
+        worktree: Which worktree.
+        base: The view to start from; None to start from nothing.
+        tree: The tree's object id.
+        rules: Signature of its rules.
+        commit: The commit, for messages.
+        removed: Paths of the base that are gone.
+        added: Paths that are new or changed, which must have been recorded (``record_paths``).
+    """
+    gone = path_ids(db, [*removed, *(entry.path for entry in added)])
+    view = View(_start(db, worktree, base), tree, rules, commit)
+    columns = [integers(gone.values())]
+    run(
+        db,
+        columns,
+        "DELETE FROM entries WHERE view_id = ? AND path_id IN (SELECT column0 FROM columns)",
+        [view.view_id],
+    )
+    contents = content.ensure(db, [(entry.blob, entry.language) for entry in added if not entry.skip])
+    columns = [
+        integers(gone[entry.path] for entry in added),
+        integers(0 if entry.skip else contents[entry.blob, entry.language] for entry in added),
+        objects(entry.skip for entry in added),
+    ]
+    if added:
+        run(db, columns, "INSERT INTO entries SELECT ?, * FROM columns", [view.view_id])
+    db.execute("UPDATE views SET tree = ?, rules = ? WHERE view_id = ?", [tree, rules, view.view_id])
+    point(db, worktree, view)
+    return view
+
+
+def _start(db: DuckDBPyConnection, worktree: str, base: View | None) -> int:
+    """Give the id of a view to change: the base where no other worktree stands on it, else a copy of it."""
+    if (
+        base is not None
+        and not db.execute(
+            "SELECT 1 FROM worktrees WHERE view_id = ? AND worktree <> ?", [base.view_id, worktree]
+        ).fetchone()
+    ):
+        return base.view_id
+    view_id = next_id(db, "views", "view_id")
+    db.execute("INSERT INTO views VALUES (?, '', '', NULL, now())", [view_id])
+    if base is not None:
+        db.execute(
+            "INSERT INTO entries SELECT ?, path_id, content_id, skip FROM entries WHERE view_id = ?",
+            [view_id, base.view_id],
+        )
+    return view_id
+
+
+def _drop_unused(db: DuckDBPyConnection) -> None:
+    for table in ("entries", "views"):
+        db.execute(f"DELETE FROM {table} WHERE view_id NOT IN (SELECT view_id FROM worktrees)")
+
+
+def unknown_paths(db: DuckDBPyConnection, paths: Iterable[str]) -> list[str]:
+    """List those of the paths that are not recorded yet."""
+    wanted = list(dict.fromkeys(paths))
+    known = path_ids(db, wanted)
+    return [path for path in wanted if path not in known]
+
+
+def path_ids(db: DuckDBPyConnection, paths: Sequence[str]) -> dict[str, int]:
+    """Look up paths; those that are unknown are left out."""
+    if not paths:
+        return {}
+    columns = [objects(encode_path(path) for path in paths)]
+    rows = run(db, columns, "SELECT path, path_id FROM paths SEMI JOIN columns ON path = column0").fetchall()
+    return {content.decode_path(path): path_id for path, path_id in rows}
+
+
+def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:
+    """Add paths that are new, with their words' postings and text."""
+    new = set(unknown_paths(db, [record.path for record in records]))
+    records = [record for record in records if record.path in new]
+    if not records:
+        return
+    text_ids, _new = content.ensure_texts(db, [record.text_key for record in records])
+    first = next_id(db, "paths", "path_id")
+    columns = [
+        integers(range(first, first + len(records))),
+        objects(encode_path(record.path) for record in records),
+        integers(text_ids),
+    ]
+    run(db, columns, "INSERT INTO paths SELECT * FROM columns ORDER BY column0")
+    pairs = [(term, first + i) for i, record in enumerate(records) for term in record.terms]
+    if pairs:
+        columns = [hashes([term for term, _ in pairs]), integers(path_id for _, path_id in pairs)]
+        run(db, columns, "INSERT INTO path_postings SELECT * FROM columns ORDER BY column0, column1")
