@@ -1,0 +1,157 @@
+"""How a setting's text becomes its value: the rules that the table of keys is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+MEBIBYTE = 1024 * 1024
+
+T = TypeVar("T", int, float, timedelta)
+
+
+class Rule(Protocol):
+    """How a key's text becomes its value."""
+
+    @property
+    def allowed(self) -> str:
+        """What a value may be, as the end of the sentence "it must be …"."""
+
+    def parse(self, text: str) -> object:
+        """Return the value, or raise ValueError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number in a closed range; with ``size``, also ``512k``, ``2m``, ``1GiB``."""
+
+    low: int
+    high: int
+    size: bool = False
+
+    @property
+    def allowed(self) -> str:
+        if self.size:
+            return f"a size from {_size(self.low)} to {_size(self.high)}, such as 524288, 512k or 2m"
+        return f"a whole number from {self.low} to {self.high}"
+
+    def parse(self, text: str) -> int:
+        found = re.fullmatch(r"(-?[0-9]{1,18}) ?(?:([kmg])(?:i?b)?|b)?", text.strip(), re.IGNORECASE)
+        if not found or (not self.size and not text.strip().lstrip("-").isdigit()):
+            raise ValueError(text)
+        value = (
+            int(found[1]) * {"": 1, "k": 1024, "m": MEBIBYTE, "g": 1024 * MEBIBYTE}[(found[2] or "").lower()]
+        )
+        return _in_range(value, self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in a closed range."""
+
+    low: float
+    high: float
+
+    @property
+    def allowed(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def parse(self, text: str) -> float:
+        return _in_range(float(text), self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        return "one of " + ", ".join(self.words)
+
+    def parse(self, text: str) -> str:
+        word = text.strip().lower()
+        if word not in self.words:
+            raise ValueError(text)
+        return word
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A length of time with its unit."""
+
+    longest: timedelta
+
+    @property
+    def allowed(self) -> str:
+        return f"a length of time up to {show_duration(self.longest)}, such as 45s, 30m, 4h, 1h30m or 2d"
+
+    def parse(self, text: str) -> timedelta:
+        found = re.fullmatch(
+            r"(?:([0-9]{1,9})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?", text.strip().lower()
+        )
+        if not found or not found[0]:
+            raise ValueError(text)
+        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        value = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        return _in_range(value, timedelta(), self.longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Globs:
+    """A list of globs; commas between them where the place holds only text."""
+
+    @property
+    def allowed(self) -> str:
+        return "a list of globs, such as [docs/generated/**, '*.min.js']"
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        return self.parse_list([item for item in (part.strip() for part in text.split(",")) if item])
+
+    def parse_list(self, items: Sequence[str]) -> tuple[str, ...]:
+        if any(not item.strip() for item in items):
+            raise ValueError("an empty glob")
+        return tuple(items)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """An absolute path; ``~`` is the user's home."""
+
+    @property
+    def allowed(self) -> str:
+        return "an absolute path (~ is your home)"
+
+    def parse(self, text: str) -> Path:
+        path = Path(text)
+        if not path.is_absolute() or "\0" in text:
+            raise ValueError(text)
+        return path
+
+
+def _in_range(value: T, low: T, high: T) -> T:
+    if not low <= value <= high:
+        raise ValueError(str(value))
+    return value
+
+
+def show_duration(value: timedelta) -> str:
+    """Return it as a setting holds it, ``1h30m``."""
+    left = int(value.total_seconds())
+    text = ""
+    for unit, seconds in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        count, left = divmod(left, seconds)
+        text += f"{count}{unit}" if count else ""
+    return text or "0s"
+
+
+def _size(count: int) -> str:
+    for unit, factor in (("GiB", 1024 * MEBIBYTE), ("MiB", MEBIBYTE), ("KiB", 1024)):
+        if count >= factor and count % factor == 0:
+            return f"{count // factor} {unit}"
+    return str(count)
