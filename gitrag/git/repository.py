@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gitrag.errors import GitragError, RepositoryError, UsageError
 from gitrag.git.discovery import Location, locate
 from gitrag.git.environment import message_of, run_git
-from gitrag.model import Head, TreeEntry
+from gitrag.model import Head, Skip, TreeEntry
 
 if TYPE_CHECKING:
     import subprocess
@@ -67,10 +67,12 @@ class Change:
     Attributes:
         path: Relative path.
         entry: What the path is now, or None when it is gone.
+        skip: Of a file in the working tree: why it was not hashed; its blob is "" then.
     """
 
     path: str
     entry: TreeEntry | None
+    skip: Skip | None = None
 
 
 class Repository:
@@ -80,13 +82,14 @@ class Repository:
         root: Top level of the working tree; None for a bare repository.
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
+        environment: For git subprocesses: scrubbed, with this repository named.
     """
 
     def __init__(self, location: Location) -> None:
         self.root = location.root
         self.git_dir = location.git_dir
         self.common_dir = location.common_dir
-        self._environment = location.environment
+        self.environment = location.environment
 
     @classmethod
     def discover(cls, start: Path, environ: Mapping[str, str] | None = None) -> Repository:
@@ -120,10 +123,18 @@ class Repository:
         return self.root.name
 
     def git(
-        self, *args: str | bytes | Path, stdin: bytes | None = None
+        self,
+        *args: str | bytes | Path,
+        stdin: bytes | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run git on this repository, at the top level of the working tree."""
-        return run_git(args, cwd=self.root or self.git_dir, environment=self._environment, stdin=stdin)
+        """Run git on this repository, at its top level; ``environment`` is added to the scrubbed one."""
+        return run_git(
+            args,
+            cwd=self.root or self.git_dir,
+            environment={**self.environment, **(environment or {})},
+            stdin=stdin,
+        )
 
     # references
 

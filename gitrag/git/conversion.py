@@ -1,0 +1,163 @@
+"""What git would store of a file of the working tree, after line-end and filter conversion.
+
+`git hash-object` knows every conversion (eol, ident, working-tree-encoding, clean filters) and costs 1.6 ms
+for one file, 44 ms for 2,000. It does not know the index, though, and `text=auto` leaves a file alone whose
+staged version already has CRLF. So where a tracked file is converted at all, a scratch index and object
+directory settle it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from gitrag.git.repository import BlobError, Repository
+
+# A warning or a refusal meant for `git add`; what would be stored is the same.
+_NO_SAFECRLF = ("-c", "core.safecrlf=false")
+
+_PATHS_A_COMMAND = 500  # well under the smallest limit on argument lists, with paths of 250 bytes
+
+
+def blob_id(data: bytes) -> str:
+    """Return the id git gives to this content."""
+    digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def blob_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str]:
+    """Return the blob ids that `git add` would give to regular files of the working tree.
+
+    Args:
+        repository: One with a working tree.
+        files: Paths, and whether each is in the index.
+
+    Returns:
+        An id for each path; paths that cannot be read, or whose filter fails, are left out.
+    """
+    ids = _hash_objects(repository, list(files))
+    converted = []
+    for path, tracked in files.items():
+        if tracked and path in ids:
+            try:
+                raw = blob_id(read_file(repository.root, path))
+            except BlobError:
+                continue
+            if raw != ids[path]:
+                converted.append(path)
+    if converted:
+        with _scratch(repository) as environment:
+            staged = _stage(repository, environment, converted)
+        for path in converted:
+            ids.pop(path)
+        ids |= staged
+    return ids
+
+
+def converted_content(repository: Repository, path: str, blob: str) -> bytes | None:
+    """Return the content `git add` would store for a path now, or None if that is not ``blob``."""
+    with _scratch(repository) as environment:
+        if _stage(repository, environment, [path]).get(path) != blob:
+            return None
+        done = repository.git("cat-file", "blob", blob, environment=environment)
+        return done.stdout if done.returncode == 0 else None
+
+
+def read_file(root: Path | None, path: str, max_bytes: int | None = None) -> bytes:
+    """Return the bytes of a regular file of the working tree; links are not followed, pipes not waited for.
+
+    Raises:
+        BlobError: It is not there, no regular file, not readable, or larger than ``max_bytes``.
+    """
+    if root is None:
+        raise BlobError(f"There is no working tree to read {path!r} from.")
+    try:
+        descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise BlobError(f"{path!r} is no longer a regular file.")
+            if max_bytes is not None and status.st_size > max_bytes:
+                raise BlobError(f"{path!r} has grown over {max_bytes} bytes.")
+            return file.read()
+    except OSError as error:
+        raise BlobError(f"Cannot read {path!r}: {error.strerror}.") from error
+
+
+def quote_path(path: bytes) -> bytes:
+    """Quote a path as git's line-based inputs want it: as a C string only if it would be misread."""
+    return _quoted(path) if path.startswith(b'"') or min(path, default=0) < ord(" ") else path
+
+
+def _quoted(path: bytes) -> bytes:
+    special = b'"\\'
+    return b'"%b"' % b"".join(
+        b"\\%03o" % byte if byte < ord(" ") or byte in special else bytes((byte,)) for byte in path
+    )
+
+
+def _hash_objects(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
+    ids: dict[str, str] = {}
+    rest = list(paths)
+    while rest:
+        lines = b"".join(quote_path(os.fsencode(path)) + b"\n" for path in rest)
+        done = repository.git(*_NO_SAFECRLF, "hash-object", "--stdin-paths", stdin=lines)
+        answers = done.stdout.decode().split()
+        ids |= zip(rest, answers, strict=False)
+        # git stops at the first file that it cannot read: that one is left out
+        rest = rest[len(answers) + 1 :]
+    return ids
+
+
+@contextmanager
+def _scratch(repository: Repository) -> Iterator[dict[str, str]]:
+    """Provide an environment whose index is a copy and whose new objects go nowhere that lasts."""
+    with tempfile.TemporaryDirectory(prefix="gitrag-") as name:
+        directory = Path(name)
+        index = repository.git_dir / "index"
+        if index.exists():
+            shutil.copyfile(index, directory / "index")
+        (directory / "objects").mkdir()
+        objects = os.fsdecode(_quoted(os.fsencode(repository.common_dir / "objects")))
+        yield {
+            "GIT_INDEX_FILE": str(directory / "index"),
+            "GIT_OBJECT_DIRECTORY": str(directory / "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
+        }
+
+
+def _stage(repository: Repository, environment: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
+    """Add paths to the scratch index; return their ids. Those that cannot be added are left out."""
+    command = (*_NO_SAFECRLF, "update-index", "--add", "--remove", "-z", "--stdin")
+    done = repository.git(
+        *command, stdin=b"".join(os.fsencode(path) + b"\0" for path in paths), environment=environment
+    )
+    if done.returncode and len(paths) > 1:
+        staged: dict[str, str] = {}
+        for path in paths:
+            staged |= _stage(repository, environment, [path])
+        return staged
+    if done.returncode:
+        return {}
+    ids = {}
+    for start in range(0, len(paths), _PATHS_A_COMMAND):
+        done = repository.git(
+            "--literal-pathspecs",
+            "ls-files",
+            "--stage",
+            "-z",
+            "--",
+            *(os.fsencode(path) for path in paths[start : start + _PATHS_A_COMMAND]),
+            environment=environment,
+        )
+        for record in done.stdout.split(b"\0")[:-1]:
+            facts, _, path_bytes = record.partition(b"\t")
+            ids[os.fsdecode(path_bytes)] = facts.split()[1].decode()
+    return ids

@@ -1,0 +1,323 @@
+"""The working tree's uncommitted state, as a difference from HEAD's tree.
+
+`git status` finds what differs, `git hash-object` names the content. On two cores, best of five, clean tree:
+2,000 files 13 ms, 20,000 files 42 ms, process start included; libgit2's status takes 18 to 26 ms and 72 ms,
+and knows neither fsmonitor nor the sparse index. Hashing adds 2 ms for ten files. `--no-optional-locks` keeps
+git from writing the refreshed index, so a tree whose files were all touched stays slow until the user's own next
+`git status`.
+
+core.fsmonitor stays as the user has set it: cloning cannot set it, and it is what makes a large working tree
+fast. The same holds for clean filters: git runs those that the user's own configuration defines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gitrag.errors import RepositoryError
+from gitrag.git.conversion import blob_id, blob_ids, converted_content, read_file
+from gitrag.git.environment import message_of, run_git, scrubbed_environment
+from gitrag.git.repository import (
+    EXECUTABLE_MODE,
+    FILE_MODE,
+    SUBMODULE_MODE,
+    SYMLINK_MODE,
+    BlobError,
+    Change,
+    Repository,
+)
+from gitrag.model import Head, Skip, TreeEntry
+
+DEFAULT_MAX_BYTES = 1 << 20  # larger files are not indexed, so they are not hashed either
+
+_STATUS = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--branch",  # names the commit that the rest is relative to
+    "--no-ahead-behind",
+    "--untracked-files=all",
+    "--no-renames",
+    "--ignore-submodules=dirty",  # what is uncommitted inside a submodule does not show in this tree
+)
+
+_READ_ATTEMPTS = 2  # a file may be caught half written, once
+
+
+@dataclass(frozen=True, slots=True)
+class DirtyPath:
+    """A path that differs from HEAD, and what `git status` knows of it; mode 0 and id "": absent.
+
+    Attributes:
+        path: Relative path.
+        tracked: Whether it is in the index.
+        head: Mode and id in HEAD's tree; mode -1: not known.
+        index: Mode and id in the index.
+        worktree_mode: Mode in the working tree, of tracked paths.
+        state: How the working tree differs from the index: ``same`` (also for files that are absent on
+            purpose: sparse checkout), ``gone``, or ``differs``.
+    """
+
+    path: str
+    tracked: bool
+    head: tuple[int, str]
+    index: tuple[int, str]
+    worktree_mode: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingState:
+    """What differs from HEAD, nothing hashed yet.
+
+    Attributes:
+        head: HEAD when git looked; the branch may be None.
+        dirty: The paths, in git's order.
+    """
+
+    head: Head
+    dirty: tuple[DirtyPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Uncommitted changes on top of a tree.
+
+    Attributes:
+        head: The commit and tree that the changes are relative to.
+        changes: One for each path that differs, ordered by path. A removal may name a path that the tree does
+            not have. Where ``skip`` is set the content was not hashed and ``entry.blob`` is "".
+    """
+
+    head: Head
+    changes: tuple[Change, ...]
+    _repository: Repository = field(repr=False, compare=False)
+
+    @property
+    def signature(self) -> str:
+        """Hash of the tree and all changes: equal signatures, equal content."""
+        digest = hashlib.sha256(self.head.tree.encode())
+        for change in self.changes:
+            entry = change.entry
+            fact = f"{entry.blob} {entry.mode:o} {change.skip or ''}" if entry else ""
+            digest.update(f"{change.path}\0{fact}\0".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
+
+    def read(self, entry: TreeEntry) -> bytes:
+        """Return the content of one of the changes' entries, as git would store it.
+
+        Raises:
+            BlobError: The file cannot be read, or no longer has that content.
+        """
+        if entry.mode == SUBMODULE_MODE or not entry.blob:
+            raise BlobError(f"{entry.path!r} has no content to read.")
+        for _ in range(_READ_ATTEMPTS):
+            content = self._read_once(entry)
+            if content is not None:
+                return content
+        # staged and not in the working tree (sparse checkout), or converted in a way only the object knows
+        if self._repository.has_object(entry.blob):
+            return self._repository.read_blob(entry.blob)
+        raise BlobError(f"{entry.path!r} has changed since it was looked at.")
+
+    def _read_once(self, entry: TreeEntry) -> bytes | None:
+        root = self._repository.root
+        try:
+            if entry.mode == SYMLINK_MODE and root is not None and (root / entry.path).is_symlink():
+                link = os.fsencode((root / entry.path).readlink())
+                return link if blob_id(link) == entry.blob else None
+            data = read_file(root, entry.path)
+        except (BlobError, OSError):
+            return None
+        if blob_id(data) == entry.blob:
+            return data
+        lines = data.replace(b"\r\n", b"\n")  # by far the commonest conversion
+        if blob_id(lines) == entry.blob:
+            return lines
+        return converted_content(self._repository, entry.path, entry.blob)
+
+
+def working_state(repository: Repository, head: Head | None = None) -> WorkingState:
+    """Ask git which paths differ from HEAD; nothing in a bare repository.
+
+    Args:
+        repository: The worktree to look at.
+        head: HEAD, where the caller has just read it (saves a process).
+
+    Raises:
+        RepositoryError: git cannot tell, for example because the index is damaged.
+    """
+    if head is None:
+        head = repository.head()
+    if repository.root is None:
+        return WorkingState(head, ())
+    done = repository.git(*_STATUS)
+    if done.returncode:
+        raise RepositoryError(
+            f"git status fails in {repository.root}: {message_of(done)}.", "Try it yourself: git status"
+        )
+    dirty: dict[str, DirtyPath] = {}
+    commit = head.commit
+    for record in _records(done.stdout):
+        if not isinstance(record, DirtyPath):
+            commit = record
+        elif record.path in dirty:  # after `git rm --cached`, both removed and untracked
+            dirty[record.path] = replace(record, head=dirty[record.path].head)
+        else:
+            dirty[record.path] = record
+    if commit != head.commit:
+        head = repository.resolve(commit) if commit else Head(None, head.tree, head.branch)
+    return WorkingState(head, tuple(dirty.values()))
+
+
+def overlay(
+    repository: Repository,
+    state: WorkingState | None = None,
+    *,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+    skip: Callable[[str, int], Skip | None] | None = None,
+) -> Overlay:
+    """Return the uncommitted changes of the working tree: what `git add --all` would make of it.
+
+    One difference: an untracked git repository inside this one is left out, and not descended into.
+
+    Args:
+        repository: The worktree to look at.
+        state: What differs, where the caller has it already.
+        max_bytes: Larger files are not hashed; their changes carry ``Skip.TOO_LARGE``.
+        skip: Rules by path and mode; what they leave out is not hashed, and carries their reason. They keep a
+            stray ``node_modules`` from being hashed at every look.
+
+    Raises:
+        RepositoryError: git cannot tell what differs.
+    """
+    if state is None:
+        state = working_state(repository)
+    if repository.root is None:
+        return Overlay(state.head, (), repository)
+    changes: dict[str, Change] = {}
+    to_hash: dict[str, tuple[DirtyPath, int]] = {}
+    for dirty in state.dirty:
+        change = _without_hashing(repository, dirty, max_bytes, skip)
+        if isinstance(change, Change):
+            changes[dirty.path] = change
+        else:
+            to_hash[dirty.path] = dirty, change
+    ids = (
+        blob_ids(repository, {path: dirty.tracked for path, (dirty, _) in to_hash.items()}) if to_hash else {}
+    )
+    for path, (_, mode) in to_hash.items():
+        blob = ids.get(path)
+        unreadable = None if blob else Skip.UNREADABLE
+        changes[path] = Change(path, TreeEntry(path, blob or "", mode), unreadable)
+    heads = {dirty.path: dirty.head for dirty in state.dirty}
+    kept = (
+        change
+        for path, change in sorted(changes.items())
+        if heads[path] != ((change.entry.mode, change.entry.blob) if change.entry else (0, ""))
+    )
+    return Overlay(state.head, tuple(kept), repository)
+
+
+def _records(output: bytes) -> Iterator[DirtyPath | str | None]:
+    """Parse porcelain v2: yield dirty paths, and HEAD's commit (None: unborn)."""
+    for record in output.split(b"\0")[:-1]:
+        match record[:2]:
+            case b"# ":
+                if record.startswith(b"# branch.oid "):
+                    oid = record.removeprefix(b"# branch.oid ").decode()
+                    yield None if oid == "(initial)" else oid
+            case b"1 ":
+                _, xy, _, m_head, m_index, m_tree, h_head, h_index, path = record.split(b" ", 8)
+                state = {b".": "same", b"D": "gone"}.get(xy[1:], "differs")
+                head, index = _version(m_head, h_head), _version(m_index, h_index)
+                if state == "same" and not index[0]:
+                    state = "gone"  # staged for removal; if the file is still there it is also untracked
+                yield DirtyPath(os.fsdecode(path), True, head, index, int(m_tree, 8), state)
+            case b"u ":
+                fields = record.split(b" ", 10)
+                # the file counts; what HEAD has is not said
+                yield DirtyPath(
+                    os.fsdecode(fields[10]), True, (-1, ""), (0, ""), int(fields[6], 8), "differs"
+                )
+            case b"? ":
+                path = record[2:]
+                if not path.endswith(b"/"):  # a nested repository
+                    yield DirtyPath(os.fsdecode(path), False, (0, ""), (0, ""), 0, "differs")
+
+
+def _version(mode: bytes, oid: bytes) -> tuple[int, str]:
+    return (int(mode, 8), oid.decode()) if mode != b"000000" else (0, "")
+
+
+def _without_hashing(
+    repository: Repository,
+    dirty: DirtyPath,
+    max_bytes: int,
+    skip: Callable[[str, int], Skip | None] | None,
+) -> Change | int:
+    """Return the change where it is known without hashing a file, else the file's mode."""
+    path = dirty.path
+    if dirty.state == "gone":
+        return Change(path, None)
+    if dirty.state == "same":
+        mode, blob = dirty.index
+        return Change(path, TreeEntry(path, blob, mode))
+    try:
+        status = os.lstat(Path(repository.root or ".") / path)
+    except (FileNotFoundError, NotADirectoryError):
+        status = None
+    except OSError:
+        return Change(path, TreeEntry(path, "", dirty.worktree_mode or FILE_MODE), Skip.UNREADABLE)
+    if status is None:
+        return Change(path, None)
+    mode = _mode(repository, dirty, status)
+    if mode == SYMLINK_MODE:
+        return _link(repository, path, status)
+    if mode == SUBMODULE_MODE:
+        commit = _submodule_head(repository, path)
+        return Change(path, TreeEntry(path, commit or dirty.index[1], SUBMODULE_MODE))
+    if not stat.S_ISREG(status.st_mode):
+        return Change(path, None)
+    reason = skip(path, mode) if skip else None
+    if reason is None and status.st_size > max_bytes:
+        reason = Skip.TOO_LARGE
+    return mode if reason is None else Change(path, TreeEntry(path, "", mode), reason)
+
+
+def _mode(repository: Repository, dirty: DirtyPath, status: os.stat_result) -> int:
+    if stat.S_ISLNK(status.st_mode):
+        return SYMLINK_MODE
+    if dirty.worktree_mode:
+        return dirty.worktree_mode
+    if not status.st_mode & stat.S_IXUSR:
+        return FILE_MODE
+    trusted = repository.config("core.filemode").get("core.filemode", "true") == "true"
+    return EXECUTABLE_MODE if trusted else FILE_MODE
+
+
+def _link(repository: Repository, path: str, status: os.stat_result) -> Change:
+    """Name a symbolic link, which is stored as its target (without core.symlinks, a file that holds it)."""
+    try:
+        if stat.S_ISLNK(status.st_mode):
+            target = os.fsencode(Path(repository.root or ".", path).readlink())
+        else:
+            target = read_file(repository.root, path)
+    except (OSError, BlobError):
+        return Change(path, TreeEntry(path, "", SYMLINK_MODE), Skip.UNREADABLE)
+    return Change(path, TreeEntry(path, blob_id(target), SYMLINK_MODE))
+
+
+def _submodule_head(repository: Repository, path: str) -> str | None:
+    directory = Path(repository.root or ".", path)
+    done = run_git(
+        ["rev-parse", "--verify", "--quiet", "HEAD"],
+        cwd=directory,
+        environment=scrubbed_environment(repository.environment),
+    )
+    return done.stdout.decode().strip() or None
