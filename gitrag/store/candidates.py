@@ -44,12 +44,15 @@ class Filters:
     Attributes:
         kinds: Kinds of chunk; none means all.
         languages: Languages; none means all.
-        paths: Accepts a path, or None for all paths.
+        globs: Patterns of paths as in .gitignore; none means all.
     """
 
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     globs: tuple[str, ...] = ()
+
+
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)

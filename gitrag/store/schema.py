@@ -55,6 +55,7 @@ def _create(db: DuckDBPyConnection) -> None:
             view_id INTEGER, tree VARCHAR, rules VARCHAR, commit_id VARCHAR, updated TIMESTAMPTZ
         );
         CREATE TABLE entries (view_id INTEGER, path_id INTEGER, content_id INTEGER, skip VARCHAR);
+        CREATE TABLE rule_files (view_id INTEGER, path BLOB, content BLOB);
         CREATE TABLE worktrees (worktree VARCHAR, view_id INTEGER);
     """)
 

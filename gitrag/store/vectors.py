@@ -72,10 +72,16 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
     return int(row[0]) if row else 0
 
 
-def count_pending(db: DuckDBPyConnection, content_ids: Iterable[int] = ()) -> int:
-    """Count the texts without a vector, of chunks and of paths, that any view or a given content needs."""
+def count_pending(db: DuckDBPyConnection, content_ids: Iterable[int] = (), view_id: int | None = None) -> int:
+    """Count the texts without a vector, of chunks and of paths, that a view and given contents need.
+
+    Args:
+        db: An open connection.
+        content_ids: Contents beside those of the view.
+        view_id: The view; None for all views.
+    """
     columns = [integers(content_ids)]
-    row = run(db, columns, f"SELECT count(*) FROM ({_PENDING_IDS})").fetchone()
+    row = run(db, columns, f"SELECT count(*) FROM ({_PENDING_IDS})", [view_id, view_id]).fetchone()
     return int(row[0]) if row else 0
 
 
@@ -90,7 +96,7 @@ def pending(db: DuckDBPyConnection, limit: int, content_ids: Iterable[int] = ())
         " line_start, line_end), chunk_id), NULL FROM chunks JOIN wanted USING (text_id) GROUP BY text_id"
         " UNION ALL SELECT text_id, NULL, min(path) FROM paths JOIN wanted USING (text_id)"
         " WHERE text_id NOT IN (SELECT text_id FROM chunks) GROUP BY text_id ORDER BY text_id DESC",
-        [limit],
+        [None, None, limit],
     ).fetchall()
     return [
         PendingText(
@@ -102,10 +108,12 @@ def pending(db: DuckDBPyConnection, limit: int, content_ids: Iterable[int] = ())
 
 
 _PENDING_IDS = """
+    WITH held AS MATERIALIZED (
+        SELECT path_id, content_id FROM entries WHERE (?::INTEGER IS NULL OR view_id = ?) AND content_id <> 0
+    )
     SELECT DISTINCT text_id FROM (
         SELECT text_id FROM chunks
-        WHERE content_id IN (SELECT content_id FROM entries UNION ALL SELECT column0 FROM columns)
-        UNION ALL
-        SELECT text_id FROM paths SEMI JOIN entries USING (path_id) WHERE content_id <> 0
+        WHERE content_id IN (SELECT content_id FROM held UNION ALL SELECT column0 FROM columns)
+        UNION ALL SELECT text_id FROM paths SEMI JOIN held USING (path_id)
     ) ANTI JOIN vectors USING (text_id)
 """

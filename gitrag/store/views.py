@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag.store import content
 from gitrag.store.columns import hashes, integers, next_id, objects, run
-from gitrag.store.content import encode_path
+from gitrag.store.content import decode_path, encode_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -111,6 +111,7 @@ def replace(
     commit: str | None,
     removed: Sequence[str],
     added: Sequence[EntryRecord],
+    rule_files: Mapping[str, bytes],
 ) -> View:
     """Make the view of a tree, from a base view and the difference, and let a worktree stand on it.
 
@@ -123,6 +124,7 @@ def replace(
         commit: The commit, for messages.
         removed: Paths of the base that are gone.
         added: Paths that are new or changed, which must have been recorded (``record_paths``).
+        rule_files: The tree's rule files, path and content.
     """
     gone = path_ids(db, [*removed, *(entry.path for entry in added)])
     view = View(_start(db, worktree, base), tree, rules, commit)
@@ -142,6 +144,10 @@ def replace(
     if added:
         run(db, columns, "INSERT INTO entries SELECT ?, * FROM columns", [view.view_id])
     db.execute("UPDATE views SET tree = ?, rules = ? WHERE view_id = ?", [tree, rules, view.view_id])
+    db.execute("DELETE FROM rule_files WHERE view_id = ?", [view.view_id])
+    if rule_files:
+        columns = [objects(map(encode_path, rule_files)), objects(rule_files.values())]
+        run(db, columns, "INSERT INTO rule_files SELECT ?, * FROM columns", [view.view_id])
     point(db, worktree, view)
     return view
 
@@ -166,8 +172,26 @@ def _start(db: DuckDBPyConnection, worktree: str, base: View | None) -> int:
 
 
 def _drop_unused(db: DuckDBPyConnection) -> None:
-    for table in ("entries", "views"):
+    for table in ("entries", "rule_files", "views"):
         db.execute(f"DELETE FROM {table} WHERE view_id NOT IN (SELECT view_id FROM worktrees)")
+
+
+def rule_files(db: DuckDBPyConnection, view: View) -> dict[str, bytes]:
+    """Read the rule files of a view, path and content."""
+    rows = db.execute("SELECT path, content FROM rule_files WHERE view_id = ?", [view.view_id]).fetchall()
+    return {decode_path(path): data for path, data in rows}
+
+
+def overlay(db: DuckDBPyConnection, removed: Sequence[str], added: Sequence[EntryRecord]) -> Overlay | None:
+    """Look up what lies on top of a view; None when a path or a content of it is not recorded yet."""
+    paths = path_ids(db, [*removed, *(entry.path for entry in added)])
+    held = [entry for entry in added if not entry.skip]
+    contents = content.look_up(db, [(entry.blob, entry.language) for entry in held])
+    try:
+        entries = tuple((paths[entry.path], contents[entry.blob, entry.language]) for entry in held)
+    except KeyError:
+        return None
+    return Overlay(tuple(sorted(paths.values())), entries)
 
 
 def unknown_paths(db: DuckDBPyConnection, paths: Iterable[str]) -> list[str]:
@@ -183,7 +207,7 @@ def path_ids(db: DuckDBPyConnection, paths: Sequence[str]) -> dict[str, int]:
         return {}
     columns = [objects(encode_path(path) for path in paths)]
     rows = run(db, columns, "SELECT path, path_id FROM paths SEMI JOIN columns ON path = column0").fetchall()
-    return {content.decode_path(path): path_id for path, path_id in rows}
+    return {decode_path(path): path_id for path, path_id in rows}
 
 
 def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:

@@ -1,0 +1,385 @@
+"""The composition root: the only place that puts a repository, a store and an encoder together."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from gitrag import config as configuration
+from gitrag.chunking import CHUNKER_VERSION
+from gitrag.config import Config
+from gitrag.embedding import weights
+from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.errors import GitragError, ModelError, NotSetUpError, UsageError
+from gitrag.git import Repository
+from gitrag.indexing import worker as background
+from gitrag.indexing.refresh import Options, Refreshed, refresh
+from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.lock import Holder
+from gitrag.teamfile import TEAM_FILE
+from gitrag.terms import TERMS_VERSION
+
+if TYPE_CHECKING:
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.search.engine import Hit
+    from gitrag.store.inspection import StoreCounts, ViewCounts
+
+RECIPE = f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}"
+"""What the content of an index was made with; one made otherwise is built again."""
+
+INLINE_TEXTS = 24
+"""Texts that a search embeds before it answers: an edited file's, a third of a second."""
+
+_FETCH_AGAIN_S = 3600.0
+"""After the background worker failed to fetch the model, it tries no sooner than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a search is limited to, and how much it gives."""
+
+    filters: Filters = NO_FILTERS
+    limit: int | None = None
+    min_score: float | None = None
+    every_chunk: bool = False
+    committed_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, and what they are about.
+
+    Attributes:
+        query: The question as asked.
+        hits: Best first.
+        commit: HEAD's commit, or None before the first.
+        dirty: Paths with uncommitted changes that the answer includes.
+        unembedded: Texts of the view without a vector.
+        waiting: Contents that there was no time to index.
+        vectors: Whether the question was compared by meaning, or by words alone.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    commit: str | None
+    dirty: int
+    unembedded: int
+    waiting: int
+    vectors: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What an update did.
+
+    Attributes:
+        refreshed: Where the view stands.
+        counts: What it holds.
+        seconds: How long it took.
+    """
+
+    refreshed: Refreshed
+    counts: ViewCounts
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is indexed, how fresh, how much embedded, how large, who is working.
+
+    Attributes:
+        name: The repository's slug.
+        commit: HEAD's commit.
+        branch: HEAD's branch, None when detached.
+        fresh: Whether the index has HEAD's tree.
+        dirty: Paths with uncommitted changes.
+        updated: When the view was last moved, Unix seconds; None without an index.
+        view: What the view holds; None without an index.
+        store: What the store holds in all; None without an index.
+        size_bytes: The store on disk.
+        worker: Who works in the background.
+        model: The model's state.
+    """
+
+    name: str
+    commit: str | None
+    branch: str | None
+    fresh: bool
+    dirty: int
+    updated: float | None
+    view: ViewCounts | None
+    store: StoreCounts | None
+    size_bytes: int
+    worker: Holder | None
+    model: weights.ModelStatus
+
+
+_EVERYTHING = SearchOptions()
+
+
+class App:
+    """gitrag at work on one worktree of one repository.
+
+    Args:
+        repo: The repository.
+        config: Its settings.
+        environ: The environment, for the processes that are started.
+        say: Called with one line on what the user should know.
+    """
+
+    def __init__(
+        self, repo: Repository, config: Config, environ: Mapping[str, str], say: Callable[[str], None]
+    ) -> None:
+        self.repo = repo
+        self.config = config
+        self.say = say
+        self._environ = environ
+        self.store = Store(
+            repo.common_dir / "gitrag", recipe=RECIPE, lock_timeout_s=config.lock_timeout_s, say=say
+        )
+
+    @classmethod
+    def open(
+        cls,
+        start: Path,
+        *,
+        environ: Mapping[str, str],
+        flags: Mapping[str, object] = MappingProxyType({}),
+        say: Callable[[str], None] = lambda _line: None,
+    ) -> App:
+        """Open the repository that a path lies in.
+
+        Raises:
+            RepositoryError: There is none, or it cannot be read.
+            ConfigError: A setting is wrong.
+        """
+        repo = Repository.discover(start, environ)
+        team = None
+        if repo.root is not None:
+            path = repo.root / TEAM_FILE
+            team = path.read_bytes() if path.is_file() and not path.is_symlink() else None
+        config = configuration.load(git=repo.config("gitrag"), team=team, env=environ, flags=flags)
+        return cls(repo, config, environ, say)
+
+    @cached_property
+    def name(self) -> str:
+        """The repository's slug: its directory's name, lower-case, all but ``[a-z0-9-]`` as ``-``."""
+        return re.sub(r"[^a-z0-9-]", "-", self.repo.default_directory_name.lower())
+
+    @property
+    def model_dir(self) -> Path:
+        """Where the model lies, or will."""
+        return weights.model_directory(self.config.model_dir)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The model, loaded.
+
+        Raises:
+            ModelError: It is not there, or damaged.
+        """
+        from gitrag.embedding.encoder import Encoder
+
+        return Encoder.load(self.model_dir, threads=self.config.threads or None)
+
+    @property
+    def _options(self) -> Options:
+        return Options(self.config.max_file_bytes, self.config.exclude, processes=os.cpu_count() or 1)
+
+    # what the commands do
+
+    def update(
+        self,
+        *,
+        budget_s: float | None = None,
+        advance: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> Indexed:
+        """Bring the text index up to date with HEAD and the uncommitted changes."""
+        from gitrag.store import inspection
+
+        begin = time.monotonic()
+        refreshed = refresh(self.repo, self.store, self._options, budget_s=budget_s, advance=advance)
+        with self.store.read() as db:
+            counts = inspection.count_view(db, refreshed.view)
+        return Indexed(refreshed, counts, time.monotonic() - begin)
+
+    def search(self, query: str, options: SearchOptions = _EVERYTHING) -> Answer:
+        """Answer a question about the files as they are now.
+
+        Raises:
+            UsageError: The question has no words.
+            NotSetUpError: There is no index.
+        """
+        from gitrag.indexing.embedding import embed_pending
+        from gitrag.search import engine
+        from gitrag.search.question import read
+        from gitrag.store import vectors
+
+        question = read(query)
+        if not question.words:
+            raise UsageError(
+                f"There is no word to search for in {query[:60]!r}.",
+                'Ask in words, for example: gitrag search "where are retries implemented"',
+            )
+        self.require_index()
+        refreshed = refresh(
+            self.repo,
+            self.store,
+            self._options,
+            committed_only=options.committed_only,
+            budget_s=self.config.catch_up_s,
+        )
+        encoder = self._encoder_if_ready()
+        own = refreshed.overlay_contents
+        with self.store.read() as db:
+            unembedded = vectors.count_pending(db, own, refreshed.view.view_id)
+        if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
+            unembedded -= embed_pending(self.store, encoder, content_ids=own, limit=unembedded)
+        vector = None if encoder is None else encoder.encode_query(question.text)
+        with self.store.read() as db:
+            hits = engine.ask(
+                db,
+                question,
+                engine.Scoped(refreshed.view.view_id, refreshed.overlay, options.filters),
+                vector,
+                limit=self.config.limit if options.limit is None else options.limit,
+                min_score=self.config.min_score if options.min_score is None else options.min_score,
+                every_chunk=options.every_chunk,
+            )
+        if refreshed.waiting or (unembedded and encoder is not None):
+            self.start_worker()
+        return Answer(
+            query=question.text,
+            hits=tuple(hits),
+            commit=refreshed.head.commit,
+            dirty=refreshed.dirty,
+            unembedded=unembedded,
+            waiting=refreshed.waiting,
+            vectors=vector is not None,
+        )
+
+    def embed(
+        self,
+        *,
+        advance: Callable[[int], None] = lambda _done: None,
+        stop: Callable[[], bool] = lambda: False,
+        content_ids: tuple[int, ...] = (),
+    ) -> int:
+        """Embed all that waits for its vector, in the foreground; the model must be there."""
+        from gitrag.indexing.embedding import embed_pending
+
+        return embed_pending(self.store, self.encoder, content_ids=content_ids, advance=advance, stop=stop)
+
+    def count_unembedded(self) -> int:
+        """Count the texts, of all views, that wait for their vector."""
+        from gitrag.store import vectors
+
+        try:
+            with self.store.read() as db:
+                return vectors.count_pending(db)
+        except StoreMissingError:
+            return 0
+
+    def status(self) -> Status:
+        """Look at the index without changing it."""
+        from gitrag.git import overlay
+        from gitrag.store import inspection, views
+
+        head = self.repo.head()
+        dirty = len(overlay(self.repo).changes) if self.repo.root is not None else 0
+        view = counts = store = updated = None
+        try:
+            with self.store.read() as db:
+                view = views.current(db, self.repo.worktree)
+                store = inspection.count_store(db)
+                if view is not None:
+                    counts = inspection.count_view(db, view)
+                    updated = inspection.updated_at(db, view)
+        except StoreMissingError:
+            pass
+        return Status(
+            name=self.name,
+            commit=head.commit,
+            branch=head.branch,
+            fresh=view is not None and view.tree == head.tree and not (counts and counts.waiting),
+            dirty=dirty,
+            updated=updated,
+            view=counts,
+            store=store,
+            size_bytes=self.store.size_bytes(),
+            worker=background.running(self.store.directory),
+            model=weights.status(self.model_dir),
+        )
+
+    def require_index(self) -> None:
+        """Raise when nothing has been indexed here."""
+        if not self.store.exists():
+            raise NotSetUpError(f"No gitrag collections found for {self.name}. Run `gitrag index` first.")
+
+    # the background
+
+    def start_worker(self) -> None:
+        """Start the background worker on this worktree, detached; it goes at once when one is running."""
+        subprocess.Popen(
+            [sys.executable, "-m", "gitrag", "-C", str(self._place), "hook", "run", "worker"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=dict(self._environ),
+        )
+
+    def run_worker(self) -> bool:
+        """Be the background worker: bring text and vectors up to date, for all worktrees that ask meanwhile.
+
+        Returns:
+            Whether this process did the work; False when another one was at it and has been told.
+        """
+        background.lower_priority()
+        return background.Worker(self.store.directory).run(self._place, self._work)
+
+    @property
+    def _place(self) -> Path:
+        return self.repo.root or self.repo.git_dir
+
+    def _work(self, place: Path, asked: Callable[[], bool]) -> None:
+        app = self if place == self._place else App.open(place, environ=self._environ, say=self.say)
+        own = app.update().refreshed.overlay_contents
+        if app.count_unembedded() == 0 or asked():
+            return
+        if app.have_model():
+            app.embed(content_ids=own, stop=asked)
+
+    def have_model(self) -> bool:
+        """Have the model, fetched if need be; False when it was tried in vain a short time ago."""
+        if weights.status(self.model_dir).ready:
+            return True
+        failed = self.store.directory / "model.failed"
+        if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:
+            return False
+        try:
+            weights.fetch(self.model_dir)
+        except GitragError:
+            failed.touch()
+            raise
+        failed.unlink(missing_ok=True)
+        return True
+
+    def _encoder_if_ready(self) -> Encoder | None:
+        if not weights.status(self.model_dir).ready:
+            return None
+        try:
+            return self.encoder
+        except ModelError as error:
+            self.say(f"{error} {error.hint}".strip())
+            return None

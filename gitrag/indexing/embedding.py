@@ -1,0 +1,59 @@
+"""Give texts their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from gitrag.embedding.text import chunk_text, path_text
+from gitrag.store import vectors
+from gitrag.store.connection import Store
+from gitrag.store.vectors import PendingText
+
+if TYPE_CHECKING:
+    from gitrag.embedding.encoder import Encoder
+
+_ROUND = 512
+"""Texts between two transactions: some seconds of work, the most that a kill can lose."""
+
+
+def embed_pending(
+    store: Store,
+    encoder: Encoder,
+    *,
+    content_ids: Sequence[int] = (),
+    limit: int | None = None,
+    advance: Callable[[int], None] = lambda _done: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> int:
+    """Embed the texts that wait, newest first, a round a transaction.
+
+    Args:
+        store: Where they wait.
+        encoder: The model.
+        content_ids: Contents beside those of the views whose chunks count.
+        limit: How many at most; None for all.
+        advance: Called with the number done in each round.
+        stop: Asked between rounds whether to leave the rest for later.
+
+    Returns:
+        How many were embedded.
+    """
+    done = 0
+    while not stop() and (limit is None or done < limit):
+        room = _ROUND if limit is None else min(_ROUND, limit - done)
+        with store.read() as db:
+            texts = vectors.pending(db, room, content_ids)
+        if not texts:
+            break
+        encoded = encoder.encode([text_of(item) for item in texts])
+        with store.write("writing vectors") as db:
+            vectors.write(db, [item.text_id for item in texts], encoded)
+        done += len(texts)
+        advance(len(texts))
+    return done
+
+
+def text_of(item: PendingText) -> str:
+    """Give the text that is embedded for a chunk or a path."""
+    return path_text(item.source) if isinstance(item.source, str) else chunk_text(item.source)

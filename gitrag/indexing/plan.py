@@ -1,0 +1,48 @@
+"""What a view has to change, given what git says has changed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from gitrag.chunking import language_of, needs_first_line
+from gitrag.git import Change, Rules
+from gitrag.model import TreeEntry
+from gitrag.store.views import EntryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The difference between two views.
+
+    Attributes:
+        removed: Paths that are gone.
+        added: Paths that are new or changed, with what they hold or why they are left out.
+    """
+
+    removed: tuple[str, ...]
+    added: tuple[EntryRecord, ...]
+
+
+def plan(changes: Iterable[Change], rules: Rules, first_line: Callable[[TreeEntry], str]) -> Plan:
+    """Decide for each change what the view has to record.
+
+    Args:
+        changes: What differs, from a tree diff, a whole tree, or the working tree.
+        rules: Which paths are left out.
+        first_line: Reads the first line of a file whose name says nothing of its language.
+    """
+    removed: list[str] = []
+    added: list[EntryRecord] = []
+    for change in changes:
+        entry = change.entry
+        if entry is None:
+            removed.append(change.path)
+            continue
+        skip = change.skip or rules.skip(entry.path, entry.mode)
+        if skip:
+            added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
+            continue
+        line = first_line(entry) if needs_first_line(entry.path) else ""
+        added.append(EntryRecord(entry.path, entry.blob, language_of(entry.path, line)))
+    return Plan(tuple(removed), tuple(added))

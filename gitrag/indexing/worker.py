@@ -1,0 +1,86 @@
+"""The one background process of a store.
+
+Whoever finds the worker's lock taken leaves a mark, the worktree that asks, and goes; the one that holds it
+looks for marks before it ends. So a burst of fifty commits leads to one catch-up after the first, not fifty.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from gitrag.store.lock import FileLock, Holder, read_holder, write_holder
+
+_NICENESS = 10
+
+
+class Worker:
+    """The worker's lock and marks, in the store's directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._marks = directory / "worker.marks"
+        self._note = directory / "worker.holder"
+        self._lock = FileLock(directory / "worker.lock")
+
+    def run(self, worktree: Path, work: Callable[[Path, Callable[[], bool]], None]) -> bool:
+        """Do the work for a worktree and for those that ask meanwhile; leave it to the running worker if any.
+
+        Args:
+            worktree: The worktree that asks.
+            work: Does the work for a worktree. It is given a function that tells whether somebody has asked
+                meanwhile, so that fresh text goes before old vectors.
+
+        Returns:
+            Whether this process was the worker.
+        """
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._mark(worktree)
+        worked = False
+        # After the lock is let go, a mark may have come from somebody who still found it taken.
+        while self._marks.exists() and self._lock.try_acquire():
+            try:
+                worked = True
+                write_holder(self._note, "indexing in the background")
+                while asked := self._take_marks():
+                    for path in asked:
+                        if path.is_dir():
+                            work(path, self._marks.exists)
+            finally:
+                with suppress(OSError):
+                    self._note.unlink()
+                self._lock.release()
+        return worked
+
+    def _mark(self, worktree: Path) -> None:
+        with self._marks.open("ab") as file:  # a short append is atomic
+            file.write(os.fsencode(worktree) + b"\0")
+
+    def _take_marks(self) -> list[Path]:
+        taken = self._marks.with_name(f"worker.marks.{os.getpid()}")
+        try:
+            self._marks.replace(taken)
+        except FileNotFoundError:
+            return []
+        asked = taken.read_bytes().split(b"\0")
+        taken.unlink()
+        return list(dict.fromkeys(Path(os.fsdecode(path)) for path in asked if path))
+
+
+def running(directory: Path) -> Holder | None:
+    """Tell which process is working in the background, if one is."""
+    lock = FileLock(directory / "worker.lock")
+    if not lock.path.exists():
+        return None
+    if lock.try_acquire(shared=True):
+        lock.release()
+        return None
+    return read_holder(directory / "worker.holder")
+
+
+def lower_priority() -> None:
+    """Let everything else on the machine go first."""
+    with suppress(OSError, AttributeError):  # Windows has no nice
+        os.nice(_NICENESS)

@@ -1,0 +1,151 @@
+"""Fuse what the ways of looking found, and order it. Pure.
+
+Each weight is a named constant with its reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitrag.model import Chunk, Kind
+from gitrag.search.question import Question
+
+RANK_CONSTANT = 60
+"""Reciprocal rank fusion's k (Cormack, Clarke and Büttcher, 2009)."""
+
+WEIGHTS: Mapping[str, float] = {
+    "lexical": 1.0,
+    "semantic": 1.0,
+    "name": 1.5,  # a definition of exactly the name asked for is what was asked for
+    "path": 0.4,  # a file's name says what it is about, but of all its chunks alike
+}
+
+_TEST = re.compile(
+    r"(^|/)(tests?|testing|__tests__|specs?|e2e|fixtures?|testdata|mocks?)/|(^|/)test_|[_.-](test|tests|spec)\.\w+$"
+    r"|(^|/)conftest\.py$|Tests?\.\w+$",
+)
+_EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|docs?_src)/", re.IGNORECASE)
+_DOCUMENT = re.compile(r"(^|/)(docs?|documentation)/|\.(md|mdx|markdown|rst|adoc|txt|org)$", re.IGNORECASE)
+_SUPPORT = re.compile(
+    r"(^|/)(\.github|\.circleci|ci|legacy|compat|_?compat\.\w+$|deprecated)(/|$)", re.IGNORECASE
+)
+
+PRIORS: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
+    (_TEST, 0.6, ("test", "tests", "testing", "spec", "fixture", "mock")),
+    (_EXAMPLE, 0.7, ("example", "examples", "sample", "demo", "benchmark", "tutorial")),
+    (_DOCUMENT, 0.7, ("doc", "docs", "documentation", "readme", "guide", "changelog", "decision", "adr")),
+    (_SUPPORT, 0.8, ("ci", "workflow", "legacy", "compat", "deprecated")),
+)
+"""Kinds of path that repeat what other code is about: what each is worth, and the words that ask for it."""
+
+_MODULE_WORTH = 0.9
+"""Imports and constants name everything and explain little."""
+
+_REPEAT_WORTH = 0.15
+"""What further chunks of a file add to its best one: a file about the question has several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What one way of looking says of a chunk.
+
+    Attributes:
+        rank: Its place there, from 0.
+        value: BM25, cosine, or 1 for a name.
+    """
+
+    rank: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A chunk at a path, ranked.
+
+    Attributes:
+        chunk_id: The chunk.
+        path_id: The path.
+        fused: Reciprocal rank fusion with its priors; comparable within one question only.
+        signals: What each way of looking says, by its name in ``WEIGHTS``.
+    """
+
+    chunk_id: int
+    path_id: int
+    fused: float
+    signals: Mapping[str, Signal]
+
+
+def fuse(lists: Mapping[str, Sequence[tuple[int, int, float]]]) -> list[Ranked]:
+    """Fuse lists of (chunk id, path id, value), each best first, by weighted reciprocal rank."""
+    signals: dict[tuple[int, int], dict[str, Signal]] = {}
+    for name, found in lists.items():
+        rank = -1
+        last: float | None = None
+        for place, (chunk_id, path_id, value) in enumerate(found):
+            if value != last:  # equals share a rank, so that the order of ids decides nothing
+                rank, last = place, value
+            signals.setdefault((chunk_id, path_id), {})[name] = Signal(rank, value)
+    ranked = [
+        Ranked(
+            chunk_id,
+            path_id,
+            sum(WEIGHTS[name] / (RANK_CONSTANT + 1 + signal.rank) for name, signal in own.items()),
+            own,
+        )
+        for (chunk_id, path_id), own in signals.items()
+    ]
+    return sorted(ranked, key=_order)
+
+
+def prior(path: str, chunk: Chunk, question: Question) -> float:
+    """Give what a chunk is worth before the question is looked at, in (0, 1]."""
+    worth = _MODULE_WORTH if chunk.kind is Kind.MODULE else 1.0
+    for pattern, value, words in PRIORS:
+        if pattern.search(path) and not question.mentions(*words):
+            worth *= value
+    return worth
+
+
+def order(
+    ranked: Iterable[Ranked], paths: Mapping[int, str], chunks: Mapping[int, Chunk], question: Question
+) -> list[list[Ranked]]:
+    """Apply the priors and group by file: files best first, within each its chunks best first."""
+    files: dict[int, list[Ranked]] = {}
+    for item in ranked:
+        worth = prior(paths[item.path_id], chunks[item.chunk_id], question)
+        files.setdefault(item.path_id, []).append(
+            Ranked(item.chunk_id, item.path_id, item.fused * worth, item.signals)
+        )
+    for group in files.values():
+        group.sort(key=_order)
+    return sorted(files.values(), key=lambda group: (-_file_worth(group), paths[group[0].path_id]))
+
+
+def _file_worth(group: Sequence[Ranked]) -> float:
+    return group[0].fused + _REPEAT_WORTH * sum(item.fused for item in group[1:4])
+
+
+def _order(item: Ranked) -> tuple[float, int, int]:
+    return -item.fused, item.path_id, item.chunk_id
+
+
+def evidence(coverage: float, cosine: float, *, named: bool) -> float:
+    """Say how much speaks for the best hit at all, in [0, 1], so that nonsense finds nothing.
+
+    Args:
+        coverage: Share of the question's information (idf) that one chunk's terms cover.
+        cosine: The best cosine.
+        named: Whether a definition has exactly the name asked for.
+    """
+    if named:
+        return 1.0
+    near = min(max((cosine - _COSINE_NOISE) / (_COSINE_SURE - _COSINE_NOISE), 0.0), 1.0)
+    return 1.0 - (1.0 - coverage**2) * (1.0 - near)
+
+
+_COSINE_NOISE = 0.25
+"""MiniLM's cosine of unrelated question and code seldom goes beyond."""
+_COSINE_SURE = 0.65
+"""Seldom reached but by a text that answers the question."""

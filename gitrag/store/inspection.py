@@ -1,0 +1,94 @@
+"""What the store holds, for status and doctor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.store.content import INDEXED, PENDING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from gitrag.store.views import View
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCounts:
+    """What a view holds.
+
+    Attributes:
+        files: Paths indexed.
+        waiting: Paths whose content is not cut yet.
+        skipped: Reasons and how many paths are left out for each, most first.
+        chunks: Chunks.
+        languages: Languages and their number of files, most first.
+        texts: Distinct texts of its chunks and paths.
+        embedded: How many of them have a vector.
+    """
+
+    files: int
+    waiting: int
+    skipped: tuple[tuple[str, int], ...]
+    chunks: int
+    languages: tuple[tuple[str, int], ...]
+    texts: int
+    embedded: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCounts:
+    """What the whole store holds."""
+
+    views: int
+    worktrees: int
+    contents: int
+    chunks: int
+    vectors: int
+    postings: int
+
+
+def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
+    """Count what a view holds."""
+    states = dict(
+        db.execute(
+            "SELECT coalesce(nullif(skip, ''), state) AS why, count(*) FROM entries"
+            " LEFT JOIN contents USING (content_id) WHERE view_id = ? GROUP BY why ORDER BY 2 DESC, 1",
+            [view.view_id],
+        ).fetchall()
+    )
+    languages = db.execute(
+        "SELECT coalesce(nullif(language, ''), 'other') AS name, count(*) FROM entries"
+        " JOIN contents USING (content_id) WHERE view_id = ? AND state = ? GROUP BY name ORDER BY 2 DESC, 1",
+        [view.view_id, INDEXED],
+    ).fetchall()
+    row = db.execute(
+        """
+        WITH held AS MATERIALIZED (
+            SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0
+        ), own AS MATERIALIZED (
+            SELECT text_id FROM chunks SEMI JOIN held USING (content_id)
+        ), texts_held AS (
+            SELECT text_id FROM own UNION SELECT text_id FROM paths SEMI JOIN held USING (path_id)
+        )
+        SELECT (SELECT count(*) FROM own), count(*), count(vectors.text_id)
+        FROM texts_held LEFT JOIN vectors USING (text_id)
+        """,
+        [view.view_id],
+    ).fetchone()
+    chunks, texts, embedded = row or (0, 0, 0)
+    files, waiting = states.pop(INDEXED, 0), states.pop(PENDING, 0)
+    return ViewCounts(files, waiting, tuple(states.items()), chunks, tuple(languages), texts, embedded)
+
+
+def count_store(db: DuckDBPyConnection) -> StoreCounts:
+    """Count what the store holds in all."""
+    tables = ("views", "worktrees", "contents", "chunks", "vectors", "postings")
+    counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
+    return StoreCounts(*(int(row[0]) if row else 0 for row in counts))
+
+
+def updated_at(db: DuckDBPyConnection, view: View) -> float | None:
+    """Tell when a view was last brought up to date, in Unix seconds."""
+    row = db.execute("SELECT epoch(updated) FROM views WHERE view_id = ?", [view.view_id]).fetchone()
+    return None if row is None else float(row[0])
