@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.embedding import weights
 from tests.repository import Content, GitRepository, create_repository, isolated_environment
 
 
@@ -40,3 +41,15 @@ def make_repository(tmp_path: Path, git_environment: dict[str, str]) -> Callable
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def model_dir() -> Path:
+    """The real model: from ``GITRAG_TEST_MODEL_DIR``, else the user's cache, where it is fetched once.
+
+    Workers that ask for it together wait for the first, and find it there.
+    """
+    override = os.environ.get("GITRAG_TEST_MODEL_DIR")
+    directory = weights.model_directory(Path(override) if override else None)
+    weights.fetch(directory)
+    return directory

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.embedding.safetensors import read_tensors
+from gitrag.embedding.version import DIMENSIONS
 from gitrag.errors import ModelError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DIMENSIONS = 384
 _LAYERS = 6
 _HEADS = 12
 _HEAD_DIMENSIONS = DIMENSIONS // _HEADS

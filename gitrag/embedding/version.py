@@ -7,6 +7,8 @@ from typing import Final
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
+DIMENSIONS: Final = 384
+
 MAX_TOKENS: Final = 128
 """Word pieces of a text that are read, of the 256 the model takes: code chunks ranked as well with 64 to 128,
 at two to three times the speed."""

