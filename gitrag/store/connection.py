@@ -52,6 +52,7 @@ _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
 
 _DAMAGE = (
     "not a valid DuckDB database",
+    "is an existing extension",  # a file of SQLite's, say
     "Corrupt database",
     "Could not read enough bytes",
     "checksum",
@@ -190,21 +191,31 @@ class Store:
         import duckdb
 
         try:
-            db = self._connect(read_only=False)
-            if self._upgrade(db):
+            db = self._open_writable()
+            if db is not None:
                 return db
-            db.close()
-        except (duckdb.Error, ForeignDatabaseError) as error:
-            self._move(self._diagnose(error))
-        else:
             self._delete()
             self._say("The index was made by another version of gitrag; building it again.")
+        except (duckdb.Error, ForeignDatabaseError) as error:
+            self._move(self._diagnose(error))
         try:
-            db = self._connect(read_only=False)
-            self._upgrade(db)
-        except duckdb.Error as error:
+            db = self._open_writable()
+        except (duckdb.Error, ForeignDatabaseError) as error:
             raise StoreError(f"Cannot make the index: {self._diagnose(error)}") from error
+        if db is None:
+            raise StoreError(f"Cannot make the index {self.path}.")
         return db
+
+    def _open_writable(self) -> DuckDBPyConnection | None:
+        """Open and migrate; None, closed, when the content was made with another recipe."""
+        db = self._connect(read_only=False)
+        usable = False
+        try:
+            usable = self._upgrade(db)
+        finally:
+            if not usable:
+                db.close()  # DuckDB hands out an open file again, whatever has become of it
+        return db if usable else None
 
     def _upgrade(self, db: DuckDBPyConnection) -> bool:
         """Migrate; False when the content was made with another recipe."""
@@ -247,11 +258,12 @@ class Store:
 
     def _diagnose(self, error: Error | ForeignDatabaseError) -> str:
         """Say how the file is damaged; raise what is not damage as what it is."""
-        text = str(error).strip().splitlines()[0]
+        whole = str(error).strip()
+        text = whole.splitlines()[0]
         for signs, kind, message, hint in _NOT_DAMAGE:
-            if any(sign in text for sign in signs):
+            if any(sign in whole for sign in signs):
                 raise kind(message.format(path=self.path, text=text), hint) from error
-        if isinstance(error, ForeignDatabaseError) or any(sign in text for sign in _DAMAGE):
+        if isinstance(error, ForeignDatabaseError) or any(sign in whole for sign in _DAMAGE):
             return text
         raise error  # a statement of ours is wrong: a bug
 

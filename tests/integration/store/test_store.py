@@ -1,0 +1,367 @@
+"""The store with a real DuckDB file and real processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from gitrag.errors import BusyError, DiskFullError, StoreError
+from gitrag.model import Chunk, Kind
+from gitrag.store import candidates, content, schema, vectors, views
+from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.content import INDEXED, ContentRecord
+from gitrag.store.views import EntryRecord, Overlay, PathRecord
+
+BLOB = "a" * 40
+OTHER = "b" * 40
+
+
+def open_store(directory: Path, said: list[str] | None = None, **options: object) -> Store:
+    say = (lambda _line: None) if said is None else said.append
+    return Store(directory, recipe="test", say=say, **options)  # type: ignore[arg-type]
+
+
+def record(content_id: int, *chunks: tuple[str, str, list[int]]) -> ContentRecord:
+    """A record of chunks given as (name, text, terms); each term occurs once."""
+    return ContentRecord(
+        content_id,
+        INDEXED,
+        tuple(Chunk(Kind.FUNCTION, name, name, f"def {name}()", "", text, 1, 1) for name, text, _ in chunks),
+        tuple(text.encode().ljust(16, b"\0")[:16] for _, text, _ in chunks),
+        tuple(len(terms) for *_, terms in chunks),
+        np.array([term for *_, terms in chunks for term in terms], dtype=np.uint64),
+        np.ones(sum(len(terms) for *_, terms in chunks), dtype=np.uint16),
+        tuple(len(terms) for *_, terms in chunks),
+    )
+
+
+def fill(store: Store, entries: dict[str, str], chunks: dict[str, list[tuple[str, str, list[int]]]]) -> None:
+    """Index a view of {path: blob} with the chunks of each blob."""
+    with store.write("test") as db:
+        views.record_paths(
+            db,
+            [PathRecord(path, f"p{path}".encode().ljust(16)[:16], (hash(path) % 1000,)) for path in entries],
+        )
+        views.replace(
+            db,
+            "",
+            base=None,
+            tree="t1",
+            rules="r",
+            commit="c1",
+            removed=[],
+            added=[EntryRecord(path, blob, "python") for path, blob in entries.items()],
+            rule_files={},
+        )
+        ids = content.look_up(db, [(blob, "python") for blob in chunks])
+        content.write(db, [record(ids[blob, "python"], *pieces) for blob, pieces in chunks.items()])
+
+
+def test_reading_a_missing_store_says_so(tmp_path: Path):
+    with pytest.raises(StoreMissingError), open_store(tmp_path).read():
+        pass
+
+
+def test_a_failed_transaction_leaves_nothing(tmp_path: Path):
+    store = open_store(tmp_path)
+
+    def fail() -> None:
+        with store.write("test") as db:
+            content.ensure(db, [(BLOB, "python")])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with store.write("test") as db:
+        assert content.look_up(db, [(BLOB, "python")]) == {}
+
+
+def test_equal_content_is_stored_once_and_read_by_language(tmp_path: Path):
+    store = open_store(tmp_path)
+    with store.write("test") as db:
+        first = content.ensure(db, [(BLOB, "python"), (BLOB, "python"), (BLOB, None), (OTHER, "go")])
+        again = content.ensure(db, [(BLOB, "python"), (OTHER, "go")])
+    assert len(set(first.values())) == 3
+    assert again == {key: first[key] for key in again}
+
+
+def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(
+        store,
+        {"a.py": BLOB, "b.py": OTHER},
+        {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])], OTHER: [("close", "three", [4])]},
+    )
+    rng = np.random.default_rng(7)
+    encoded = rng.standard_normal((3, 384)).astype(np.float32)
+    encoded /= np.linalg.norm(encoded, axis=1, keepdims=True)
+    with store.write("test") as db:
+        texts = [text for text in vectors.pending(db, 10) if isinstance(text.source, Chunk)]
+        vectors.write(db, [text.text_id for text in texts], encoded)
+    with store.read() as db:
+        view = views.current(db, "")
+        assert view is not None
+        scope = candidates.open_scope(db, view.view_id, Overlay(), NO_FILTERS, None)
+        assert scope.chunks == 3
+        stored = content.read_chunks(db, range(1, 4))
+        lexical = candidates.lexical(db, scope, [1, 2], [1.0, 1.0], 10)
+        assert [stored[hit.chunk_id].chunk.name for hit in lexical] == ["send", "recv"]
+        assert lexical[0].coverage == pytest.approx(1.0)
+        semantic = candidates.semantic(db, scope, encoded[1], 10)
+        assert stored[semantic[0].chunk_id].chunk == texts[1].source
+        named = candidates.named(db, ["CLOSE", "send"], 10)
+        assert [(stored[hit.chunk_id].chunk.name, hit.score) for hit in named] == [
+            ("send", 1.0),
+            ("close", 0.5),
+        ]
+
+
+def test_packed_vectors_keep_their_cosines(tmp_path: Path):
+    rng = np.random.default_rng(3)
+    encoded = rng.standard_normal((200, 384)).astype(np.float32)
+    encoded /= np.linalg.norm(encoded, axis=1, keepdims=True)
+    small, bits = vectors.pack(encoded)
+    back = small.astype(np.float32)
+    back /= np.linalg.norm(back, axis=1, keepdims=True)
+    assert np.abs(back @ back.T - encoded @ encoded.T).max() < 0.004
+    assert bits.shape == (200, 6)
+    assert ((bits[0, 0] >> np.uint64(5)) & np.uint64(1)) == (encoded[0, 5] > 0)
+
+
+def test_two_stages_find_what_the_exact_scan_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = open_store(tmp_path)
+    rng = np.random.default_rng(11)
+    centres = rng.standard_normal((40, 384))
+    encoded = (centres[rng.integers(0, 40, 3000)] + 0.8 * rng.standard_normal((3000, 384))).astype(np.float32)
+    encoded /= np.linalg.norm(encoded, axis=1, keepdims=True)
+    fill(store, {"a.py": BLOB}, {BLOB: [(f"f{i}", f"t{i}", [i]) for i in range(3000)]})
+    with store.write("test") as db:
+        ids = [row[0] for row in db.execute("SELECT text_id FROM chunks ORDER BY chunk_id").fetchall()]
+        vectors.write(db, ids, encoded)
+    same = 0
+    with store.read() as db:
+        view = views.current(db, "")
+        assert view is not None
+        scope = candidates.open_scope(db, view.view_id, Overlay(), NO_FILTERS, None)
+        for i in range(20):
+            exact = candidates.semantic(db, scope, encoded[i], 10)
+            monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
+            staged = candidates.semantic(db, scope, encoded[i], 10)
+            monkeypatch.undo()
+            same += len({hit.chunk_id for hit in exact} & {hit.chunk_id for hit in staged})
+    assert same >= 0.98 * 200
+
+
+def test_filters_act_before_the_cut(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(
+        store,
+        {f"{i}.py": f"{i:040x}" for i in range(50)},
+        {f"{i:040x}": [(f"f{i}", f"t{i}", [1])] for i in range(50)},
+    )
+    with store.read() as db:
+        view = views.current(db, "")
+        assert view is not None
+        wanted = [path_id for path_id, path in candidates.all_paths(db) if path in {"7.py", "31.py"}]
+        scope = candidates.open_scope(db, view.view_id, Overlay(), Filters(), wanted)
+        assert len(candidates.lexical(db, scope, [1], [1.0], 2)) == 2
+        nothing = candidates.open_scope(db, view.view_id, Overlay(), Filters(kinds=("class",)), None)
+        assert nothing.chunks == 0
+
+
+def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("old", "old", [1])]})
+    with store.write("test") as db:
+        new = content.ensure(db, [(OTHER, "python")])[OTHER, "python"]
+        content.write(db, [record(new, ("new", "new", [1]))])
+        overlay = views.overlay(db, [], [EntryRecord("a.py", OTHER, "python")])
+        removal = views.overlay(db, ["a.py"], [])
+    assert overlay is not None
+    assert removal is not None
+    with store.read() as db:
+        view = views.current(db, "")
+        assert view is not None
+        scope = candidates.open_scope(db, view.view_id, overlay, NO_FILTERS, None)
+        hits = candidates.lexical(db, scope, [1], [1.0], 5)
+        assert [content.read_chunks(db, [hit.chunk_id])[hit.chunk_id].chunk.name for hit in hits] == ["new"]
+        assert candidates.open_scope(db, view.view_id, removal, NO_FILTERS, None).chunks == 0
+
+
+@pytest.mark.parametrize("noise", [b"", b"not a database", b"SQLite format 3\0" + b"\0" * 5000])
+def test_a_foreign_file_is_moved_aside_and_said(tmp_path: Path, noise: bytes):
+    said: list[str] = []
+    store = open_store(tmp_path, said)
+    store.path.write_bytes(noise)
+    with pytest.raises(StoreMissingError), store.read():
+        pass
+    assert len(said) == 1
+    assert [path.read_bytes() for path in tmp_path.glob("damaged-*.duckdb")] == [noise]
+    with store.write("test") as db:
+        content.ensure(db, [(BLOB, "python")])
+    assert len(said) == 1
+
+
+def test_a_database_of_something_else_is_moved_aside(tmp_path: Path):
+    with duckdb.connect(str(tmp_path / "index.duckdb")) as db:
+        db.execute("CREATE TABLE mine AS SELECT 42 AS answer")
+    said: list[str] = []
+    with open_store(tmp_path, said).write("test") as db:
+        content.ensure(db, [(BLOB, "python")])
+    assert len(said) == 1
+    [aside] = tmp_path.glob("damaged-*.duckdb")
+    with duckdb.connect(str(aside)) as db:
+        assert db.execute("SELECT answer FROM mine").fetchall() == [(42,)]
+
+
+@pytest.mark.parametrize("damage", ["cut", "noise"])
+def test_a_damaged_store_is_moved_aside_and_built_again(tmp_path: Path, damage: str):
+    said: list[str] = []
+    store = open_store(tmp_path, said)
+    fill(store, {"a.py": BLOB}, {BLOB: [(f"f{i}", f"t{i}", [i]) for i in range(500)]})
+    data = bytearray(store.path.read_bytes())
+    if damage == "cut":
+        del data[len(data) // 2 :]
+    else:
+        data[4096:12288] = os.urandom(8192)
+    store.path.write_bytes(data)
+    with pytest.raises(StoreMissingError), store.read() as db:
+        db.execute("SELECT * FROM chunks").fetchall()
+    assert len(said) == 1
+    fill(store, {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
+
+
+def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path):
+    store = open_store(tmp_path)
+    with store.write("test") as db:
+        schema.put(db, "schema", str(schema.SCHEMA_VERSION + 1))
+    before = store.path.read_bytes()
+    with pytest.raises(StoreError, match="schema") as caught, store.read():
+        pass
+    assert "Upgrade gitrag" in caught.value.hint
+    with pytest.raises(StoreError), store.write("test"):
+        pass
+    assert store.path.read_bytes() == before
+
+
+def test_another_recipe_builds_anew_and_says_so(tmp_path: Path):
+    fill(open_store(tmp_path), {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
+    said: list[str] = []
+    newer = Store(tmp_path, recipe="other", say=said.append)
+    with pytest.raises(StoreMissingError), newer.read():
+        pass
+    with newer.write("test") as db:
+        assert views.current(db, "") is None
+    assert len(said) == 1
+
+
+def test_a_lock_held_too_long_names_its_holder(tmp_path: Path):
+    with open_store(tmp_path).write("first"):
+        pass
+    script = (
+        "import sys, time; from pathlib import Path; from gitrag.store.lock import StoreLock\n"
+        "with StoreLock(Path(sys.argv[1]), 5).exclusive('writing chunks'):\n"
+        "    print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, tmp_path], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with (
+            pytest.raises(BusyError, match=rf"process {holder.pid} \(writing chunks\)"),
+            open_store(tmp_path, lock_timeout_s=0.2).read(),
+        ):
+            pass
+        holder.kill()
+    with open_store(tmp_path, lock_timeout_s=5).read():
+        pass
+
+
+def test_a_writer_gets_in_between_overlapping_readers(tmp_path: Path):
+    with open_store(tmp_path).write("first"):
+        pass
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    readers = [context.Process(target=_read_until, args=(tmp_path, stop)) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    try:
+        for i in range(5):
+            with open_store(tmp_path, lock_timeout_s=20).write("test") as db:
+                content.ensure(db, [(f"{i:040x}", "python")])
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert [reader.exitcode for reader in readers] == [0, 0, 0]
+
+
+def _read_until(directory: Path, stop: object) -> None:
+    while not stop.is_set():  # type: ignore[attr-defined]
+        with Store(directory, recipe="test", lock_timeout_s=20).read() as db:
+            db.execute("SELECT count(*) FROM contents").fetchall()
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.1])
+def test_a_killed_writer_loses_only_its_transaction(tmp_path: Path, delay_s: float):
+    with open_store(tmp_path).write("first") as db:
+        content.ensure(db, [(BLOB, "python")])
+    script = (
+        "import sys; from pathlib import Path; from gitrag.store.connection import Store\n"
+        "from gitrag.store import content\n"
+        "for n in range(10**6):\n"
+        "    with Store(Path(sys.argv[1]), recipe='test').write('x') as db:\n"
+        "        content.ensure(db, [(f'{n:020x}{i:020x}', 'go') for i in range(200)])\n"
+        "    if n == 2: print('going', flush=True)"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, tmp_path], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(delay_s)
+        writer.send_signal(signal.SIGKILL)
+    said: list[str] = []
+    with open_store(tmp_path, said).read() as db:
+        [(count,)] = db.execute("SELECT count(*) FROM contents").fetchall()
+        assert content.look_up(db, [(BLOB, "python")])
+    assert count % 200 == 1
+    assert said == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path):
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", small], check=False).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        store = open_store(small / "gitrag")
+        with store.write("test") as db:
+            content.ensure(db, [(BLOB, "python")])
+        wanted = [(os.urandom(20).hex(), "python") for _ in range(300_000)]
+        with pytest.raises(DiskFullError) as caught, store.write("test") as db:
+            content.ensure(db, wanted)
+        assert caught.value.exit_code == 75
+        with store.read() as db:
+            assert len(content.look_up(db, [(BLOB, "python"), *wanted[:10]])) == 1
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
+def test_an_unwritable_directory_is_said(tmp_path: Path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    with (
+        pytest.raises(StoreError, match="Cannot write the index"),
+        open_store(tmp_path / "locked" / "x").write("t"),
+    ):
+        pass

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from gitrag.model import Chunk, Kind
+from gitrag.search import ranking
+from gitrag.search.question import read
+
+
+def piece(kind: Kind = Kind.FUNCTION) -> Chunk:
+    return Chunk(kind, "f", "f", "def f()", "", "def f(): pass", 1, 1)
+
+
+def test_a_chunk_that_both_ways_find_comes_before_one_that_one_finds_first():
+    ranked = ranking.fuse({"lexical": [(1, 1, 9.0), (2, 1, 8.0)], "semantic": [(3, 1, 0.9), (2, 1, 0.8)]})
+    assert ranked[0].chunk_id == 2
+
+
+def test_equal_values_share_a_rank():
+    ranked = ranking.fuse({"lexical": [(7, 1, 5.0), (3, 1, 5.0)]})
+    assert [(item.chunk_id, item.signals["lexical"].rank) for item in ranked] == [(3, 0), (7, 0)]
+
+
+@pytest.mark.parametrize(
+    ("path", "worth_less"),
+    [
+        ("src/session.py", False),
+        ("tests/test_session.py", True),
+        ("src/session.test.ts", True),
+        ("pkg/session_test.go", True),
+        ("docs/session.md", True),
+        ("examples/session.py", True),
+        ("src/latest/contest.py", False),
+    ],
+)
+def test_tests_docs_and_examples_are_worth_less_than_code(path: str, worth_less: bool):
+    assert (ranking.prior(path, piece(), read("open a session")) < 1.0) is worth_less
+
+
+def test_a_question_about_tests_wants_tests():
+    assert ranking.prior("tests/test_session.py", piece(), read("tests of the session")) == 1.0
+
+
+def test_a_file_is_grouped_under_its_best_chunk():
+    paths = {1: "a.py", 2: "b.py"}
+    chunks = {1: piece(), 2: piece(), 3: piece()}
+    ranked = ranking.fuse({"lexical": [(1, 1, 3.0), (2, 2, 2.0), (3, 1, 1.0)]})
+    groups = ranking.order(ranked, paths, chunks, read("x"))
+    assert [[item.chunk_id for item in group] for group in groups] == [[1, 3], [2]]
+
+
+def test_evidence_is_a_probability_and_grows_with_both_signals():
+    assert ranking.evidence(0.0, 0.1, named=False) == 0.0
+    assert ranking.evidence(1.0, 0.0, named=False) == 1.0
+    assert ranking.evidence(0.2, 0.4, named=False) < ranking.evidence(0.5, 0.4, named=False)
+    assert ranking.evidence(0.2, 0.4, named=False) < ranking.evidence(0.2, 0.5, named=False)
+    assert ranking.evidence(0.0, 0.0, named=True) == 1.0
