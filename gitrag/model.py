@@ -60,7 +60,9 @@ class Skip(StrEnum):
     IGNORED = "ignored"  # .gitragignore, -gitrag, or the configuration
     MINIFIED = "minified"
     LOCK_FILE = "lock file"
-    UNREADABLE = "unreadable"  # its object is missing (partial or damaged clone), or the file cannot be opened
+    UNREADABLE = (
+        "unreadable"  # its object is missing (partial or damaged clone), or the file cannot be opened
+    )
 
 
 @dataclass(frozen=True, slots=True)
