@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gitrag.embedding.manifest import check
+from gitrag.embedding.published import TOKENIZER
 from gitrag.embedding.sessions import has_gpu, open_cpu, open_gpu
-from gitrag.embedding.sources import TOKENIZER
 from gitrag.embedding.version import DIMENSIONS, ENCODER_VERSION, MAX_TOKENS
 from gitrag.errors import ModelError
 

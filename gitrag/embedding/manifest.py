@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from gitrag.embedding.sources import sha256
+from gitrag.embedding.published import sha256
 from gitrag.embedding.version import GRAPH_VERSION, TOKENIZER_SHA256, WEIGHTS_SHA256
 from gitrag.errors import ModelError
 

