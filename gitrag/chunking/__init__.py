@@ -1,1 +1,30 @@
-"""."""
+"""Files to chunks: pieces that mean something by themselves, with exact line ranges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gitrag.chunking.decoding import decode
+from gitrag.chunking.languages import language_of, needs_first_line
+
+if TYPE_CHECKING:
+    from gitrag.model import Chunk
+
+# Part of every stored chunk's key: raise it with any change that may alter a chunk of any file.
+CHUNKER_VERSION = 1
+
+__all__ = ["CHUNKER_VERSION", "chunk", "decode", "language_of", "needs_first_line"]
+
+
+def chunk(data: bytes, language: str | None) -> list[Chunk]:
+    """Return the chunks of a file, in order: a pure function of its arguments and ``CHUNKER_VERSION``.
+
+    Every line that is not blank is in a chunk; ranges are exact. Never raises.
+
+    Args:
+        data: The file's content.
+        language: A name from ``language_of``; None for no language.
+    """
+    from gitrag.chunking.chunker import chunk as chunk_file
+
+    return chunk_file(data, language)

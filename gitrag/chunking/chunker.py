@@ -1,0 +1,82 @@
+"""A file's bytes to its chunks."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gitrag.chunking.cutting import cut
+from gitrag.chunking.decoding import decode
+from gitrag.chunking.languages import BY_NAME, Language
+from gitrag.chunking.outline import outline
+from gitrag.chunking.parsing import GrammarError
+from gitrag.chunking.pieces import windows
+from gitrag.chunking.prose import is_prose, sections
+from gitrag.model import Chunk, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitrag.chunking.outline import Definition
+
+# Sources past this size are data or generated; their definitions are not worth minutes of parsing.
+MAX_PARSED_BYTES = 4 * 1024 * 1024
+
+_EVERYTHING_BUT_LINE_ENDS = re.compile(rb"[^\n]")
+
+
+def chunk(data: bytes, language: str | None) -> list[Chunk]:
+    """Return the chunks of a file, in order: a pure function of its arguments and ``CHUNKER_VERSION``.
+
+    Every line that is not blank is in a chunk. Never raises: what does not parse is cut into windows.
+
+    Args:
+        data: The file's content.
+        language: A name from ``language_of``; None or an unknown one for no language.
+    """
+    lines = decode(data).split("\n")
+    row = BY_NAME.get(language or "")
+    if row is not None and row.grammar:
+        source = "\n".join(lines).encode() if data.find(b"\r") >= 0 or not data.isascii() else data
+        definitions = _definitions(source, lines, row)
+        if definitions is not None:
+            return cut(lines, definitions, merge_clauses=row.merge_clauses)
+    elif row is not None and is_prose(row.name):
+        found = sections(lines, row.name)
+        if found:
+            return found
+    return [
+        Chunk(Kind.MODULE, "", "", "", "", text, first + 1, last + 1) for text, first, last in windows(lines)
+    ]
+
+
+def _definitions(source: bytes, lines: Sequence[str], language: Language) -> list[Definition] | None:
+    """Return a source's definitions, or None if it cannot be parsed as what it says it is."""
+    if len(source) > MAX_PARSED_BYTES:
+        return None
+    if language.case is not None:
+        pattern, other = language.case
+        if _compiled(pattern.encode()).search(source):
+            language = BY_NAME[other]
+    if language.embedded:
+        source = _only(source, language.embedded)
+    try:
+        return outline(source, lines, language)
+    except GrammarError:
+        return None
+
+
+def _only(source: bytes, pattern: str) -> bytes:
+    """Blank out all of a source but the pattern's first group, so that rows and columns stay."""
+    kept: list[bytes] = []
+    end = 0
+    for found in _compiled(pattern.encode()).finditer(source):
+        kept += _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end : found.start(1)]), found[1]
+        end = found.end(1)
+    return b"".join([*kept, _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end:])])
+
+
+@cache
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(pattern)

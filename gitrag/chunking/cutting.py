@@ -1,0 +1,244 @@
+"""Lines and definitions to chunks: which definitions are chunks, where they begin and end, what is between.
+
+Every row that is not blank falls into exactly one chunk (a line too long for one chunk, into several).
+Rows are 0-based and inclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from gitrag.chunking.pieces import MAX_CHUNK_CHARS, is_closing, split, trim
+from gitrag.model import Chunk, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gitrag.chunking.outline import Definition
+
+# Definitions within definitions are told apart this deep; generated nesting knows no bounds, names must.
+MAX_DEPTH = 16
+
+# A run of this many definitions of one line each is one chunk, not many: forward declarations, accessors,
+# exception types.
+MIN_RUN_OF_LINES = 4
+
+# A minor definition of fewer rows (comments above included) stays with what is around it.
+MIN_MINOR_ROWS = 3
+
+# An inner class without methods stays with its outer class below this size (Django's Meta, a small enum).
+MIN_INNER_CLASS_CHARS = 400
+
+# A nested function is cut out of a function too long for one chunk only from this size on.
+MIN_INNER_FUNCTION_CHARS = 300
+
+# What is left between definitions joins a neighbour below this size: an embedding of it says nothing.
+MIN_GAP_CHARS = 60
+
+
+@dataclass(slots=True)
+class _Node:
+    """A definition in its place, with the rows that are its own after disputes with its neighbours."""
+
+    definition: Definition
+    parent: _Node | None
+    depth: int
+    first: int
+    last: int
+    children: int = 0
+    is_chunk: bool = False
+    previous: _Node | None = None  # the last child so far
+    qualified_name: str = ""
+    kind: Kind = field(default=Kind.FUNCTION)
+
+
+@dataclass(slots=True)
+class _Segment:
+    node: _Node | None
+    first: int
+    last: int
+    is_head: bool
+
+
+def cut(
+    lines: Sequence[str], definitions: Sequence[Definition], *, merge_clauses: bool = False
+) -> list[Chunk]:
+    """Return the chunks of a parsed file, in order.
+
+    Args:
+        lines: The file's lines.
+        definitions: Its definitions by start, outer ones before inner ones.
+        merge_clauses: Whether neighbouring definitions of the same name are one.
+    """
+    ends = [0, *accumulate(len(line) + 1 for line in lines)]
+    nodes = _place(lines, definitions, ends, merge_clauses=merge_clauses)
+    _choose(lines, nodes, ends)
+    segments = _segments(lines, [node for node in nodes if node.is_chunk])
+    return [chunk for segment in _absorb(lines, segments) for chunk in _chunks(lines, segment)]
+
+
+def _place(
+    lines: Sequence[str], definitions: Sequence[Definition], ends: Sequence[int], *, merge_clauses: bool
+) -> list[_Node]:
+    """Nest the definitions, and give each row to one: the first that begins on it.
+
+    A definition that begins on the row where another begins or ends (minified code) is part of that one.
+    """
+    nodes: list[_Node] = []
+    stack: list[_Node] = []
+    before: _Node | None = None  # last one at top level
+    for each in definitions:
+        while stack and stack[-1].definition.end <= each.start:
+            stack.pop()
+        parent = stack[-1] if stack else None
+        floor = parent.definition.row + 1 if parent else 0
+        if each.row < floor:
+            continue
+        sibling = parent.previous if parent else before
+        if sibling is not None:
+            if each.row <= sibling.last:
+                sibling.last = max(sibling.last, min(each.last, parent.last if parent else each.last))
+                continue
+            floor = max(floor, sibling.last + 1)
+        first = max(each.first, floor)
+        if merge_clauses and sibling is not None and _continues(lines, sibling, each, first, ends):
+            sibling.last = each.last
+            continue
+        node = _Node(each, parent, parent.depth + 1 if parent else 0, first, each.last)
+        if parent:
+            parent.children += 1
+            parent.previous = node
+            node.last = min(node.last, parent.last)
+        else:
+            before = node
+        nodes.append(node)
+        stack.append(node)
+    return nodes
+
+
+def _continues(
+    lines: Sequence[str], sibling: _Node, each: Definition, first: int, ends: Sequence[int]
+) -> bool:
+    held = sibling.definition
+    return (
+        held.name == each.name
+        and held.owners == each.owners
+        and ends[each.last + 1] - ends[sibling.first] <= MAX_CHUNK_CHARS
+        and not any(line.strip() for line in lines[sibling.last + 1 : first])
+    )
+
+
+def _choose(lines: Sequence[str], nodes: Sequence[_Node], ends: Sequence[int]) -> None:
+    """Decide which definitions are chunks of their own, and name those."""
+    run: list[_Node] = []
+
+    def dissolve() -> None:
+        if len(run) >= MIN_RUN_OF_LINES:
+            for each in run:
+                each.is_chunk = False
+        run.clear()
+
+    for node in nodes:
+        if not _stands_alone(node, ends):
+            continue
+        node.is_chunk = True
+        held, parent = node.definition, node.parent
+        in_class = parent is not None and parent.kind is Kind.CLASS
+        is_method = held.kind is Kind.FUNCTION and (in_class or bool(held.owners))
+        node.kind = Kind.METHOD if is_method else held.kind
+        names = (*((parent.qualified_name,) if parent else ()), *held.owners, held.name)
+        node.qualified_name = ".".join(name for name in names if name)
+        if node.first != node.last:
+            dissolve()
+            continue
+        if run and (
+            run[-1].parent is not parent or any(map(str.strip, lines[run[-1].last + 1 : node.first]))
+        ):
+            dissolve()
+        run.append(node)
+    dissolve()
+
+
+def _stands_alone(node: _Node, ends: Sequence[int]) -> bool:
+    held, parent = node.definition, node.parent
+    if held.minor and node.last - node.first + 1 < MIN_MINOR_ROWS:
+        return False
+    if parent is None:
+        return True
+    if not parent.is_chunk or node.depth > MAX_DEPTH:
+        return False
+    size = ends[node.last + 1] - ends[node.first]
+    if parent.kind is Kind.CLASS:
+        return held.kind is not Kind.CLASS or node.children > 0 or size >= MIN_INNER_CLASS_CHARS
+    return size >= MIN_INNER_FUNCTION_CHARS and ends[parent.last + 1] - ends[parent.first] > MAX_CHUNK_CHARS
+
+
+def _segments(lines: Sequence[str], nodes: Sequence[_Node]) -> list[_Segment]:
+    """Return runs of rows with the innermost chunk-worthy definition they are in, blank rows trimmed."""
+    segments: list[_Segment] = []
+    stack: list[_Node] = []
+    row = 0
+
+    def emit(node: _Node | None, stop: int) -> None:
+        nonlocal row
+        first, last = trim(lines, row, stop)
+        if first <= last and lines[first].strip():
+            segments.append(_Segment(node, first, last, is_head=node is not None and row == node.first))
+        row = max(row, stop + 1)
+
+    for node in nodes:
+        while stack and stack[-1].last < node.first:
+            done = stack.pop()
+            emit(done, done.last)
+        emit(stack[-1] if stack else None, node.first - 1)
+        stack.append(node)
+    while stack:
+        done = stack.pop()
+        emit(done, done.last)
+    emit(None, len(lines) - 1)
+    return segments
+
+
+def _absorb(lines: Sequence[str], segments: list[_Segment]) -> list[_Segment]:
+    """Let what is too small to stand alone between definitions join the one before or after."""
+    kept: list[_Segment] = []
+    for index, segment in enumerate(segments):
+        after = segments[index + 1] if index + 1 < len(segments) else None
+        if not segment.is_head:
+            stripped = [line.strip() for line in lines[segment.first : segment.last + 1]]
+            closing = all(map(is_closing, stripped))
+            if closing or sum(map(len, stripped)) < MIN_GAP_CHARS:
+                before = kept[-1] if kept else None
+                if after is not None and not closing:
+                    touches_before = before is not None and before.last + 1 == segment.first
+                    if before is None or (after.first == segment.last + 1 and not touches_before):
+                        before = None
+                if before is not None:
+                    before.last = segment.last
+                    continue
+                if after is not None:
+                    after.first = segment.first
+                    continue
+        kept.append(segment)
+    return kept
+
+
+def _chunks(lines: Sequence[str], segment: _Segment) -> Iterator[Chunk]:
+    node = segment.node
+    for text, first, last in split(lines, segment.first, segment.last):
+        if node is None:
+            yield Chunk(Kind.MODULE, "", "", "", "", text, first + 1, last + 1)
+        else:
+            held = node.definition
+            yield Chunk(
+                node.kind,
+                held.name,
+                node.qualified_name,
+                held.signature,
+                held.docstring,
+                text,
+                first + 1,
+                last + 1,
+            )

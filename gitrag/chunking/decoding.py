@@ -1,0 +1,16 @@
+"""Bytes of a file to its text."""
+
+from __future__ import annotations
+
+
+def decode(data: bytes) -> str:
+    r"""Return the text of a file: UTF-8 (a byte-order mark dropped), else Latin-1, which reads anything.
+
+    Every ``\r\n`` becomes ``\n``, so that line numbers and chunk texts do not depend on ``core.autocrlf``.
+    Lines end at ``\n`` and nowhere else; a lone ``\r`` is a character of its line.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n") if "\r" in text else text

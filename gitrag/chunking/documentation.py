@@ -1,0 +1,52 @@
+"""What comments and docstrings say, without their marks."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+# A summary is what is shown and embedded; the whole comment is in the chunk's text.
+DOCSTRING_CHARS = 1_000
+
+_OPENING = re.compile(
+    r"""\s*(?:
+        /\*\*?!?|//[/!]?<?|\#'|\#\[\[|\#+!?|--\[=*\[|---?\s?\|?|--|;+|%+|\(\*\*?|\{-\|?|"{3}|<\#|'{3}
+        |@(?:doc|typedoc|moduledoc)\s*(?:~[sS])?"{0,3}
+    )[ \t]?""",
+    re.VERBOSE,
+)
+_CONTINUING = re.compile(r"\s*(?:\*(?![*/])|//[/!]?<?|\#'|\#+|---?|;+|%+)?[ \t]?")
+_CLOSING = re.compile(r"""\s*(?:\*+/|\*+\)|-\}|\]=*\]|\#>|"{3})\s*$""")
+_PREFIXED_QUOTES = re.compile(r"""[A-Za-z]{0,2}("{3}|'{3}|"|')""")
+
+
+def comment_text(comment: str) -> str:
+    """Return the prose of one comment, or of several line comments joined by line ends."""
+    lines = comment.split("\n")
+    lines[-1] = _CLOSING.sub("", lines[-1])
+    kept = []
+    inside = False
+    for line in lines:
+        mark = None if inside else _OPENING.match(line)
+        if mark:
+            kept.append(line[mark.end() :])
+            inside = line.lstrip().startswith(("/*", "(*", "{-", "<#", "--[", '"""', "@"))
+        else:
+            kept.append(_CONTINUING.sub("", line, count=1))
+        inside = inside and not _CLOSING.search(line)
+    text = _shorten(inspect.cleandoc("\n".join(kept)))
+    return "" if text == "false" else text  # Elixir's @doc false: there is none
+
+
+def docstring_text(literal: str) -> str:
+    """Return the prose of a docstring: a string literal of any kind, or a documentation attribute."""
+    found = _PREFIXED_QUOTES.match(literal)
+    if not found:
+        return comment_text(literal)
+    quotes = found[1]
+    body = literal[found.end() :]
+    return _shorten(inspect.cleandoc(body.removesuffix(quotes)))
+
+
+def _shorten(text: str) -> str:
+    return text.strip()[:DOCSTRING_CHARS].rstrip()

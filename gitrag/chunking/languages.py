@@ -1,0 +1,219 @@
+"""The table of languages: how a file is known to be in one, and what parses it.
+
+A language without a grammar is cut into windows, or by headings if it is prose. Its name is still worth
+having: ``--lang`` filters by it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A row of the table.
+
+    Attributes:
+        name: Our name, the one ``--lang`` takes.
+        suffixes: What follows the last dot of a file's name, lower case.
+        files: Whole file names, lower case.
+        interpreters: Names on a ``#!`` line, version numbers removed.
+        grammar: The grammar's name in tree-sitter-language-pack; empty if the language is not parsed.
+        queries: Files in ``queries/``, without ``.scm``, read one after the other.
+        merge_clauses: Whether neighbouring definitions of the same name are one (equations, clauses).
+        owner_parts: How many parts of a written name before its last dot (or colons) count as owners; 0 where a
+            dot is a letter.
+        case: Regular expression for sources that another grammar reads better, with that language's name.
+        embedded: Regular expression whose first group is the part to parse; the rest is other text.
+    """
+
+    name: str
+    suffixes: str = ""
+    files: str = ""
+    interpreters: str = ""
+    grammar: str = ""
+    queries: str = ""
+    merge_clauses: bool = False
+    owner_parts: int = 99
+    case: tuple[str, str] | None = None
+    embedded: str = ""
+
+
+def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", **more: object) -> Language:
+    """Return a row whose grammar and query bear the language's name unless others are given."""
+    return Language(name, suffixes, grammar=grammar or name, queries=queries or name, **more)  # type: ignore[arg-type]
+
+
+# C++ and Objective-C share ``.h`` with C; these lines are none of C.
+_CPP_HEADER = (
+    r"(?m)^\s*(?:class\s+\w[^;]*$|namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)"
+)
+_SCRIPT_ELEMENT = r"(?s)<script\b[^>]*>(.*?)</script\s*>"
+
+LANGUAGES: tuple[Language, ...] = (
+    # Floor of the requirements, section 1.3
+    _parsed(
+        "python", "py pyi pyw pyx pxd", files="sconstruct sconscript wscript", interpreters="python pypy"
+    ),
+    _parsed(
+        "javascript",
+        "js jsx mjs cjs es6",
+        "javascript javascript-fields",
+        files="jakefile",
+        interpreters="node nodejs bun deno",
+    ),
+    _parsed("typescript", "ts mts cts", "javascript typescript", interpreters="ts-node tsx"),
+    _parsed("tsx", "tsx", "javascript typescript"),
+    _parsed("solidity", "sol"),
+    _parsed("go", "go"),
+    _parsed("rust", "rs"),
+    # Widely used
+    _parsed("java", "java"),
+    _parsed("kotlin", "kt kts"),
+    _parsed("scala", "scala sc sbt", interpreters="scala"),
+    _parsed("c", "c h", case=(_CPP_HEADER, "cpp")),
+    _parsed("cpp", "cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ino", owner_parts=1),
+    _parsed("cuda", "cu cuh", "cpp", owner_parts=1),
+    _parsed("csharp", "cs csx"),
+    _parsed(
+        "ruby",
+        "rb rake gemspec ru podspec rbw",
+        files="rakefile gemfile guardfile capfile vagrantfile podfile brewfile fastfile",
+        interpreters="ruby jruby",
+    ),
+    _parsed("php", "php phtml php5", interpreters="php"),
+    _parsed("swift", "swift", interpreters="swift"),
+    _parsed("dart", "dart", interpreters="dart"),
+    _parsed("elixir", "ex exs", interpreters="elixir", merge_clauses=True),
+    _parsed("haskell", "hs", interpreters="runhaskell stack", merge_clauses=True),
+    _parsed("lua", "lua rockspec", interpreters="lua luajit"),
+    _parsed("luau", "luau", "lua"),
+    _parsed(
+        "bash",
+        "sh bash zsh ksh bats ebuild",
+        files=".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile pkgbuild",
+        interpreters="sh bash zsh ksh dash ash bats",
+    ),
+    _parsed("zig", "zig"),
+    _parsed("sql", "sql ddl psql pgsql"),
+    _parsed("ocaml", "ml", interpreters="ocaml"),
+    _parsed("ocaml-interface", "mli", "ocaml-interface", grammar="ocaml_interface"),
+    _parsed("r", "r", interpreters="rscript", owner_parts=0),
+    _parsed("julia", "jl", interpreters="julia"),
+    # Further ones
+    _parsed("objc", "m mm"),
+    _parsed("perl", "pl pm t", interpreters="perl"),
+    _parsed("groovy", "groovy gradle gvy", files="jenkinsfile", interpreters="groovy"),
+    _parsed("clojure", "clj cljs cljc bb edn", interpreters="bb clojure"),
+    _parsed("erlang", "erl hrl escript", interpreters="escript", merge_clauses=True),
+    _parsed("fsharp", "fs fsx"),
+    _parsed("nim", "nim nims"),
+    _parsed("powershell", "ps1 psm1 psd1", interpreters="pwsh powershell"),
+    _parsed("protobuf", "proto", "protobuf", grammar="proto"),
+    _parsed("graphql", "graphql gql graphqls"),
+    _parsed("terraform", "tf tfvars hcl", "hcl", grammar="hcl"),
+    _parsed("elm", "elm"),
+    _parsed("gleam", "gleam"),
+    _parsed("starlark", "bzl star bazel", files="build workspace tiltfile"),
+    _parsed("fish", "fish", interpreters="fish"),
+    _parsed("emacs-lisp", "el", grammar="elisp", files=".emacs"),
+    _parsed("common-lisp", "lisp lsp cl asd", grammar="commonlisp", interpreters="sbcl"),
+    _parsed("gdscript", "gd"),
+    _parsed("thrift", "thrift"),
+    _parsed("prisma", "prisma"),
+    _parsed("vue", "vue", "javascript typescript", grammar="typescript", embedded=_SCRIPT_ELEMENT),
+    _parsed("svelte", "svelte", "javascript typescript", grammar="typescript", embedded=_SCRIPT_ELEMENT),
+    # Prose, cut at its headings
+    Language("markdown", "md markdown mdx mdown mkd qmd rmd"),
+    Language("rst", "rst rest"),
+    Language("asciidoc", "adoc asciidoc asc"),
+    Language("org", "org"),
+    Language("latex", "tex sty cls ltx"),
+    Language(
+        "text", "txt text", files="readme license copying notice authors changelog changes news todo install"
+    ),
+    # Known by name, cut into windows
+    Language("html", "html htm xhtml jinja jinja2 j2 erb ejs hbs mustache twig liquid"),
+    Language("css", "css scss sass less styl pcss"),
+    Language("json", "json jsonc json5 geojson webmanifest ipynb"),
+    Language("yaml", "yaml yml", files=".clang-format .clang-tidy"),
+    Language("toml", "toml", files="cargo.lock poetry.lock uv.lock pipfile"),
+    Language("ini", "ini cfg conf properties env editorconfig", files=".gitconfig .npmrc .flake8 .pylintrc"),
+    Language("xml", "xml xsd xsl xslt svg plist csproj vbproj fsproj props targets pom resx xaml"),
+    Language("make", "mk mak", files="makefile gnumakefile bsdmakefile", interpreters="make"),
+    Language("cmake", "cmake", files="cmakelists.txt"),
+    Language("dockerfile", "dockerfile", files="dockerfile containerfile"),
+    Language("nix", "nix"),
+    Language("vim", "vim", files=".vimrc"),
+    Language("awk", "awk", interpreters="awk gawk mawk"),
+    Language("tcl", "tcl tk", interpreters="tclsh wish"),
+    Language("batch", "bat cmd"),
+    Language("assembly", "s asm"),
+    Language("fortran", "f f77 f90 f95 f03 f08 for"),
+    Language("pascal", "pas pp dpr lpr"),
+    Language("ada", "adb ads"),
+    Language("d", "d di"),
+    Language("crystal", "cr", interpreters="crystal"),
+    Language("haxe", "hx"),
+    Language("verilog", "v vh sv svh"),
+    Language("vhdl", "vhd vhdl"),
+    Language("glsl", "glsl vert frag geom comp hlsl wgsl metal"),
+    Language("scheme", "scm ss rkt", interpreters="guile racket"),
+    Language("prolog", "pro prolog"),
+    Language("cobol", "cob cbl cpy"),
+    Language("coffeescript", "coffee", interpreters="coffee"),
+    Language("vyper", "vy"),
+    Language("move", "move"),
+    Language("cairo", "cairo"),
+    Language("csv", "csv tsv psv"),
+    Language("diff", "diff patch"),
+    Language("gettext", "po pot"),
+    Language("bibtex", "bib"),
+    Language("gitignore", "gitignore dockerignore npmignore eslintignore gitattributes"),
+)
+
+BY_NAME = {language.name: language for language in LANGUAGES}
+_BY_SUFFIX = {suffix: row.name for row in reversed(LANGUAGES) for suffix in row.suffixes.split()}
+_BY_FILE = {file: row.name for row in reversed(LANGUAGES) for file in row.files.split()}
+_BY_INTERPRETER = {word: row.name for row in reversed(LANGUAGES) for word in row.interpreters.split()}
+
+_SHEBANG = re.compile(r"#!\s*(\S+)(.*)")
+_VERSION = re.compile(r"-?[\d.]+$")
+
+
+def language_of(path: str, first_line: str = "") -> str | None:
+    """Return our name of the language of a path, or None if it is not known.
+
+    Args:
+        path: A path with ``/``; only its last part counts.
+        first_line: The file's first line, for the ``#!`` of a file whose name says nothing.
+    """
+    file = path.rpartition("/")[2].lower()
+    name = _BY_FILE.get(file)
+    if name is None:
+        stem, dot, suffix = file.rpartition(".")
+        if dot:
+            name = _BY_SUFFIX.get(suffix)
+        if name is None:
+            # Dockerfile.dev, Makefile.am
+            name = _BY_FILE.get(stem) if dot else None
+    if name is None and first_line.startswith("#!"):
+        name = _by_shebang(first_line)
+    return name
+
+
+def needs_first_line(path: str) -> bool:
+    """Whether only the first line can tell: the name has no suffix and is not in the table."""
+    file = path.rpartition("/")[2].lower()
+    return "." not in file.lstrip(".") and file not in _BY_FILE and language_of(path) is None
+
+
+def _by_shebang(line: str) -> str | None:
+    found = _SHEBANG.match(line)
+    if not found:
+        return None
+    words = [found[1].rpartition("/")[2], *found[2].split()]
+    if words[0] == "env":
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return _BY_INTERPRETER.get(_VERSION.sub("", words[0]).lower()) if words else None

@@ -1,0 +1,308 @@
+"""The definitions of a source: what a language's query captures, as rows, names, signatures and docstrings.
+
+The captures that a query file may use:
+
+- ``@definition.class``, ``@definition.function``, ``@definition.method``: a definition's node.
+- ``@minor.…``: the same, but a chunk only if it is of some length: an alias, a prototype.
+- ``@name``: its name, possibly with owners before it (``Foo::bar``); or ``(#set! name "init")``.
+- ``@owner``: an owner that stands elsewhere (Go's receiver).
+- ``@body``: where the signature ends; it may lie outside the definition's node, and then extends it.
+- ``@doc``: a docstring inside.
+- ``@comment``, ``@lead``: comments and attributes; those directly above a definition belong to it.
+- ``@decorator``: what at a definition's start is not its signature.
+- ``@wrapper``: a node around a definition, ending where it ends (``template <…>``), that belongs to it.
+- ``@_…``: for the query's own predicates.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.chunking.documentation import comment_text, docstring_text
+from gitrag.chunking.parsing import matches, parse, pattern_settings
+from gitrag.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import tree_sitter
+
+    from gitrag.chunking.languages import Language
+
+# A signature is one line of a result; the rest of a longer one is in the chunk's text.
+SIGNATURE_CHARS = 300
+
+# Past this share of characters outside definitions that did not parse, the tree says nothing about the file.
+MAX_ERROR_SHARE = 0.5
+
+# Parts of a written name that say where JavaScript keeps it, not whose it is.
+_NO_OWNERS = frozenset({"exports", "module", "prototype", "this", "self"})
+
+_KINDS = {
+    f"{weight}.{kind}": (Kind(kind), weight == "minor")
+    for weight in ("definition", "minor")
+    for kind in ("class", "function", "method")
+}
+_ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_PATH = re.compile(r"[^\s.:]+(?:(?:::|\.|:)[^\s.:]+)*")
+_SEPARATOR = re.compile(r"::|\.|:")
+_OPENS_BODY = re.compile(r"\s*(?:[:{]|=>|=|\bdo|\bbegin|\bis)$")
+
+
+@dataclass(slots=True)
+class Definition:
+    """A definition as it stands in the source; rows are 0-based and inclusive.
+
+    Attributes:
+        kind: FUNCTION also for what turns out to be a method by where it stands.
+        minor: Whether it is a chunk only if it is of some length.
+        owners: Owners written with the name, outermost first.
+        name: The bare identifier.
+        start: Byte where its node starts.
+        end: Byte after its node and body.
+        first: First row, with the comments above.
+        row: Row where its node starts.
+        last: Last row.
+        signature: Up to its body, on one line.
+        docstring: Of its docstring, or of the comments above.
+    """
+
+    kind: Kind
+    minor: bool
+    owners: tuple[str, ...]
+    name: str
+    start: int
+    end: int
+    first: int
+    row: int
+    last: int
+    signature: str
+    docstring: str
+
+
+@dataclass(slots=True)
+class _Found:
+    """The nodes of one definition, gathered from every match that has its name."""
+
+    kind: Kind
+    minor: bool
+    name: tuple[int, int] | str
+    owner: tuple[int, int] | None
+    node: tree_sitter.Node
+    body: tree_sitter.Node | None
+    doc: tree_sitter.Node | None
+
+
+def outline(source: bytes, lines: Sequence[str], language: Language) -> list[Definition] | None:
+    """Return the definitions by start, outer ones first; None if most of the source did not parse.
+
+    Args:
+        source: The source in UTF-8.
+        lines: Its lines.
+        language: A language with a grammar.
+
+    Raises:
+        GrammarError: If the source is too costly to parse.
+    """
+    tree = parse(source, language)
+    found: dict[int, _Found] = {}
+    leads: dict[
+        int, tuple[int, tree_sitter.Node | None]
+    ] = {}  # by last row: first row, the node if a comment
+    decorators: dict[int, int] = {}
+    wrappers: dict[int, tree_sitter.Node] = {}
+    errors: list[tree_sitter.Node] = []
+    settings = pattern_settings(language)
+    for pattern, captures in matches(tree, language):
+        for key, nodes in captures.items():
+            if key in _KINDS:
+                _gather(found, nodes[0], key, captures, settings[pattern].get("name"))
+                break
+            if key == "comment" or key == "lead":  # noqa: PLR1714 (the hottest line)
+                node = nodes[0]
+                row, column = node.start_point
+                line = lines[row]
+                if not line[:column].strip():
+                    leads[_last_row(node)] = row, node if key == "comment" else None
+            elif key == "decorator":
+                decorators[nodes[0].start_byte] = nodes[0].end_byte
+            elif key == "wrapper":
+                wrappers.setdefault(nodes[0].end_byte, nodes[0])
+            elif key == "error":
+                errors.append(nodes[0])
+    definitions = [
+        _define(source, language, each, leads=leads, decorators=decorators, wrappers=wrappers)
+        for each in found.values()
+    ]
+    definitions.sort(key=lambda each: (each.start, -each.end))
+    if errors and _mostly_errors(errors, definitions, len(source)):
+        return None
+    return definitions
+
+
+def _gather(
+    found: dict[int, _Found],
+    node: tree_sitter.Node,
+    key: str,
+    captures: dict[str, list[tree_sitter.Node]],
+    set_name: str | None,
+) -> None:
+    """Add a match to the definitions found so far; matches with the same name node are one definition."""
+    names, bodies, docs, owners = (captures.get(each) for each in ("name", "body", "doc", "owner"))
+    if names:
+        identity = names[0].start_byte
+    elif set_name:
+        identity = -1 - node.start_byte
+    else:
+        return
+    body = bodies[0] if bodies else None
+    held = found.get(identity)
+    if held is None:
+        kind, minor = _KINDS[key]
+        owner = owners[0].byte_range if owners else None
+        name = names[0].byte_range if names else set_name or ""
+        found[identity] = _Found(kind, minor, name, owner, node, body, docs[0] if docs else None)
+        return
+    kind, minor = _KINDS[key]
+    if held.minor and not minor:
+        held.kind, held.minor = kind, minor
+    held.body = held.body or body
+    held.doc = held.doc or (docs[0] if docs else None)
+    if held.owner is None and owners:
+        held.owner = owners[0].byte_range
+    if node.end_byte - node.start_byte > held.node.end_byte - held.node.start_byte:
+        held.node = node
+
+
+def _define(
+    source: bytes,
+    language: Language,
+    found: _Found,
+    *,
+    leads: dict[int, tuple[int, tree_sitter.Node | None]],
+    decorators: dict[int, int],
+    wrappers: dict[int, tree_sitter.Node],
+) -> Definition:
+    node, body = found.node, found.body
+    start, end = node.start_byte, node.end_byte
+    row, last = node.start_point[0], _last_row(node)
+    if body is not None and body.end_byte > end:
+        end, last = body.end_byte, max(last, _last_row(body))
+    wrapper = wrappers.get(end)
+    if wrapper is not None and wrapper.start_byte < start:
+        start, row = wrapper.start_byte, wrapper.start_point[0]
+
+    first, comments = row, []
+    while first - 1 in leads:
+        first, comment = leads[first - 1]
+        if comment is not None:
+            comments.append(comment)
+    if found.doc is not None:
+        docstring = docstring_text(_text(source, *found.doc.byte_range))
+    elif comments:
+        docstring = comment_text(
+            "\n".join(_text(source, *each.byte_range).rstrip() for each in reversed(comments))
+        )
+    else:
+        docstring = ""
+
+    owners: tuple[str, ...] = ()
+    if isinstance(found.name, str):
+        name = found.name
+    else:
+        owners, name = _name_parts(_text(source, *found.name), language.owner_parts)
+    if found.owner is not None:
+        owners = (_text(source, *found.owner), *owners)
+    return Definition(
+        kind=found.kind,
+        minor=found.minor,
+        owners=owners,
+        name=name,
+        start=start,
+        end=end,
+        first=first,
+        row=row,
+        last=last,
+        signature=_signature(source, start, end, found, decorators),
+        docstring=docstring,
+    )
+
+
+def _signature(source: bytes, start: int, end: int, found: _Found, decorators: dict[int, int]) -> str:
+    while start in decorators:
+        start = decorators[start]
+        while source[start : start + 1].isspace():
+            start += 1
+    if found.body is not None and found.body.start_byte > start:
+        stop = found.body.start_byte
+    elif found.minor:
+        stop = end
+    else:
+        stop = source.find(b"\n", start, end)
+        stop = end if stop < 0 else stop
+    line_start = source.rfind(b"\n", 0, start) + 1
+    before = source[line_start:start]
+    if not any(mark in before for mark in b"{};)@"):
+        start = line_start
+    text = " ".join(_text(source, start, min(stop, start + 4 * SIGNATURE_CHARS)).split())
+    return _OPENS_BODY.sub("", text[:SIGNATURE_CHARS])
+
+
+def _name_parts(written: str, most_owners: int) -> tuple[tuple[str, ...], str]:
+    """Split a name as written into its owners and the bare identifier."""
+    if written[:1] in "\"'`" and written:
+        return (), written.strip("\"'`")
+    name = " ".join(written.split())
+    if most_owners == 0:
+        return (), name
+    if "operator" in name:
+        head, _, tail = name.partition("operator")
+        owners = [part for part in _SEPARATOR.split(_without_arguments(head)) if part]
+        return tuple(owners[-most_owners:]), "operator" + tail
+    plain = _without_arguments(name)
+    if not _PATH.fullmatch(plain):
+        return (), name
+    *owners, last = _SEPARATOR.split(plain)
+    return tuple([part for part in owners if part not in _NO_OWNERS][-most_owners:]), last
+
+
+def _without_arguments(name: str) -> str:
+    """Drop type arguments and subscripts, inner ones first; a name has few."""
+    for _ in range(8):
+        shorter = _ARGUMENTS.sub("", name)
+        if shorter == name or not shorter:
+            break
+        name = shorter
+    return name
+
+
+def _mostly_errors(errors: Sequence[tree_sitter.Node], definitions: Sequence[Definition], size: int) -> bool:
+    """Whether more than ``MAX_ERROR_SHARE`` of the source is in error nodes outside of definitions."""
+    spans = sorted(
+        [(node.start_byte, 1, node.end_byte) for node in errors] + [(d.start, 0, d.end) for d in definitions]
+    )
+    wrong = 0
+    defined_to = wrong_to = 0
+    # Error nodes and definitions nest or are apart; what a definition covers inside an error is not wrong.
+    for start, is_error, end in spans:
+        if is_error:
+            from_ = max(start, defined_to, wrong_to)
+            wrong += max(0, end - from_)
+            wrong_to = max(wrong_to, end)
+        else:
+            from_ = max(start, defined_to)
+            wrong -= max(0, min(end, wrong_to) - from_)
+            defined_to = max(defined_to, end)
+    return wrong > MAX_ERROR_SHARE * size
+
+
+def _last_row(node: tree_sitter.Node) -> int:
+    """Return the last row with text of a node; some grammars put the line end into comments and blocks."""
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point[0] else row
+
+
+def _text(source: bytes, start: int, end: int) -> str:
+    return source[start:end].decode("utf-8", "replace")

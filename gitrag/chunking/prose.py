@@ -1,0 +1,169 @@
+"""Prose by its headings: Markdown, reStructuredText, AsciiDoc, Org, LaTeX, and text that looks like it.
+
+A section reaches from its heading to the next one of any level; its qualified name is the path of headings.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gitrag.chunking.pieces import split, trim
+from gitrag.model import Chunk, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+# (first row, last row, level, title) of a heading; levels count from 1.
+Heading = tuple[int, int, int, str]
+
+# Plain text is taken for reStructuredText with this many underlined headings; fewer may be a ruled table.
+MIN_TEXT_HEADINGS = 2
+
+# A heading path this long names nothing better.
+HEADING_CHARS = 200
+
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_NO_PARAGRAPH = re.compile(r"\s*(?:[>|]|[-+*]\s|\d+[.)]\s|#{1,6}\s|<)")
+_RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
+_ASCIIDOC = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)$")
+_ASCIIDOC_BLOCK = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3,}|--)\s*$")
+_ORG = re.compile(r"(\*+)[ \t]+(\S.*)$")
+_LATEX = re.compile(
+    r"\s*\\(part|chapter|section|subsection|subsubsection|paragraph)\*?(?:\[[^\]]*\])?\{(.*?)\}?\s*$"
+)
+_LATEX_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
+_INLINE_MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}([^`*_]+)[`*_]{1,3}|<[^>]+>")
+
+
+def is_prose(language: str) -> bool:
+    return language in _READERS
+
+
+def sections(lines: Sequence[str], language: str) -> list[Chunk]:
+    """Return the chunks of a prose file; empty for plain text without headings."""
+    front = _front_matter(lines) if language == "markdown" else 0
+    headings = list(_READERS[language](lines, front))
+    if language == "text" and len(headings) < MIN_TEXT_HEADINGS:
+        return []
+    chunks: list[Chunk] = []
+    if front:
+        chunks.extend(_pieces(lines, 0, front - 1, "", ""))
+    start, body, name, path = front, front, "", ""
+    above: list[tuple[int, str]] = []
+    for first, last, level, title in headings:
+        # A heading with nothing under it opens the section of the heading that follows.
+        if any(map(str.strip, lines[body:first])):
+            chunks.extend(_pieces(lines, start, first - 1, name, path))
+            start = first
+        body = last + 1
+        while above and above[-1][0] >= level:
+            above.pop()
+        name = " ".join(_INLINE_MARKS.sub(lambda found: found[1] or found[2] or "", title).split())
+        name = name[:HEADING_CHARS]
+        above.append((level, name))
+        path = " > ".join(each for _, each in above if each)
+    chunks.extend(_pieces(lines, start, len(lines) - 1, name, path))
+    return chunks
+
+
+def _pieces(lines: Sequence[str], first: int, last: int, name: str, path: str) -> Iterator[Chunk]:
+    first, last = trim(lines, first, last)
+    if first > last or not lines[first].strip():
+        return
+    for text, low, high in split(lines, first, last):
+        yield Chunk(Kind.SECTION, name, path, "", "", text, low + 1, high + 1)
+
+
+def _front_matter(lines: Sequence[str]) -> int:
+    """Return how many rows at the top are YAML or TOML front matter."""
+    rule = lines[0].rstrip() if lines else ""
+    if rule not in ("---", "+++"):
+        return 0
+    for row in range(1, len(lines)):
+        if lines[row].rstrip() == rule:
+            return row + 1
+    return 0
+
+
+def _markdown(lines: Sequence[str], start: int) -> Iterator[Heading]:
+    fence = ""
+    for row in range(start, len(lines)):
+        line = lines[row]
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+            continue
+        if mark:
+            fence = mark[1]
+            continue
+        atx = _ATX.match(line)
+        if atx:
+            yield row, row, len(atx[1]), atx[2] or ""
+            continue
+        underline = _SETEXT.match(line) if row > start else None
+        if underline:
+            title = lines[row - 1]
+            alone = row - 2 < start or not lines[row - 2].strip()
+            if alone and title.strip() and not _NO_PARAGRAPH.match(title) and not title.startswith("    "):
+                yield row - 1, row, 1 if underline[1][0] == "=" else 2, title.strip()
+
+
+def _rst(lines: Sequence[str], start: int) -> Iterator[Heading]:
+    """Headings are underlined, or ruled above and below; levels are styles in order of appearance."""
+    styles: list[tuple[str, bool]] = []
+    for row in range(start + 1, len(lines)):
+        rule = _RST_RULE.match(lines[row])
+        if not rule:
+            continue
+        title = lines[row - 1]
+        if not title.strip() or _RST_RULE.match(title) or len(lines[row].rstrip()) < len(title.strip()):
+            continue
+        overlined = row >= start + 2 and lines[row - 2].rstrip() == lines[row].rstrip()
+        if not overlined and (title[0].isspace() or (row >= start + 2 and lines[row - 2].strip())):
+            continue
+        style = rule[1], overlined
+        if style not in styles:
+            styles.append(style)
+        yield row - 2 if overlined else row - 1, row, styles.index(style) + 1, title.strip()
+
+
+def _asciidoc(lines: Sequence[str], start: int) -> Iterator[Heading]:
+    block = ""
+    for row in range(start, len(lines)):
+        line = lines[row].rstrip()
+        if block:
+            block = "" if line == block else block
+        elif _ASCIIDOC_BLOCK.match(line):
+            block = line
+        else:
+            found = _ASCIIDOC.match(line)
+            if found:
+                yield row, row, len(found[1]), found[2]
+
+
+def _org(lines: Sequence[str], start: int) -> Iterator[Heading]:
+    for row in range(start, len(lines)):
+        found = _ORG.match(lines[row])
+        if found:
+            yield row, row, len(found[1]), found[2]
+
+
+def _latex(lines: Sequence[str], start: int) -> Iterator[Heading]:
+    for row in range(start, len(lines)):
+        found = _LATEX.match(lines[row])
+        if found:
+            yield row, row, _LATEX_LEVELS.index(found[1]) + 1, found[2]
+
+
+_READERS: dict[str, Callable[[Sequence[str], int], Iterator[Heading]]] = {
+    "markdown": _markdown,
+    "rst": _rst,
+    "asciidoc": _asciidoc,
+    "org": _org,
+    "latex": _latex,
+    "text": _rst,
+}

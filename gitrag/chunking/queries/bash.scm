@@ -1,0 +1,3 @@
+(function_definition name: (word) @name body: (_) @body) @definition.function
+
+(comment) @comment

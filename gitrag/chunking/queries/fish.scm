@@ -1,0 +1,3 @@
+(function_definition name: (_) @name) @definition.function
+
+(comment) @comment

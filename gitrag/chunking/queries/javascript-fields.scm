@@ -1,0 +1,4 @@
+; class C { handler = () => … }
+(field_definition
+  property: (_) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
