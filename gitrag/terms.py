@@ -12,9 +12,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from array import array
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TERMS_VERSION = 1  # raise when the terms of a text change: every index is then rebuilt
 
@@ -26,12 +32,7 @@ LONGEST_SPLIT = 64
 """Longer words (encoded data, generated names) are kept whole but not split: their parts are noise."""
 
 
-def words(text: str) -> Counter[str]:
-    """Count the raw words of a text, as written."""
-    return Counter(_WORD.findall(text))
-
-
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def split(word: str) -> tuple[str, ...]:
     """Split one raw word into its terms, the whole word first; no duplicates."""
     if not word.isascii():
@@ -65,24 +66,79 @@ def hashed(term: str) -> int:
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-@lru_cache(maxsize=200_000)
-def _hashes(word: str) -> tuple[int, ...]:
-    return tuple(hashed(term) for term in split(word))
+class _Vocabulary(dict[str, int]):
+    """Words seen by this process, numbered, with the hashed terms of each in one flat array."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.terms = array("Q")
+        self.starts = array("q")
+        self.sizes = array("q")
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self.starts)
+        found = [hashed(term) for term in split(word)]
+        self.starts.append(len(self.terms))
+        self.sizes.append(len(found))
+        self.terms.extend(found)
+        return number
 
 
-def count(text: str, weight: int = 1, into: Counter[int] | None = None) -> Counter[int]:
-    """Count the hashed terms of a text.
+_MOST_WORDS = 400_000
+"""Then the vocabulary starts afresh: some 60 MB."""
 
-    Args:
-        text: Any text.
-        weight: What one occurrence counts.
-        into: A counter to add to.
+_vocabulary = _Vocabulary()
+
+
+def count(
+    texts: Sequence[Sequence[tuple[str, int]]],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
+    """Count the hashed terms of texts, each given as pieces and what one occurrence in a piece counts.
+
+    Words become numbers in Python, the rest is NumPy: five times faster than counting in dictionaries.
+
+    Returns:
+        The distinct terms of each text, ordered, one text after the other; their weighted frequencies, at
+        most 65,535; the number of distinct terms of each text; the sum of the frequencies of each text.
     """
-    counts: Counter[int] = Counter() if into is None else into
-    for word, times in words(text).items():
-        for term in _hashes(word):
-            counts[term] += times * weight
-    return counts
+    import numpy as np
+
+    global _vocabulary  # noqa: PLW0603 - a cache of the process
+    if len(_vocabulary) > _MOST_WORDS:
+        _vocabulary = _Vocabulary()
+    vocabulary = _vocabulary
+    numbers: list[int] = []
+    runs: list[tuple[int, int, int]] = []  # text, weight, words
+    for position, pieces in enumerate(texts):
+        for text, weight in pieces:
+            found = [vocabulary[word] for word in _WORD.findall(text)]
+            numbers += found
+            runs.append((position, weight, len(found)))
+    run = np.array(runs, dtype=np.int64).reshape(-1, 3)
+    word = np.array(numbers, dtype=np.int64)
+    starts = np.frombuffer(vocabulary.starts, dtype=np.int64)  # views, which end with this call
+    sizes = np.frombuffer(vocabulary.sizes, dtype=np.int64)
+    flat = np.frombuffer(vocabulary.terms, dtype=np.uint64)
+    size = sizes[word]
+    term = flat[np.repeat(starts[word] - (np.cumsum(size) - size), size) + np.arange(size.sum())]
+    owner = np.repeat(np.repeat(run[:, 0], run[:, 2]), size)
+    weight_of = np.repeat(np.repeat(run[:, 1], run[:, 2]), size)
+    order = np.lexsort((term, owner))
+    term, owner, weight_of = term[order], owner[order], weight_of[order]
+    first = np.ones(len(term), dtype=bool)
+    first[1:] = (term[1:] != term[:-1]) | (owner[1:] != owner[:-1])
+    places = np.flatnonzero(first)
+    frequency = np.add.reduceat(weight_of, places) if len(places) else weight_of
+    frequency = np.minimum(frequency, _HIGHEST_FREQUENCY)
+    return (
+        term[places],
+        frequency.astype(np.uint16),
+        np.bincount(owner[places], minlength=len(texts)),
+        np.bincount(owner[places], weights=frequency, minlength=len(texts)).astype(np.int64),
+    )
+
+
+_HIGHEST_FREQUENCY = 65_535
 
 
 def query_terms(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from gitrag import terms
@@ -17,7 +16,10 @@ NAME_WEIGHT = 3
 """How often a term of the qualified name counts beyond its place in the text: names say what a chunk is
 about."""
 
-_HIGHEST_FREQUENCY = 65_535
+
+WORDS_ONLY = frozenset({"csv", "gettext", "json", "tsv", "xml"})
+"""Languages of data: found by their words, not by their meaning. Of django's 63,000 chunks 10,400 are
+translations; embedding them would take two minutes and put foreign sentences beside answers."""
 
 
 def prepare(content_id: int, data: bytes, language: str | None, path: str, max_bytes: int) -> ContentRecord:
@@ -30,23 +32,23 @@ def prepare(content_id: int, data: bytes, language: str | None, path: str, max_b
         path: A path that holds it, for evidence that only a name gives.
         max_bytes: Larger contents are left out.
     """
-    import numpy as np
-
     skip = content_skip(data, path, max_bytes)
     chunks = () if skip else tuple(chunk(data, language))
-    counters = [_count(piece) for piece in chunks]
+    counted = terms.count([((piece.text, 1), (piece.qualified_name, NAME_WEIGHT)) for piece in chunks])
     return ContentRecord(
         content_id=content_id,
         state=skip.value if skip else INDEXED,
         chunks=chunks,
-        text_keys=tuple(bytes.fromhex(text_key(chunk_text(piece))) for piece in chunks),
-        lengths=tuple(sum(counter.values()) for counter in counters),
-        terms=np.array([term for counter in counters for term in counter], dtype=np.uint64),
-        frequencies=np.array(
-            [min(n, _HIGHEST_FREQUENCY) for counter in counters for n in counter.values()], dtype=np.uint16
-        ),
-        term_counts=tuple(map(len, counters)),
+        text_keys=tuple(_key(piece, language) for piece in chunks),
+        terms=counted[0],
+        frequencies=counted[1],
+        term_counts=counted[2],
+        lengths=counted[3],
     )
+
+
+def _key(piece: Chunk, language: str | None) -> bytes:
+    return b"" if language in WORDS_ONLY else bytes.fromhex(text_key(chunk_text(piece)))
 
 
 def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, str, int]]) -> list[ContentRecord]:
@@ -59,15 +61,13 @@ def left_out_record(content_id: int, skip: Skip) -> ContentRecord:
     import numpy as np
 
     nothing = np.array([], dtype=np.uint64)
-    return ContentRecord(content_id, skip.value, (), (), (), nothing, nothing.astype(np.uint16), ())
+    counts = nothing.astype(np.int64)
+    return ContentRecord(content_id, skip.value, (), (), nothing, nothing.astype(np.uint16), counts, counts)
 
 
 def prepare_path(path: str) -> PathRecord:
     """Make the record of a path: its words as terms, and the key of their text."""
     words = path_text(path)
-    return PathRecord(path, bytes.fromhex(text_key(words)), tuple(terms.count(path)))
-
-
-def _count(piece: Chunk) -> Counter[int]:
-    counts = terms.count(piece.text)
-    return terms.count(piece.qualified_name, NAME_WEIGHT, counts)
+    return PathRecord(
+        path, bytes.fromhex(text_key(words)), tuple(terms.hashed(term) for term in terms.query_terms(path))
+    )

@@ -26,21 +26,21 @@ class ContentRecord:
         content_id: Which.
         state: ``INDEXED``, or the reason for which its bytes are skipped.
         chunks: Its chunks in order.
-        text_keys: For each chunk, the key of the text that is embedded for it.
-        lengths: For each chunk, its number of terms, weighted.
+        text_keys: For each chunk, the key of the text that is embedded for it; empty for none.
         terms: uint64, the chunks' distinct terms, one chunk after the other.
         frequencies: uint16, for each of ``terms`` its weighted frequency.
-        term_counts: For each chunk, how many of ``terms`` are its own.
+        term_counts: int64, for each chunk how many of ``terms`` are its own.
+        lengths: int64, for each chunk the sum of its frequencies.
     """
 
     content_id: int
     state: str
     chunks: tuple[Chunk, ...]
     text_keys: tuple[bytes, ...]
-    lengths: tuple[int, ...]
     terms: NDArray[np.uint64]
     frequencies: NDArray[np.uint16]
-    term_counts: tuple[int, ...]
+    term_counts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +174,10 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
         objects(chunk.text for _, chunk in chunks),
         integers(chunk.line_start for _, chunk in chunks),
         integers(chunk.line_end for _, chunk in chunks),
-        integers(length for record in records for length in record.lengths),
+        np.concatenate([record.lengths for record in records]).astype(np.int32),
     ]
     run(db, columns, "INSERT INTO chunks SELECT * FROM columns ORDER BY column0")
-    counts = np.fromiter((n for record in records for n in record.term_counts), dtype=np.int64)
+    counts = np.concatenate([record.term_counts for record in records])
     columns = [
         np.concatenate([record.terms for record in records]),
         np.repeat(chunk_ids, counts),
@@ -189,8 +189,11 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
 
 
 def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> tuple[list[int], int]:
-    """Look up texts by key, adding the new ones; give an id for each key and the number of new ones."""
-    distinct = list(dict.fromkeys(keys))
+    """Look up texts by key, adding the new ones; give an id for each key and the number of new ones.
+
+    The empty key has the id 0, which no text has.
+    """
+    distinct = list(dict.fromkeys(key for key in keys if key))
     columns = [objects(distinct)]
     known = dict(
         run(db, columns, "SELECT key, text_id FROM texts SEMI JOIN columns ON key = column0").fetchall()
@@ -201,6 +204,7 @@ def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> tuple[list[in
         columns = [integers(range(first, first + len(new))), objects(new)]
         run(db, columns, "INSERT INTO texts SELECT * FROM columns ORDER BY column0")
         known.update((key, first + i) for i, key in enumerate(new))
+    known[b""] = 0
     return [known[key] for key in keys], len(new)
 
 

@@ -72,7 +72,7 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
             SELECT text_id FROM own UNION SELECT text_id FROM paths SEMI JOIN held USING (path_id)
         )
         SELECT (SELECT count(*) FROM own), count(*), count(vectors.text_id)
-        FROM texts_held LEFT JOIN vectors USING (text_id)
+        FROM texts_held LEFT JOIN vectors USING (text_id) WHERE text_id <> 0
         """,
         [view.view_id],
     ).fetchone()

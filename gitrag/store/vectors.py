@@ -115,5 +115,5 @@ _PENDING_IDS = """
         SELECT text_id FROM chunks
         WHERE content_id IN (SELECT content_id FROM held UNION ALL SELECT column0 FROM columns)
         UNION ALL SELECT text_id FROM paths SEMI JOIN held USING (path_id)
-    ) ANTI JOIN vectors USING (text_id)
+    ) ANTI JOIN vectors USING (text_id) WHERE text_id <> 0
 """

@@ -38,10 +38,10 @@ def record(content_id: int, *chunks: tuple[str, str, list[int]]) -> ContentRecor
         INDEXED,
         tuple(Chunk(Kind.FUNCTION, name, name, f"def {name}()", "", text, 1, 1) for name, text, _ in chunks),
         tuple(text.encode().ljust(16, b"\0")[:16] for _, text, _ in chunks),
-        tuple(len(terms) for *_, terms in chunks),
         np.array([term for *_, terms in chunks for term in terms], dtype=np.uint64),
         np.ones(sum(len(terms) for *_, terms in chunks), dtype=np.uint16),
-        tuple(len(terms) for *_, terms in chunks),
+        np.array([len(terms) for *_, terms in chunks]),
+        np.array([len(terms) for *_, terms in chunks]),
     )
 
 
