@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from gitrag.embedding import weights
@@ -51,5 +52,16 @@ def model_dir() -> Path:
     """
     override = os.environ.get("GITRAG_TEST_MODEL_DIR")
     directory = weights.model_directory(Path(override) if override else None)
-    weights.fetch(directory)
+    if not weights.status(directory).ready:
+        weights.fetch(directory, keep_weights=True)  # ``published_dir`` shares the download
+    return directory
+
+
+@pytest.fixture(scope="session")
+def published_dir(model_dir: Path) -> Path:
+    """A directory with the published ``model.safetensors`` and ``tokenizer.json``, not to be changed."""
+    if (model_dir / "model.safetensors").exists():
+        return model_dir
+    directory = Path(platformdirs.user_cache_dir("gitrag-tests")) / "published"
+    weights.fetch(directory, keep_weights=True)
     return directory

@@ -102,7 +102,7 @@ def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: 
             failures.append(f"{name}: {str(error).rstrip('.')}")
         else:
             return name
-    raise kind(f"Could not get the model from any source. {'; '.join(failures)}.", _WAYS_OUT)
+    raise kind(f"Could not get the model. Tried {'; '.join(failures)}.", _WAYS_OUT)
 
 
 def _verify_published(directory: Path) -> None:

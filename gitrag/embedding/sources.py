@@ -52,7 +52,7 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
     retrying = tenacity.Retrying(
         retry=tenacity.retry_if_exception(_is_transient),
         stop=tenacity.stop_after_attempt(_ATTEMPTS),
-        wait=tenacity.wait_exponential_jitter(initial=0.5, max=4),
+        wait=tenacity.wait_random_exponential(multiplier=0.5, max=4),
         reraise=True,
     )
     try:
@@ -145,7 +145,8 @@ def _run_pip(folder: Path, progress: Progress) -> None:
         if pip.returncode:
             log.seek(0)
             said = [line.strip() for line in log if line.strip()]
-            raise NetworkError(said[-1].removeprefix("ERROR: ") if said else f"status {pip.returncode}")
+            errors = [line.removeprefix("ERROR: ") for line in said if line.startswith("ERROR: ")]
+            raise NetworkError((errors or said or [f"pip ended with status {pip.returncode}"])[-1])
 
 
 def _progress_bar() -> str:
