@@ -1,0 +1,129 @@
+"""The one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from gitrag.cli.frame import COMPLETION_VARIABLE
+from gitrag.cli.root import root
+from gitrag.cli.session import Session
+from gitrag.cli.terminal import ColorMode, Terminal
+from gitrag.errors import BUG, OK, GitragError
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells count
+PIPE_CLOSED = 141  # 128 + SIGPIPE
+
+
+def run(args: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run a command line and return its exit status; whatever happens is told on stderr."""
+    if COMPLETION_VARIABLE in environ:
+        root.main(list(args), "gitrag", complete_var=COMPLETION_VARIABLE, obj=environ)
+    for stream in (sys.stdout, sys.stderr):
+        # A name that is no UTF-8, or a terminal that is none, must not end in an encoding error.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    context: click.Context | None = None
+    try:
+        context = root.make_context("gitrag", list(args), obj=environ)
+        with context:
+            status = root.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as error:
+        return _flushed(error.exit_code)
+    except BrokenPipeError:
+        return _quiet()
+    except (KeyboardInterrupt, click.Abort):
+        _terminal(context, environ).note("")
+        return INTERRUPTED
+    except click.ClickException as error:
+        return _tell_usage(error, _terminal(context, environ))
+    except GitragError as error:
+        return _tell(error, _terminal(context, environ))
+    except Exception as error:  # noqa: BLE001  # the boundary: everything else is a bug, and is logged
+        return _tell_bug(error, _terminal(context, environ), _start(context), environ)
+    return status if isinstance(status, int) else OK
+
+
+def _tell(error: GitragError, terminal: Terminal) -> int:
+    terminal.error(str(error))
+    if error.hint:
+        terminal.hint(error.hint)
+    return error.exit_code
+
+
+def _tell_usage(error: click.ClickException, terminal: Terminal) -> int:
+    terminal.error(error.format_message())
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "gitrag"
+        terminal.hint(f"{path} --help")
+    return error.exit_code
+
+
+def _tell_bug(error: Exception, terminal: Terminal, start: Path, environ: Mapping[str, str]) -> int:
+    what = f"{type(error).__name__}: {error}".rstrip(": ")
+    terminal.error(f"gitrag hit a bug: {what}")
+    path = _write_log(error, start, environ)
+    if path:
+        terminal.hint(f"the traceback is in {path}; please report it")
+    else:
+        import traceback
+
+        terminal.note("".join(traceback.format_exception(error)).rstrip())
+    return BUG
+
+
+def _write_log(error: Exception, start: Path, environ: Mapping[str, str]) -> Path | None:
+    """Write the traceback to the repository's log, or the user's; return where, or None."""
+    from gitrag.log import NAME, close_log, open_log
+
+    for directory in _log_directories(start, environ):
+        try:
+            log = open_log(directory)
+        except OSError:
+            continue
+        log.error("a bug in: gitrag %s", " ".join(sys.argv[1:2]), exc_info=error)
+        close_log()
+        return directory / NAME
+    return None
+
+
+def _log_directories(start: Path, environ: Mapping[str, str]) -> list[Path]:
+    import platformdirs
+
+    from gitrag.git import Repository
+
+    directories = [platformdirs.user_state_path("gitrag")]
+    with suppress(GitragError):  # outside a repository: the user's
+        directories.insert(0, Repository.discover(start, environ).common_dir / "gitrag")
+    return directories
+
+
+def _terminal(context: click.Context | None, environ: Mapping[str, str]) -> Terminal:
+    if context is not None and isinstance(context.obj, Session):
+        return context.obj.terminal
+    return Terminal.standard(ColorMode.AUTO, environ)
+
+
+def _start(context: click.Context | None) -> Path:
+    if context is not None and isinstance(context.obj, Session):
+        return context.obj.start
+    return Path.cwd()
+
+
+def _flushed(status: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _quiet()
+    return status
+
+
+def _quiet() -> int:
+    """Leave a pipe that nobody reads any more, also for the flush at the interpreter's end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED

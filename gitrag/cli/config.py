@@ -1,0 +1,106 @@
+"""``gitrag config``: every setting, its value and where it comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from gitrag.cli.frame import Example, command
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import sanitise, sanitise_line
+from gitrag.config import DEFAULT, KEYS, Config, Setting, find_key, load
+from gitrag.errors import RepositoryError
+from gitrag.teamfile import TEAM_FILE, read_team
+
+
+@command(
+    "config",
+    examples=[
+        Example("gitrag config", "every setting"),
+        Example("gitrag config pre_push", "the value of one"),
+        Example("git config gitrag.prePush block", "set it in this repository"),
+        Example("GITRAG_PRE_PUSH=off git push", "set it once"),
+    ],
+)
+@click.argument("key", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_session
+def config(session: Session, key: str | None, *, as_json: bool) -> None:
+    """List every setting, its value and its origin.
+
+    A setting is read from git config, .gitrag.yaml (committed, for the team), the environment, and flags; the
+    later one wins. What concerns only your machine cannot be set in .gitrag.yaml.
+    """
+    loaded = _load(session)
+    settings = loaded.explain()
+    if key is not None:
+        name = find_key(key).name
+        settings = [setting for setting in settings if setting.key == name]
+    for warning in loaded.warnings:
+        session.terminal.warn(warning)
+    if as_json:
+        session.terminal.print(json.dumps([_row(setting) for setting in settings], indent=2))
+    elif key is not None:
+        session.terminal.print(sanitise(_text(settings[0])))
+    else:
+        _print_all(settings, session)
+
+
+def _load(session: Session) -> Config:
+    try:
+        repository = session.repository()
+    except RepositoryError as error:
+        session.terminal.note(f"{error} What follows holds outside of it.")
+        return load(git=_git_config(session), team=None, env=session.environ)
+    team = read_team(repository.root) if repository.root else None
+    return load(git=repository.config("gitrag"), team=team, env=session.environ)
+
+
+def _git_config(session: Session) -> dict[str, str]:
+    """Return the user's own git config of gitrag, where there is no repository to ask."""
+    from gitrag.git.environment import run_git, scrubbed_environment
+
+    environment = scrubbed_environment(session.environ)
+    asked = ["config", "--null", "--get-regexp", r"^gitrag\."]
+    said = os.fsdecode(run_git(asked, cwd=session.start, environment=environment).stdout)
+    return {name: value for name, _, value in (item.partition("\n") for item in said.split("\0")[:-1])}
+
+
+def _print_all(settings: list[Setting], session: Session) -> None:
+    terminal = session.terminal
+    key_width = max(len(setting.key) for setting in settings)
+    for setting in settings:
+        value = sanitise_line(_text(setting)) or "(none)"
+        origin = sanitise_line(setting.origin)
+        changed = setting.origin != DEFAULT
+        terminal.print(
+            f"{terminal.style(f'{setting.key:<{key_width}}', 'bold')}  "
+            f"{terminal.style(value, 'green') if changed else value}  {terminal.style(f'({origin})', 'dim')}"
+        )
+        terminal.print(f"    {setting.help}")
+    terminal.print()
+    terminal.print(f"Set one with `git config {KEYS[2].git_name} block`, or for the team in {TEAM_FILE}.")
+
+
+def _text(setting: Setting) -> str:
+    if isinstance(setting.value, list):
+        return ", ".join(setting.value)
+    if isinstance(setting.value, float):
+        return f"{setting.value:g}"
+    return "" if setting.value is None else str(setting.value)
+
+
+def _row(setting: Setting) -> dict[str, object]:
+    key = find_key(setting.key)
+    return {
+        "key": setting.key,
+        "value": setting.value,
+        "origin": setting.origin,
+        "help": setting.help,
+        "git_config": key.git_name,
+        "variable": key.variable,
+        "team": key.team is not None,
+        "allowed": key.rule.allowed,
+    }

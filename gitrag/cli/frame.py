@@ -1,0 +1,143 @@
+"""The frame every command hangs in: loaded when asked for, with examples in its help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from gitrag.errors import USAGE
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
+"""How a shell's completion script asks gitrag; see click's documentation on shell completion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command that is not loaded yet.
+
+    Attributes:
+        place: ``module:attribute``.
+        help: Its short help; the first line of the command's own help says the same.
+        hidden: Whether help leaves it out.
+    """
+
+    place: str
+    help: str = ""
+    hidden: bool = False
+
+    def load(self) -> click.Command:
+        """Import the command."""
+        module, _, attribute = self.place.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A command line to show, and what it does."""
+
+    line: str
+    does: str = ""
+
+
+class _WithExamples(click.Command):
+    """A command whose help ends with examples."""
+
+    def __init__(self, *args: Any, examples: Sequence[Example] = (), **kwargs: Any) -> None:
+        kwargs.setdefault("context_settings", CONTEXT)
+        super().__init__(*args, **kwargs)
+        self.examples = tuple(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write_dl([(each.line, each.does) for each in self.examples])
+
+
+class ExampleCommand(_WithExamples):
+    """A command with examples."""
+
+
+class ExampleGroup(_WithExamples, click.Group):
+    """A group of commands with examples."""
+
+    command_class = ExampleCommand
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("no_args_is_help", False)  # what click does then differs by version
+        super().__init__(*args, **kwargs)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(USAGE)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            close = get_close_matches(name, self.list_commands(ctx), n=1)
+            meant = f' Did you mean "{close[0]}"?' if close else ""
+            raise click.UsageError(f'There is no command "{name}".{meant}', ctx)
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(ExampleGroup):
+    """A group that imports a command only to run it or to show its own help."""
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.entries = entries
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names that help shows, in the table's order."""
+        del ctx
+        return [name for name, entry in self.entries.items() if not entry.hidden]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command; None where there is none of that name."""
+        del ctx
+        entry = self.entries.get(cmd_name)
+        return entry.load() if entry else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.entries[name].help) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name without importing any."""
+        names = [
+            CompletionItem(name, help=self.entries[name].help)
+            for name in self.list_commands(ctx)
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def command(
+    name: str, *, examples: Sequence[Example] = (), **settings: Any
+) -> Callable[[Callable[..., Any]], ExampleCommand]:
+    """Make a function a command.
+
+    It returns its exit status, or None for 0; what went wrong it raises as a GitragError.
+    """
+    return click.command(name, cls=ExampleCommand, examples=examples, **settings)
+
+
+def group(
+    name: str, *, examples: Sequence[Example] = (), **settings: Any
+) -> Callable[[Callable[..., Any]], ExampleGroup]:
+    """Make a function a group of commands; see `command`."""
+    return click.group(name, cls=ExampleGroup, examples=examples, **settings)

@@ -1,0 +1,119 @@
+"""``gitrag hooks``: install, uninstall, status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.frame import Example, command, group
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import Terminal, sanitise_line
+from gitrag.errors import NOTHING, OK
+
+if TYPE_CHECKING:
+    from gitrag.hooking.install import HookReport
+
+
+@group(
+    "hooks",
+    examples=[
+        Example("gitrag hooks install", "index after every commit, merge, switch and rebase"),
+        Example("gitrag hooks status", "do they work here, and if not, why not?"),
+        Example("GITRAG=0 git commit", "skip them once"),
+    ],
+)
+def hooks() -> None:
+    """Install, remove or look at the git hooks.
+
+    The hooks keep the index up to date in the background and never hold git up. They stand in a marked block
+    that leaves a hook of your own working as before.
+    """
+
+
+@command("install", examples=[Example("gitrag hooks install", "install or renew them")])
+@pass_session
+def install_hooks(session: Session) -> int:
+    """Install the hooks, or renew them.
+
+    A hook in another language, a link, and a core.hooksPath outside the repository are left alone: the lines
+    to add there are printed. Exit status 1 when there are any.
+    """
+    from gitrag.hooking.install import install
+
+    return _show(install(session.repository()), session.terminal)
+
+
+@command("uninstall", examples=[Example("gitrag hooks uninstall", "leave the hooks as they were before")])
+@pass_session
+def uninstall_hooks(session: Session) -> int:
+    """Remove the hooks; your own part of a hook stays byte for byte."""
+    from gitrag.hooking.install import State, uninstall
+
+    terminal = session.terminal
+    for report in uninstall(session.repository()):
+        name = f"{report.name:<14}"
+        if report.state is State.INSTALLED:
+            terminal.print(f"{name} stays: {sanitise_line(report.detail)}")
+        else:
+            terminal.print(f"{name} {'removed' if report.changed else 'was not there'}")
+    return OK
+
+
+@command(
+    "status",
+    examples=[
+        Example("gitrag hooks status", "how each hook stands"),
+        Example("gitrag hooks status --json", "the same, for programs"),
+    ],
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_session
+def status_of_hooks(session: Session, *, as_json: bool) -> int:
+    """Say how each hook stands, and what to do about it.
+
+    Exit status 1 unless all are installed.
+    """
+    from gitrag.hooking.install import State, status
+
+    reports = status(session.repository())
+    if not as_json:
+        return _show(reports, session.terminal)
+    rows = [
+        {
+            "name": report.name,
+            "state": report.state.value,
+            "path": str(report.path),
+            "detail": report.detail,
+            "advice": report.advice,
+            "lines": report.lines,
+        }
+        for report in reports
+    ]
+    session.terminal.print(json.dumps(rows, indent=2))
+    return OK if all(report.state is State.INSTALLED for report in reports) else NOTHING
+
+
+def _show(reports: Sequence[HookReport], terminal: Terminal) -> int:
+    from gitrag.hooking.install import State
+    from gitrag.hooking.table import HOOKS
+
+    does = {hook.name: hook.does for hook in HOOKS}
+    for report in reports:
+        good = report.state is State.INSTALLED
+        state = terminal.style(f"{report.state.value:<14}", "green" if good else "yellow")
+        detail = sanitise_line(report.detail) or does[report.name]
+        terminal.print(f"{report.name:<14} {state} {detail}")
+        if report.lines:
+            terminal.print(f"    to have it, add to {sanitise_line(str(report.path))}:")
+            for line in report.lines.splitlines():
+                terminal.print(f"        {line}")
+    for advice in dict.fromkeys(report.advice for report in reports if report.advice):
+        terminal.hint(advice)
+    return OK if all(report.state is State.INSTALLED for report in reports) else NOTHING
+
+
+for each in (install_hooks, uninstall_hooks, status_of_hooks):
+    hooks.add_command(each)

@@ -1,0 +1,52 @@
+"""``gitrag``: the options that every command has, and the table of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from gitrag import __version__
+from gitrag.cli.frame import CONTEXT, Entry, Example, LazyGroup
+from gitrag.cli.session import Session
+from gitrag.cli.terminal import ColorMode, Terminal
+from gitrag.errors import UsageError
+
+COMMANDS: Mapping[str, Entry] = {
+    "hooks": Entry("gitrag.cli.hooks:hooks", "Install, remove or look at the git hooks."),
+    "config": Entry("gitrag.cli.config:config", "List every setting, its value and its origin."),
+    "completion": Entry("gitrag.cli.completion:completion", "Print the completion script of a shell."),
+    "hook": Entry("gitrag.cli.hook:hook", hidden=True),
+}
+"""Every command, in the order help shows them. Nothing is imported before it is asked for."""
+
+
+@click.group(
+    "gitrag",
+    cls=LazyGroup,
+    entries=COMMANDS,
+    context_settings=CONTEXT,
+    examples=[
+        Example("gitrag hooks status", "do the hooks work here?"),
+        Example("gitrag -C ../other config", "the settings of another repository"),
+        Example("gitrag COMMAND --help", "what a command takes, with examples"),
+    ],
+)
+@click.option("-C", "place", metavar="PATH", help="Run as if started in PATH.")
+@click.option(
+    "--color",
+    type=click.Choice([mode.value for mode in ColorMode]),
+    default=ColorMode.AUTO.value,
+    show_default=True,
+    help="Colour: auto colours terminals, and minds NO_COLOR and FORCE_COLOR.",
+)
+@click.version_option(__version__, message="%(prog)s %(version)s", prog_name="gitrag")
+@click.pass_context
+def root(ctx: click.Context, place: str | None, color: str) -> None:
+    """A search index that lives in a git repository and is always right about it."""
+    environ: Mapping[str, str] = ctx.obj
+    start = Path.cwd() / (place or "")
+    if not start.is_dir():
+        raise UsageError(f"-C {place}: there is no such directory.", "Give an existing directory.")
+    ctx.obj = Session(start, environ, Terminal.standard(ColorMode(color), environ))

@@ -1,0 +1,164 @@
+"""The terminal: results on stdout, everything else on stderr, colour by the usual rules."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TextIO
+
+from gitrag.cli.progress import Bar, Lines, Progress
+
+_WIDTH = 80
+"""Where nothing tells: a pipe, a file."""
+
+_STYLES = {
+    "bold": "1",
+    "dim": "2",
+    "underline": "4",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+
+# What a terminal obeys (C0 but tab and line feed, DEL, C1), what reorders text so that it reads other than it
+# is (bidirectional controls, CVE-2021-42574), and halves of surrogates, which are bytes that are no UTF-8.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class ColorMode(StrEnum):
+    """What ``--color`` may be."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def sanitise(text: str) -> str:
+    """Return text that a terminal only shows: control characters escaped, lines and tabs kept."""
+    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def sanitise_line(text: str) -> str:
+    """Return text that a terminal shows on one line: as `sanitise`, line ends and tabs escaped too."""
+    return _UNSAFE.sub(_escape, text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def wants_color(mode: ColorMode, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
+    """Decide on colour: ``--color``, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    if mode is not ColorMode.AUTO:
+        return mode is ColorMode.ALWAYS
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "0") not in {"", "0"}:
+        return True
+    return is_terminal and environ.get("TERM") != "dumb"
+
+
+class Terminal:
+    """Where a command writes.
+
+    Args:
+        out: For the result.
+        err: For notes, warnings, hints and progress.
+        out_color: Whether the result is coloured.
+        err_color: Whether the rest is.
+    """
+
+    def __init__(self, out: TextIO, err: TextIO, *, out_color: bool, err_color: bool) -> None:
+        self.out = out
+        self.err = err
+        self.color = out_color
+        self._err_color = err_color
+        self._progress: Progress | None = None
+
+    @classmethod
+    def standard(cls, mode: ColorMode, environ: Mapping[str, str]) -> Terminal:
+        """Return the process's own terminal."""
+        return cls(
+            sys.stdout,
+            sys.stderr,
+            out_color=wants_color(mode, environ, is_terminal=sys.stdout.isatty()),
+            err_color=wants_color(mode, environ, is_terminal=sys.stderr.isatty()),
+        )
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether the result goes to a terminal."""
+        return self.out.isatty()
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal that the result goes to; 80 where there is none."""
+        try:
+            return os.get_terminal_size(self.out.fileno()).columns or _WIDTH
+        except (OSError, ValueError):
+            return _WIDTH
+
+    def style(self, text: str, *styles: str) -> str:
+        """Return text for stdout in these styles (`bold`, `dim`, `red` …), plain where there is no colour."""
+        return _styled(text, styles) if self.color else text
+
+    def print(self, text: str = "") -> None:
+        """Write a line of the result; what others wrote in it has been through `sanitise`."""
+        self.out.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """Say something beside the result."""
+        self._say(sanitise(text))
+
+    def warn(self, text: str) -> None:
+        """Say what is odd but stops nothing."""
+        self._say(self._err_style("warning:", "yellow") + " " + sanitise(text))
+
+    def hint(self, text: str) -> None:
+        """Say what to do."""
+        self._say(self._err_style("hint:", "cyan") + " " + sanitise(text))
+
+    def error(self, text: str) -> None:
+        """Say what failed."""
+        self._say(self._err_style(sanitise(text), "red"))
+
+    @contextmanager
+    def progress(self, label: str, total: int | None = None) -> Iterator[Progress]:
+        """Show how far something is, once it has taken a second.
+
+        Args:
+            label: What is being done, such as ``Embedding``.
+            total: How many there are to do; None when nobody knows yet.
+        """
+        terminal = self.err.isatty()
+        with (Bar if terminal else Lines)(label, total, self.err, color=self._err_color) as progress:
+            self._progress = progress
+            try:
+                yield progress
+            finally:
+                self._progress = None
+
+    def _say(self, line: str) -> None:
+        self.out.flush()  # in order, where both go to one place
+        if self._progress is not None:
+            self._progress.print_above(line)
+        else:
+            self.err.write(line + "\n")
+            self.err.flush()
+
+    def _err_style(self, text: str, *styles: str) -> str:
+        return _styled(text, styles) if self._err_color else text
+
+
+def _styled(text: str, styles: tuple[str, ...]) -> str:
+    return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m" if styles and text else text
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,105 @@
+"""What a background hook runs: detached from git, silent, and never failing; the log has what went wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag.errors import GitragError
+
+if TYPE_CHECKING:
+    from gitrag.git import Repository
+
+WORKER = "worker"
+"""Not a hook: what a command starts when it leaves work for later."""
+_WANDERINGS = {"rebase", "bisect"}  # HEAD moves many times, and each stop's tree is soon gone again
+_FILE_CHECKOUT = "0"  # the third argument of post-checkout: paths were checked out, HEAD stayed
+
+
+def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, str]) -> None:
+    """Bring the index up to date after a hook; never raises, never prints.
+
+    Args:
+        name: The hook, or `WORKER`.
+        args: Its arguments, as git gave them.
+        start: The directory git ran it in.
+        environ: Its environment. GIT_DIR in it is git's word on which repository this is (a linked worktree,
+            a bare repository of dotfiles); the rest of what leaks from hooks is dropped where git is run.
+    """
+    if name != WORKER and (environ.get("GITRAG") == "0" or not _moves_head(name, args)):
+        return
+    detach()
+    from gitrag.git import Repository
+
+    try:
+        repository = Repository.discover(start, environ)
+    except GitragError:
+        return  # no repository, no log, nobody to tell
+    wandering = repository.operation_in_progress() in _WANDERINGS
+    if wandering and name not in {WORKER, "post-rewrite"}:  # post-rewrite runs just before the rebase is over
+        return
+    place = repository.root or repository.git_dir
+    _run_logged(name, repository.common_dir, place, _without_leaks(repository, place, environ))
+
+
+def detach() -> None:
+    """Leave the caller's session and every descriptor it passed on beyond the three standard ones.
+
+    A terminal's Ctrl-C or hang-up then does not reach this process, and a lock or pipe that the caller of git
+    holds open (``flock 9``, a make job server) is not held for as long as indexing takes.
+    """
+    with contextlib.suppress(PermissionError):  # already the leader of its own
+        os.setsid()
+    for entry in list(Path("/dev/fd").iterdir()):
+        descriptor = int(entry.name)
+        # Python's own are not inheritable (PEP 446); one that is came from the caller.
+        with contextlib.suppress(OSError):
+            if descriptor > 2 and os.get_inheritable(descriptor):
+                os.close(descriptor)
+
+
+def _moves_head(name: str, args: Sequence[str]) -> bool:
+    if name == "post-checkout":
+        return list(args[2:3]) != [_FILE_CHECKOUT]
+    if name == "post-rewrite":
+        return list(args[:1]) != ["amend"]  # post-commit has run
+    return True
+
+
+def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment without this worktree's GIT_DIR, unless the repository is found by nothing else.
+
+    The worker serves the other worktrees too, and GIT_DIR would lead it back to this one.
+    """
+    from gitrag.git import Repository
+    from gitrag.git.environment import LEAKING
+
+    if "GIT_DIR" in environ or "GIT_WORK_TREE" in environ:
+        try:
+            if Repository.discover(place).git_dir != repository.git_dir:
+                return environ
+        except GitragError:
+            return environ
+    return {name: value for name, value in environ.items() if name not in LEAKING}
+
+
+def _run_logged(name: str, common_dir: Path, start: Path, environ: Mapping[str, str]) -> None:
+    from gitrag.log import close_log, open_log
+
+    try:
+        log = open_log(common_dir / "gitrag")
+    except OSError:
+        return  # nothing can be written there: neither a log nor an index
+    try:
+        from gitrag.app import App
+
+        App.open(start, environ=environ, say=log.info).run_worker()
+    except GitragError as error:
+        log.warning("%s: %s %s", name, error, error.hint)
+    except Exception:
+        log.exception("%s: a bug", name)
+    finally:
+        close_log()
