@@ -42,7 +42,7 @@ def isolated_environment(home: Path) -> dict[str, str]:
     }
 
 
-@dataclass
+@dataclass(repr=False)
 class GitRepository:
     """A working tree (or a bare repository) with git's commands at hand.
 
@@ -50,8 +50,11 @@ class GitRepository:
     """
 
     path: Path
-    environment: dict[str, str] = field(repr=False)
-    ticks: list[int] = field(default_factory=lambda: [0], repr=False)  # shared with its worktrees
+    environment: dict[str, str]
+    ticks: list[int] = field(default_factory=lambda: [0])  # shared with its worktrees
+
+    def __repr__(self) -> str:
+        return f"GitRepository({str(self.path)!r})"  # failures must not print the environment
 
     def git(
         self,

@@ -3,8 +3,8 @@
 `git status` finds what differs, `git hash-object` names the content. On two cores, best of five, clean tree:
 2,000 files 13 ms, 20,000 files 42 ms, process start included; libgit2's status takes 18 to 26 ms and 72 ms,
 and knows neither fsmonitor nor the sparse index. Hashing adds 2 ms for ten files. `--no-optional-locks` keeps
-git from writing the refreshed index, so a tree whose files were all touched stays slow until the user's own next
-`git status`.
+git from writing the refreshed index, so a tree whose files were all touched stays slow until the user's own
+next `git status`.
 
 core.fsmonitor stays as the user has set it: cloning cannot set it, and it is what makes a large working tree
 fast. The same holds for clean filters: git runs those that the user's own configuration defines.

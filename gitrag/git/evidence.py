@@ -1,0 +1,70 @@
+"""What a file's content says against indexing it. Pure; a change here is a new `RULES_VERSION`."""
+
+from __future__ import annotations
+
+import re
+
+from gitrag.model import Skip
+
+# git's own test for binary content (buffer_is_binary): a NUL in the first 8000 bytes.
+BINARY_PREFIX_BYTES = 8000
+
+# UTF-16 and UTF-32 say so at the start, and may hold no NUL: Chinese text without a line of ASCII.
+_WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+
+# A Git LFS pointer: its first line, and the size the format allows.
+_LFS_LINE = b"version https://git-lfs.github.com/spec/v1\n"
+_LFS_MAX_BYTES = 1024
+
+# Minified scripts and style sheets: linguist's bound on the mean line; short files prove nothing.
+_SCRIPT_NAMES = (".js", ".mjs", ".cjs", ".css")
+MINIFIED_MEAN_LINE_BYTES = 110
+MINIFIED_MIN_BYTES = 1000
+
+# Generators sign in the first comment. Markers count in comment lines only, so that code which looks for
+# markers is not itself taken for generated.
+MARKER_LINES = 20
+_MARKER_PREFIX_BYTES = 4000
+_COMMENT_LINE = re.compile(rb"[ \t]*(?://|/\*|\*|#|--|;|%|<!--|\(\*|\{-|'|rem\b|dnl\b)", re.IGNORECASE)
+_MARKER = re.compile(
+    rb"@generated\b"  # Meta's convention, also Cargo.lock's and many generators'
+    rb"|<auto-?generated"  # .NET
+    rb"|generated\b.{0,200}?\b(?:do not|don't|never) (?:edit|modify|change)"  # Go's rule, protobuf, Thrift, …
+    rb"|\b(?:do not|don't|never) (?:edit|modify|change)\b.{0,200}?generated",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def content_skip(data: bytes, path: str, max_bytes: int, *, keep_generated: bool = False) -> Skip | None:
+    """Return why a file's content keeps it from being indexed, or None.
+
+    Args:
+        data: The content, as git stores it.
+        path: Its path; the extension tells which tests apply.
+        max_bytes: Larger content is left out.
+        keep_generated: Do not test for minified and generated content (`Rules.keeps_generated`).
+    """
+    if len(data) > max_bytes:
+        return Skip.TOO_LARGE
+    if data.startswith(_LFS_LINE) and len(data) <= _LFS_MAX_BYTES:
+        return Skip.LFS
+    if data.startswith(_WIDE_TEXT) or b"\0" in data[:BINARY_PREFIX_BYTES]:
+        return Skip.BINARY
+    if keep_generated:
+        return None
+    if path.endswith(_SCRIPT_NAMES) and len(data) >= MINIFIED_MIN_BYTES:
+        lines = data.count(b"\n") + (not data.endswith(b"\n"))
+        if len(data) > MINIFIED_MEAN_LINE_BYTES * lines:
+            return Skip.MINIFIED
+    if _is_signed_by_generator(data):
+        return Skip.GENERATED
+    return None
+
+
+def _is_signed_by_generator(data: bytes) -> bool:
+    head = data[:_MARKER_PREFIX_BYTES]
+    if b"enerated" not in head and b"ENERATED" not in head:
+        return False
+    lines = head.split(b"\n", MARKER_LINES)[:MARKER_LINES]
+    comments = b"\n".join(line for line in lines if _COMMENT_LINE.match(line))
+    return _MARKER.search(comments) is not None
