@@ -123,7 +123,7 @@ class GitRepository:
 
     def worktree(self, path: Path, *args: str) -> GitRepository:
         """Add a linked worktree and return it."""
-        self.git("worktree", "add", "--quiet", *args, path)
+        self.git("worktree", "add", "--quiet", path, *args)
         return GitRepository(path, self.environment, self.ticks)
 
     def clone(self, path: Path, *args: str) -> GitRepository:

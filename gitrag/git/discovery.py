@@ -109,10 +109,11 @@ def _working_tree_of(git_dir: Path) -> Path | None:
 
 def _reason(start: Path, said: str, environment: Mapping[str, str]) -> RepositoryError:
     if "dubious ownership" in said or "unsafe repository" in said:
-        directory = said.partition("repository at '")[2].partition("'")[0] or str(start)
+        directory = said.partition("repository at '")[2].rpartition("' To add an exception")[0] or str(start)
+        argument = said.partition("safe.directory ")[2] or shlex.quote(directory)  # quoted for a shell by git
         return RepositoryError(
             f"The repository {directory} belongs to another user, and git does not trust it.",
-            f"If you do, run: git config --global --add safe.directory {shlex.quote(directory)}",
+            f"If you do, run: git config --global --add safe.directory {argument}",
         )
     if "cannot use bare repository" in said:
         return RepositoryError(

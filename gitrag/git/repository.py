@@ -229,7 +229,7 @@ class Repository:
                 diff = self._tree(old_tree).diff_to_tree(flags=flags)
             else:
                 diff = self._tree(old_tree).diff_to_tree(self._tree(new_tree), flags=flags)
-        except (GitError, ValueError) as error:
+        except (GitError, LookupError, ValueError) as error:
             raise RepositoryError(
                 f"A tree of {self.git_dir} cannot be read: {error}.",
                 "The clone is damaged or lacks objects; look at: git fsck",
@@ -252,7 +252,7 @@ class Repository:
 
         try:
             _, size = self._odb.read_header(blob)
-        except (GitError, ValueError) as error:
+        except (GitError, LookupError, ValueError) as error:
             raise BlobError(f"Cannot read blob {blob}: {error}") from error
         return int(size)
 
@@ -266,7 +266,7 @@ class Repository:
 
         try:
             _, data = self._libgit2.read(blob)
-        except (GitError, ValueError) as error:
+        except (GitError, LookupError, ValueError) as error:
             raise BlobError(f"Cannot read blob {blob}: {error}") from error
         return bytes(data)
 
