@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,18 +19,21 @@ from gitrag import config as configuration
 from gitrag.chunking import CHUNKER_VERSION
 from gitrag.config import Config
 from gitrag.embedding import weights
+from gitrag.embedding.manifest import MANIFEST
 from gitrag.embedding.version import ENCODER_VERSION
 from gitrag.errors import GitragError, ModelError, NotSetUpError, UsageError
 from gitrag.git import Repository
 from gitrag.indexing import worker as background
-from gitrag.indexing.refresh import Options, Refreshed, refresh
+from gitrag.indexing.refresh import Options, Refreshed, Snapshot, known, look, look_at, refresh
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.lock import Holder
-from gitrag.teamfile import TEAM_FILE
+from gitrag.teamfile import read_team
 from gitrag.terms import TERMS_VERSION
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit
     from gitrag.store.inspection import StoreCounts, ViewCounts
@@ -127,6 +131,14 @@ class Status:
 _EVERYTHING = SearchOptions()
 
 
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """How the store stands to what git says, and how many texts have no vector."""
+
+    refreshed: Refreshed
+    unembedded: int
+
+
 class App:
     """gitrag at work on one worktree of one repository.
 
@@ -164,10 +176,7 @@ class App:
             ConfigError: A setting is wrong.
         """
         repo = Repository.discover(start, environ)
-        team = None
-        if repo.root is not None:
-            path = repo.root / TEAM_FILE
-            team = path.read_bytes() if path.is_file() and not path.is_symlink() else None
+        team = read_team(repo.root) if repo.root is not None else None
         config = configuration.load(git=repo.config("gitrag"), team=team, env=environ, flags=flags)
         return cls(repo, config, environ, say)
 
@@ -193,7 +202,8 @@ class App:
         return Encoder.load(self.model_dir, threads=self.config.threads or None)
 
     @property
-    def _options(self) -> Options:
+    def options(self) -> Options:
+        """What to leave out of the index, and how many processes may work on it."""
         return Options(self.config.max_file_bytes, self.config.exclude, processes=os.cpu_count() or 1)
 
     # what the commands do
@@ -208,7 +218,8 @@ class App:
         from gitrag.store import inspection
 
         begin = time.monotonic()
-        refreshed = refresh(self.repo, self.store, self._options, budget_s=budget_s, advance=advance)
+        now = look(self.repo, self.options)
+        refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
         return Indexed(refreshed, counts, time.monotonic() - begin)
@@ -220,10 +231,8 @@ class App:
             UsageError: The question has no words.
             NotSetUpError: There is no index.
         """
-        from gitrag.indexing.embedding import embed_pending
         from gitrag.search import engine
         from gitrag.search.question import read
-        from gitrag.store import vectors
 
         question = read(query)
         if not question.words:
@@ -232,22 +241,12 @@ class App:
                 'Ask in words, for example: gitrag search "where are retries implemented"',
             )
         self.require_index()
-        refreshed = refresh(
-            self.repo,
-            self.store,
-            self._options,
-            committed_only=options.committed_only,
-            budget_s=self.config.catch_up_s,
-        )
+        now = look(self.repo, self.options, committed_only=options.committed_only)
         encoder = self._encoder_if_ready()
-        own = refreshed.overlay_contents
-        with self.store.read() as db:
-            unembedded = vectors.count_pending(db, own, refreshed.view.view_id)
-        if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
-            unembedded -= embed_pending(self.store, encoder, content_ids=own, limit=unembedded)
         vector = None if encoder is None else encoder.encode_query(question.text)
-        with self.store.read() as db:
-            hits = engine.ask(
+
+        def ask(db: DuckDBPyConnection, refreshed: Refreshed) -> list[Hit]:
+            return engine.ask(
                 db,
                 question,
                 engine.Scoped(refreshed.view.view_id, refreshed.overlay, options.filters),
@@ -256,6 +255,18 @@ class App:
                 min_score=self.config.min_score if options.min_score is None else options.min_score,
                 every_chunk=options.every_chunk,
             )
+
+        hits: list[Hit] | None = None
+        standing: _Standing | None = None
+        with suppress(StoreMissingError), self.store.read() as db:
+            standing = self._standing(db, now, encoder)  # when nothing has changed, one look is all
+            if standing is not None:
+                hits = ask(db, standing.refreshed)
+        if standing is None or hits is None:
+            standing = self._catch_up(now, encoder)
+            with self.store.read() as db:
+                hits = ask(db, standing.refreshed)
+        refreshed, unembedded = standing.refreshed, standing.unembedded
         if refreshed.waiting or (unembedded and encoder is not None):
             self.start_worker()
         return Answer(
@@ -268,17 +279,55 @@ class App:
             vectors=vector is not None,
         )
 
+    def _standing(self, db: DuckDBPyConnection, now: Snapshot, encoder: Encoder | None) -> _Standing | None:
+        """Say how the store stands to what git says; None when something can be done about it at once."""
+        from gitrag.store import vectors
+
+        refreshed = known(db, now)
+        if refreshed is None or refreshed.waiting:
+            return None
+        unembedded = vectors.count_pending(db, refreshed.overlay_contents, refreshed.view.view_id)
+        if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
+            return None
+        return _Standing(refreshed, unembedded)
+
+    def _catch_up(self, now: Snapshot, encoder: Encoder | None) -> _Standing:
+        """Index what has changed, within the budget, and embed it if it is little."""
+        from gitrag.indexing.embedding import embed_pending
+        from gitrag.store import vectors
+
+        refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s)
+        own, view_id = refreshed.overlay_contents, refreshed.view.view_id
+        with self.store.read() as db:
+            unembedded = vectors.count_pending(db, own, view_id)
+        if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
+            unembedded -= embed_pending(
+                self.store, encoder, content_ids=own, view_id=view_id, limit=unembedded
+            )
+        return _Standing(refreshed, unembedded)
+
+    def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
+        """Bring text and vectors of any revision up to date; the model must be there for the vectors."""
+        refreshed = refresh(self.store, look_at(self.repo, self.options, revision), budget_s=budget_s)
+        deadline = None if budget_s is None else time.monotonic() + budget_s
+        self.embed(
+            view_id=refreshed.view.view_id, stop=lambda: deadline is not None and time.monotonic() > deadline
+        )
+
     def embed(
         self,
         *,
         advance: Callable[[int], None] = lambda _done: None,
         stop: Callable[[], bool] = lambda: False,
         content_ids: tuple[int, ...] = (),
+        view_id: int | None = None,
     ) -> int:
         """Embed all that waits for its vector, in the foreground; the model must be there."""
         from gitrag.indexing.embedding import embed_pending
 
-        return embed_pending(self.store, self.encoder, content_ids=content_ids, advance=advance, stop=stop)
+        return embed_pending(
+            self.store, self.encoder, content_ids=content_ids, view_id=view_id, advance=advance, stop=stop
+        )
 
     def count_unembedded(self) -> int:
         """Count the texts, of all views, that wait for their vector."""
@@ -298,15 +347,12 @@ class App:
         head = self.repo.head()
         dirty = len(overlay(self.repo).changes) if self.repo.root is not None else 0
         view = counts = store = updated = None
-        try:
-            with self.store.read() as db:
-                view = views.current(db, self.repo.worktree)
-                store = inspection.count_store(db)
-                if view is not None:
-                    counts = inspection.count_view(db, view)
-                    updated = inspection.updated_at(db, view)
-        except StoreMissingError:
-            pass
+        with suppress(StoreMissingError), self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            store = inspection.count_store(db)
+            if view is not None:
+                counts = inspection.count_view(db, view)
+                updated = inspection.updated_at(db, view)
         return Status(
             name=self.name,
             commit=head.commit,
@@ -320,6 +366,16 @@ class App:
             worker=background.running(self.store.directory),
             model=weights.status(self.model_dir),
         )
+
+    def model_is_there(self) -> bool:
+        """Tell whether the model is there and whole."""
+        return weights.status(self.model_dir).ready
+
+    def has_gpu(self) -> bool:
+        """Tell whether onnxruntime has a GPU provider."""
+        from gitrag.embedding.encoder import has_gpu
+
+        return has_gpu()
 
     def require_index(self) -> None:
         """Raise when nothing has been indexed here."""
@@ -362,7 +418,7 @@ class App:
 
     def have_model(self) -> bool:
         """Have the model, fetched if need be; False when it was tried in vain a short time ago."""
-        if weights.status(self.model_dir).ready:
+        if self.model_is_there():
             return True
         failed = self.store.directory / "model.failed"
         if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:
@@ -376,10 +432,10 @@ class App:
         return True
 
     def _encoder_if_ready(self) -> Encoder | None:
-        if not weights.status(self.model_dir).ready:
-            return None
+        """Load the model if it is there; say so when it is there but damaged."""
         try:
             return self.encoder
         except ModelError as error:
-            self.say(f"{error} {error.hint}".strip())
+            if (self.model_dir / MANIFEST).exists():
+                self.say(f"{error} {error.hint}".strip())
             return None

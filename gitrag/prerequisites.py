@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
@@ -62,7 +63,7 @@ class Check:
     mend: str = ""
 
 
-def check_git(environ: dict[str, str] | None = None) -> Check:
+def check_git(environ: Mapping[str, str] | None = None) -> Check:
     """Look for git, and whether it is new enough."""
     try:
         done = subprocess.run(

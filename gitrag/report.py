@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from gitrag.app import Answer
 from gitrag.model import Chunk, Kind
@@ -18,6 +19,24 @@ NO_MATCH = "No relevant ADRs, specs, or code found for '{query}'. Try a broader 
 def plain(text: str, _role: str) -> str:
     """Style nothing."""
     return text
+
+
+def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
+    """Give an answer whose paths and lines have been through a function, for a terminal."""
+    return replace(
+        answer,
+        query=clean(answer.query),
+        hits=tuple(
+            replace(
+                hit,
+                path=clean(hit.path),
+                chunk=replace(hit.chunk, qualified_name=clean(hit.chunk.qualified_name)),
+                lines=tuple(replace(line, text=clean(line.text)) for line in hit.lines),
+                also=tuple(replace(place, qualified_name=clean(place.qualified_name)) for place in hit.also),
+            )
+            for hit in answer.hits
+        ),
+    )
 
 
 def as_json(answer: Answer) -> str:

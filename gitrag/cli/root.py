@@ -14,6 +14,13 @@ from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.errors import UsageError
 
 COMMANDS: Mapping[str, Entry] = {
+    "init": Entry("gitrag.cli.init:init", "Set a repository up: hooks, .gitignore, first index."),
+    "search": Entry("gitrag.cli.search:search", "Search the files as they are now."),
+    "status": Entry("gitrag.cli.status:status", "What is indexed, how fresh, how large, who is working."),
+    "index": Entry("gitrag.cli.index:index", "Bring the index up to date, embed, look at it, remove it."),
+    "check": Entry("gitrag.cli.check:check", "Is what is being pushed indexed?"),
+    "model": Entry("gitrag.cli.model:model", "Fetch the embedding model, or look at it."),
+    "doctor": Entry("gitrag.cli.doctor:doctor", "Check everything, and say what mends it."),
     "hooks": Entry("gitrag.cli.hooks:hooks", "Install, remove or look at the git hooks."),
     "config": Entry("gitrag.cli.config:config", "List every setting, its value and its origin."),
     "completion": Entry("gitrag.cli.completion:completion", "Print the completion script of a shell."),
@@ -28,7 +35,8 @@ COMMANDS: Mapping[str, Entry] = {
     entries=COMMANDS,
     context_settings=CONTEXT,
     examples=[
-        Example("gitrag hooks status", "do the hooks work here?"),
+        Example("gitrag init", "set this repository up"),
+        Example('gitrag search "where are retries with backoff"', "ask a question"),
         Example("gitrag -C ../other config", "the settings of another repository"),
         Example("gitrag COMMAND --help", "what a command takes, with examples"),
     ],

@@ -22,6 +22,7 @@ def embed_pending(
     encoder: Encoder,
     *,
     content_ids: Sequence[int] = (),
+    view_id: int | None = None,
     limit: int | None = None,
     advance: Callable[[int], None] = lambda _done: None,
     stop: Callable[[], bool] = lambda: False,
@@ -32,6 +33,7 @@ def embed_pending(
         store: Where they wait.
         encoder: The model.
         content_ids: Contents beside those of the views whose chunks count.
+        view_id: The only view that counts; None for all.
         limit: How many at most; None for all.
         advance: Called with the number done in each round.
         stop: Asked between rounds whether to leave the rest for later.
@@ -43,7 +45,7 @@ def embed_pending(
     while not stop() and (limit is None or done < limit):
         room = _ROUND if limit is None else min(_ROUND, limit - done)
         with store.read() as db:
-            texts = vectors.pending(db, room, content_ids)
+            texts = vectors.pending(db, room, content_ids, view_id)
         if not texts:
             break
         encoded = encoder.encode([text_of(item) for item in texts])

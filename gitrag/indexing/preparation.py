@@ -17,7 +17,7 @@ NAME_WEIGHT = 3
 about."""
 
 
-WORDS_ONLY = frozenset({"csv", "gettext", "json", "tsv", "xml"})
+WORDS_ONLY = frozenset({"csv", "gettext", "json", "xml"})
 """Languages of data: found by their words, not by their meaning. Of django's 63,000 chunks 10,400 are
 translations; embedding them would take two minutes and put foreign sentences beside answers."""
 

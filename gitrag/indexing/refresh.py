@@ -84,19 +84,10 @@ class Refreshed:
         return tuple(content_id for _path, content_id in self.overlay.entries)
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What git says: HEAD, the uncommitted changes, and what the rules are made of beside HEAD's tree."""
-
-    head: Head
-    changes: tuple[Change, ...]
-    rules_key: str
-
-
 class _Reader:
     """Reads contents, from the working tree for uncommitted changes and from git for the rest."""
 
-    def __init__(self, repo: Repository, overlay: GitOverlay | None) -> None:
+    def __init__(self, repo: Repository, overlay: GitOverlay | None = None) -> None:
         self._repo = repo
         self._overlay = overlay
         changes = overlay.changes if overlay else ()
@@ -113,6 +104,10 @@ class _Reader:
         """Measure a blob in bytes without reading it; uncommitted ones are small or already left out."""
         return 0 if blob in self._dirty else self._repo.blob_size(blob)
 
+    def is_dirty(self, blob: str) -> bool:
+        """Tell whether a blob is an uncommitted file's."""
+        return blob in self._dirty
+
     def first_line(self, entry: TreeEntry) -> str:
         """Read the first line of a file, which may name its interpreter; empty when it cannot be read."""
         try:
@@ -122,12 +117,85 @@ class _Reader:
         return data[:_FIRST_LINE_BYTES].partition(b"\n")[0].decode("utf-8", "replace")
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What git says of a worktree at one moment.
+
+    Attributes:
+        repo: The repository, at the worktree.
+        options: What to leave out, how many processes.
+        slot: Whose view it is: the worktree's id, or ``REVISION``.
+        head: Where HEAD, or the revision, is.
+        changes: The uncommitted changes on top of it.
+        rules_key: Signs what the rules are made of beside HEAD's tree.
+        reader: Reads contents of both.
+    """
+
+    repo: Repository
+    options: Options
+    slot: str
+    head: Head
+    changes: tuple[Change, ...]
+    rules_key: str
+    reader: _Reader
+
+
+REVISION = ":revision"
+"""The slot of a revision that no worktree stands on; a worktree's id has no colon."""
+
+
+def look(repo: Repository, options: Options, *, committed_only: bool = False) -> Snapshot:
+    """Ask git where a worktree stands.
+
+    Args:
+        repo: The repository, at the worktree.
+        options: What to leave out, how many processes.
+        committed_only: Leave uncommitted changes alone.
+    """
+    if repo.root is None or committed_only:
+        return Snapshot(repo, options, repo.worktree, repo.head(), (), _rules_key(options), _Reader(repo))
+    overlay = git_overlay(repo, max_bytes=options.max_bytes)
+    return Snapshot(
+        repo,
+        options,
+        repo.worktree,
+        overlay.head,
+        overlay.changes,
+        _rules_key(options, overlay.changes),
+        _Reader(repo, overlay),
+    )
+
+
+def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
+    """Ask git for a revision, whatever the worktrees stand on.
+
+    Raises:
+        UsageError: There is no such revision.
+    """
+    head = repo.resolve(revision)
+    return Snapshot(repo, options, REVISION, head, (), _rules_key(options), _Reader(repo))
+
+
+def known(db: DuckDBPyConnection, now: Snapshot) -> Refreshed | None:
+    """Find the state of a view that needs no writing but for contents to cut; None when something is new."""
+    view = views.current(db, now.slot)
+    if view is None or (view.tree, view.rules) != (now.head.tree, now.rules_key):
+        return None
+    overlay = Overlay()
+    if now.changes:
+        changes = plan(now.changes, _rules(views.rule_files(db, view), now), now.reader.first_line)
+        found = views.overlay(db, changes.removed, changes.added)
+        if found is None:
+            return None
+        overlay = found
+    refreshed = Refreshed(view, overlay, now.head, dirty=len(now.changes))
+    return replace(refreshed, waiting=len(_waiting(db, refreshed)))
+
+
 def refresh(
-    repo: Repository,
     store: Store,
-    options: Options,
+    now: Snapshot,
     *,
-    committed_only: bool = False,
     budget_s: float | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Refreshed:
@@ -136,37 +204,52 @@ def refresh(
     Nothing is written when nothing has changed.
 
     Args:
-        repo: The repository, at the worktree.
-        store: Its store.
-        options: What to leave out, how many processes.
-        committed_only: Leave uncommitted changes alone.
+        store: The repository's store.
+        now: What git says.
         budget_s: Seconds after which contents are left for later; None for no limit.
         advance: Called with (contents done, contents in all) while they are cut.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
-    overlay = None
-    if repo.root is not None and not committed_only:
-        overlay = git_overlay(repo, max_bytes=options.max_bytes)
-    changes = overlay.changes if overlay else ()
-    state = _State(overlay.head if overlay else repo.head(), changes, _rules_key(options, changes))
-    reader = _Reader(repo, overlay)
+    refreshed = None
     try:
         with store.read() as db:
-            refreshed = _known(db, repo, state, reader, options)
+            refreshed = known(db, now)
             waiting = _waiting(db, refreshed) if refreshed else []
     except StoreMissingError:
-        refreshed = None
+        pass
     if refreshed is None:
         with store.write("updating the view") as db:
-            refreshed = _record(db, repo, state, reader, options)
+            refreshed = _record(db, now)
             waiting = _waiting(db, refreshed)
-    cut = 0
-    if waiting:
-        cut = _cut(store, reader, waiting, options, deadline, advance)
+    cut = _cut(store, now, waiting, deadline, advance) if waiting else 0
     return replace(refreshed, cut=cut, waiting=len(waiting) - cut)
 
 
-def _rules_key(options: Options, changes: Sequence[Change]) -> str:
+def lacking(db: DuckDBPyConnection, now: Snapshot) -> tuple[list[int], int]:
+    """Say what a snapshot's tree lacks, whether or not a view of it exists; nothing is written.
+
+    Returns:
+        The contents of the tree that the store knows, and the number of paths whose content it has not read.
+    """
+    repo = now.repo
+    changes = [Change(entry.path, entry) for entry in repo.entries(now.head.tree)]
+    difference = plan(changes, _rules(_rule_files(repo, changes), now), now.reader.first_line)
+    held = [(entry.blob, entry.language) for entry in difference.added if not entry.skip]
+    found = content.look_up(db, held)
+    unread = {item.content_id for item in content.pending(db, found.values(), None)}
+    missing = sum(1 for key in held if found.get(key, -1) in unread or key not in found)
+    return list(found.values()), missing
+
+
+def _rule_files(repo: Repository, changes: Sequence[Change]) -> dict[str, bytes]:
+    return {
+        change.path: repo.read_blob(change.entry.blob)
+        for change in changes
+        if change.entry and is_rule_file(change.path)
+    }
+
+
+def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
     """Sign what the rules depend on beside HEAD's tree, by which a view is known anyway."""
     dirty = sorted(
         f"{change.path}\0{change.entry.blob if change.entry else ''}"
@@ -182,90 +265,61 @@ def _waiting(db: DuckDBPyConnection, refreshed: Refreshed) -> list[PendingConten
     return content.pending(db, refreshed.overlay_contents, refreshed.view.view_id)
 
 
-def _known(
-    db: DuckDBPyConnection, repo: Repository, state: _State, reader: _Reader, options: Options
-) -> Refreshed | None:
-    """Find the state of a view that needs no writing; None when something is new."""
-    view = views.current(db, repo.worktree)
-    if view is None or (view.tree, view.rules) != (state.head.tree, state.rules_key):
-        return None
-    if not state.changes:
-        return Refreshed(view, Overlay(), state.head)
-    rules = _rules(views.rule_files(db, view), state, reader, options)
-    changes = plan(state.changes, rules, reader.first_line)
-    overlay = views.overlay(db, changes.removed, changes.added)
-    return None if overlay is None else Refreshed(view, overlay, state.head, dirty=len(state.changes))
-
-
-def _rules(files: Mapping[str, bytes], state: _State, reader: _Reader, options: Options) -> Rules:
+def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
     """Build the rules from HEAD's rule files with the uncommitted ones on top."""
     current = dict(files)
-    for change in state.changes:
+    for change in now.changes:
         if is_rule_file(change.path):
             current.pop(change.path, None)
-            if change.entry is not None:
-                current[change.path] = reader.read(change.entry.blob)
-    return Rules.build(current, options.exclude)
+            if change.entry is not None and change.entry.blob:
+                current[change.path] = now.reader.read(change.entry.blob)
+    return Rules.build(current, now.options.exclude)
 
 
-def _record(
-    db: DuckDBPyConnection, repo: Repository, state: _State, reader: _Reader, options: Options
-) -> Refreshed:
+def _record(db: DuckDBPyConnection, now: Snapshot) -> Refreshed:
     """Write the view of HEAD's tree and what lies on top of it."""
-    head = state.head
-    view = views.current(db, repo.worktree)
+    slot, head = now.slot, now.head
+    view = views.current(db, slot)
     changed = removed = 0
-    if view is None or (view.tree, view.rules) != (head.tree, state.rules_key):
-        twin = views.find(db, head.tree, state.rules_key)
+    if view is None or (view.tree, view.rules) != (head.tree, now.rules_key):
+        twin = views.find(db, head.tree, now.rules_key)
         if twin is not None:
             view = View(twin.view_id, twin.tree, twin.rules, head.commit)
-            views.point(db, repo.worktree, view)
+            views.point(db, slot, view)
         else:
-            view, changes = _move_view(db, repo, view, state, reader, options)
-            changed, removed = len(changes.added), len(changes.removed)
+            view, difference = _move_view(db, now, view)
+            changed, removed = len(difference.added), len(difference.removed)
     overlay: Overlay | None = Overlay()
-    if state.changes:
-        rules = _rules(views.rule_files(db, view), state, reader, options)
-        on_top = plan(state.changes, rules, reader.first_line)
+    if now.changes:
+        on_top = plan(now.changes, _rules(views.rule_files(db, view), now), now.reader.first_line)
         views.record_paths(db, [prepare_path(path) for path in _unknown(db, on_top)])
         content.ensure(db, [(entry.blob, entry.language) for entry in on_top.added if not entry.skip])
         overlay = views.overlay(db, on_top.removed, on_top.added)
-    return Refreshed(view, overlay or Overlay(), head, changed, removed, len(state.changes))
+    return Refreshed(view, overlay or Overlay(), head, changed, removed, len(now.changes))
 
 
-def _move_view(
-    db: DuckDBPyConnection,
-    repo: Repository,
-    view: View | None,
-    state: _State,
-    reader: _Reader,
-    options: Options,
-) -> tuple[View, Plan]:
+def _move_view(db: DuckDBPyConnection, now: Snapshot, view: View | None) -> tuple[View, Plan]:
     """Make the view of HEAD's tree, from the difference with the nearest one where the rules allow."""
-    head = state.head
-    base = view if view and view.rules == state.rules_key else views.nearest(db, state.rules_key)
+    repo, head = now.repo, now.head
+    base = view if view and view.rules == now.rules_key else views.nearest(db, now.rules_key)
     if base is not None and not repo.has_object(base.tree):
         base = None  # rewritten and pruned since
     changes = list(repo.diff(base.tree, head.tree)) if base else []
     if base is None or any(is_rule_file(change.path) for change in changes):
         base = None
         changes = [Change(entry.path, entry) for entry in repo.entries(head.tree)]
-        files = {
-            change.path: repo.read_blob(change.entry.blob)
-            for change in changes
-            if change.entry and is_rule_file(change.path)
-        }
-        content.retry_states(db, [Skip.TOO_LARGE])  # the limit may have changed
+        files = _rule_files(repo, changes)
+        content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the limit, or the clone, may be another
     else:
         files = views.rule_files(db, base)
-    difference = plan(changes, _rules(files, state, reader, options), reader.first_line)
+    difference = plan(changes, _rules(files, now), now.reader.first_line)
     views.record_paths(db, [prepare_path(path) for path in _unknown(db, difference)])
     moved = views.replace(
         db,
-        repo.worktree,
+        now.slot,
         base=base,
         tree=head.tree,
-        rules=state.rules_key,
+        rules=now.rules_key,
         commit=head.commit,
         removed=difference.removed,
         added=difference.added,
@@ -280,23 +334,23 @@ def _unknown(db: DuckDBPyConnection, difference: Plan) -> list[str]:
 
 def _cut(
     store: Store,
-    reader: _Reader,
+    now: Snapshot,
     waiting: Sequence[PendingContent],
-    options: Options,
     deadline: float | None,
     advance: Callable[[int, int], None],
 ) -> int:
     """Cut contents and write them, a batch a transaction; give the number done before the deadline."""
     done = 0
-    sizes = {item.content_id: _size(reader, item.blob) for item in waiting}
-    parallel = options.processes > 1 and sum(sizes.values()) > _POOL_FROM_BYTES
-    with _pool(options.processes if parallel else 1) as pool:
+    sizes = {item.content_id: _size(now.reader, item.blob) for item in waiting}
+    parallel = now.options.processes > 1 and sum(sizes.values()) > _POOL_FROM_BYTES
+    with _pool(now.options.processes if parallel else 1) as pool:
         batches = _batches(waiting, sizes)
-        running = _start(pool, reader, next(batches), sizes, options)
+        batch: list[PendingContent] | None = next(batches)
+        running = _start(pool, now, batch, sizes) if batch else None
         while running is not None:
             records = running()
-            following = None if deadline and time.monotonic() > deadline else next(batches, None)
-            running = _start(pool, reader, following, sizes, options) if following else None
+            batch = None if deadline and time.monotonic() > deadline else next(batches, None)
+            running = _start(pool, now, batch, sizes) if batch else None
             with store.write("writing chunks") as db:
                 content.write(db, records)
             done += len(records)
@@ -326,23 +380,23 @@ def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Ite
 
 def _start(
     pool: ProcessPoolExecutor | None,
-    reader: _Reader,
+    now: Snapshot,
     batch: Sequence[PendingContent],
     sizes: Mapping[int, int],
-    options: Options,
 ) -> Callable[[], list[ContentRecord]]:
     """Begin to cut a batch; the function that is given back waits for the records."""
     jobs: list[tuple[int, bytes, str | None, str, int]] = []
     left_out: list[ContentRecord] = []
     for item in batch:
         try:
-            if sizes[item.content_id] > options.max_bytes:
+            if sizes[item.content_id] > now.options.max_bytes:
                 left_out.append(left_out_record(item.content_id, Skip.TOO_LARGE))
             else:
-                data = reader.read(item.blob)
-                jobs.append((item.content_id, data, item.language, item.path, options.max_bytes))
+                data = now.reader.read(item.blob)
+                jobs.append((item.content_id, data, item.language, item.path, now.options.max_bytes))
         except BlobError:
-            left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
+            if not now.reader.is_dirty(item.blob):  # a file that has just changed again may come back
+                left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
     if pool is None:
         return lambda: [*left_out, *prepare_all(jobs)]
     groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]

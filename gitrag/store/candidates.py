@@ -192,9 +192,16 @@ def semantic(
     Returns:
         Candidates with their cosine in [-1, 1]; a chunk without a vector is not among them.
     """
-    vector = [float(x) for x in question]
+    columns = [question.astype("float32")]
+    # A row of a table: as a parameter, 384 numbers would be converted one by one, in each place again.
+    run(
+        db,
+        columns,
+        "CREATE OR REPLACE TEMP TABLE question AS"
+        f" SELECT list(column0)::FLOAT[{DIMENSIONS}] AS q FROM columns",
+    )
     if scope.chunks <= EXACT_BELOW:
-        near = "array_cosine_similarity(vector::FLOAT[{n}], getvariable('q')::FLOAT[{n}])"
+        near = _cosine("vector")
     else:
         _, bits = pack(question.reshape(1, -1))
         # Of two vectors whose signs differ in h of n places, the angle is about πh/n (Charikar, 2002).
@@ -202,27 +209,21 @@ def semantic(
             f"bit_count(xor(b{i}, {int(word)}::UBIGINT))::SMALLINT" for i, word in enumerate(bits[0])
         )
         near = f"cos({math.pi / DIMENSIONS} * ({distance}))"
-    db.execute("SET VARIABLE q = ?", [vector])
-    n = DIMENSIONS
     rows = db.execute(
         f"""
         WITH near_paths AS MATERIALIZED (
-            SELECT path_id,
-                array_cosine_similarity(vector::FLOAT[{n}], getvariable('q')::FLOAT[{n}]) AS path_cos
-            FROM paths JOIN vectors USING (text_id) SEMI JOIN scope USING (path_id)
+            SELECT path_id, vector AS path_vector, {_cosine("vector")} AS path_cos
+            FROM (SELECT DISTINCT path_id FROM scope) JOIN paths USING (path_id) JOIN vectors USING (text_id)
+            CROSS JOIN question
         ), first AS MATERIALIZED (
-            SELECT chunk_id, path_id, scope.text_id, coalesce(path_cos, 0) AS path_cos,
-                {near.format(n=n)} AS near
-            FROM scope JOIN vectors ON scope.text_id = vectors.text_id LEFT JOIN near_paths USING (path_id)
+            SELECT chunk_id, path_id, scope.text_id, coalesce(path_cos, 0) AS path_cos, {near} AS near
+            FROM scope JOIN vectors USING (text_id) CROSS JOIN question LEFT JOIN near_paths USING (path_id)
             ORDER BY near + {PATH_WEIGHT} * coalesce(path_cos, 0) DESC, path_id, chunk_id LIMIT {_FIRST_STAGE}
         )
-        SELECT chunk_id, path_id,
-            (array_cosine_similarity(c.vector::FLOAT[{n}], getvariable('q')::FLOAT[{n}])
-                + {PATH_WEIGHT} * path_cos)
+        SELECT chunk_id, path_id, ({_cosine("vector")} + {PATH_WEIGHT} * first.path_cos)
             / sqrt(1 + {PATH_WEIGHT**2} + 2 * {PATH_WEIGHT}
-                * coalesce(array_cosine_similarity(c.vector::FLOAT[{n}], p.vector::FLOAT[{n}]), 0)) AS score
-        FROM first JOIN vectors c ON first.text_id = c.text_id JOIN paths USING (path_id)
-            LEFT JOIN vectors p ON paths.text_id = p.text_id
+                * coalesce({_cosine("vector", f"path_vector::FLOAT[{DIMENSIONS}]")}, 0)) AS score
+        FROM first JOIN vectors USING (text_id) CROSS JOIN question LEFT JOIN near_paths USING (path_id)
         ORDER BY score DESC, path_id, chunk_id LIMIT ?
         """,
         [limit],
@@ -231,7 +232,10 @@ def semantic(
 
 
 def named(db: DuckDBPyConnection, names: Sequence[str], limit: int) -> list[Candidate]:
-    """Find the scope's definitions by name or qualified name, exactly; 1 for the same case, 0.5 otherwise."""
+    """Find the scope's definitions by name or qualified name; 1 for the same case, 0.5 otherwise.
+
+    Of a definition in several parts it is the first, which has its signature.
+    """
     if not names:
         return []
     columns = [objects(names), objects(name.casefold() for name in names)]
@@ -239,11 +243,11 @@ def named(db: DuckDBPyConnection, names: Sequence[str], limit: int) -> list[Cand
         db,
         columns,
         """
-        SELECT chunk_id, path_id,
+        SELECT min(chunk_id) AS chunk_id, path_id,
             max(CASE WHEN name = column0 OR qualified_name = column0 THEN 1.0 ELSE 0.5 END) AS score
         FROM chunks JOIN columns ON name_key = column1 OR lower(qualified_name) = column1
         JOIN scope USING (chunk_id)
-        GROUP BY chunk_id, path_id ORDER BY score DESC, path_id, chunk_id LIMIT ?
+        GROUP BY qualified_name, path_id ORDER BY score DESC, path_id, chunk_id LIMIT ?
         """,
         [limit],
     ).fetchall()
@@ -288,6 +292,10 @@ def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int]) -> dict[int, str
 def all_paths(db: DuckDBPyConnection) -> list[tuple[int, str]]:
     """List every recorded path, for filters that only Python can apply."""
     return [(i, decode_path(path)) for i, path in db.execute("SELECT path_id, path FROM paths").fetchall()]
+
+
+def _cosine(column: str, other: str = "q") -> str:
+    return f"array_cosine_similarity({column}::FLOAT[{DIMENSIONS}], {other})"
 
 
 def _doubles(values: Sequence[float]) -> NDArray[np.float64]:

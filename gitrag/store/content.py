@@ -220,6 +220,6 @@ def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, S
     return {row[0]: StoredChunk(row[0], row[1], Chunk(Kind(row[2]), *row[3:])) for row in rows}
 
 
-def retry_states(db: DuckDBPyConnection, states: Sequence[str]) -> None:
-    """Make contents pending again that were skipped for reasons which the configuration may have changed."""
+def retry(db: DuckDBPyConnection, states: Sequence[str]) -> None:
+    """Make contents pending again that were left out for reasons which may be gone."""
     db.execute("UPDATE contents SET state = ? WHERE state IN (SELECT unnest(?))", [PENDING, list(states)])

@@ -72,12 +72,10 @@ def version(db: DuckDBPyConnection) -> int:
     Raises:
         ForeignDatabaseError: The database has tables but none of ours.
     """
-    tables = {row[0] for row in db.execute("SELECT table_name FROM information_schema.tables").fetchall()}
+    tables = {row[0] for row in db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     if not tables:
         return 0
-    if "meta" not in tables:
-        raise ForeignDatabaseError("a database of something else")
-    value = get(db, "schema")
+    value = get(db, "schema") if "meta" in tables else None
     if value is None:
         raise ForeignDatabaseError("a database of something else")
     return int(value)

@@ -85,7 +85,9 @@ def count_pending(db: DuckDBPyConnection, content_ids: Iterable[int] = (), view_
     return int(row[0]) if row else 0
 
 
-def pending(db: DuckDBPyConnection, limit: int, content_ids: Iterable[int] = ()) -> list[PendingText]:
+def pending(
+    db: DuckDBPyConnection, limit: int, content_ids: Iterable[int] = (), view_id: int | None = None
+) -> list[PendingText]:
     """List texts without a vector, newest first: what was just written is asked for next."""
     columns = [integers(content_ids)]
     rows = run(
@@ -96,7 +98,7 @@ def pending(db: DuckDBPyConnection, limit: int, content_ids: Iterable[int] = ())
         " line_start, line_end), chunk_id), NULL FROM chunks JOIN wanted USING (text_id) GROUP BY text_id"
         " UNION ALL SELECT text_id, NULL, min(path) FROM paths JOIN wanted USING (text_id)"
         " WHERE text_id NOT IN (SELECT text_id FROM chunks) GROUP BY text_id ORDER BY text_id DESC",
-        [None, None, limit],
+        [view_id, view_id, limit],
     ).fetchall()
     return [
         PendingText(

@@ -1,0 +1,41 @@
+"""``gitrag doctor``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import click
+
+from gitrag.cli.frame import Example, command
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import sanitise_line
+from gitrag.errors import NOTHING, OK
+
+_COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@command(
+    "doctor",
+    examples=[Example("gitrag doctor", "one line a check"), Example("gitrag doctor --json", "for programs")],
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_session
+def doctor(session: Session, *, as_json: bool) -> int:
+    """Check everything gitrag rests on, and say what mends what is wrong.
+
+    Exit status 1 when a check fails; a warning is none.
+    """
+    from gitrag.doctor import examine
+    from gitrag.prerequisites import State
+
+    checks = examine(session.start, session.environ)
+    if as_json:
+        session.terminal.print(json.dumps([dataclasses.asdict(check) for check in checks], indent=2))
+    else:
+        for check in checks:
+            state = session.terminal.style(f"{check.state.value:<4}", _COLORS[check.state.value])
+            session.terminal.print(f"{state}  {check.name:<13} {sanitise_line(check.message)}")
+            if check.mend:
+                session.terminal.print(f"      {'':<13} → {sanitise_line(check.mend)}")
+    return NOTHING if any(check.state is State.FAIL for check in checks) else OK

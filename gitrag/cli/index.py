@@ -1,0 +1,180 @@
+"""``gitrag index``: update, embed, status, remove."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import click
+
+from gitrag.app import App, Indexed
+from gitrag.cli.frame import Example, command, group
+from gitrag.cli.model import fetch_model
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import Terminal
+from gitrag.cli.words import age, count, size
+from gitrag.errors import OK
+
+
+@group(
+    "index",
+    invoke_without_command=True,
+    examples=[
+        Example("gitrag index", "bring it up to date; vectors follow in the background"),
+        Example("gitrag index embed --foreground", "compute the vectors now, with a progress bar"),
+        Example("gitrag index status", "the collections, and what they hold"),
+    ],
+)
+@click.pass_context
+def index(context: click.Context) -> int:
+    """Bring the index up to date, embed, look at it, remove it.
+
+    Without a command: update. It is seldom needed: hooks and searches keep the index up to date.
+    """
+    if context.invoked_subcommand is None:
+        return update_index(context.obj, embed=True)
+    return OK
+
+
+@command(
+    "update",
+    examples=[
+        Example("gitrag index update", "text now, vectors in the background"),
+        Example("gitrag index update --no-embed", "text only"),
+    ],
+)
+@click.option("--embed/--no-embed", default=True, help="Compute vectors in the background.  [default: embed]")
+@pass_session
+def update(session: Session, *, embed: bool) -> int:
+    """Bring the text index up to date with HEAD and the uncommitted changes."""
+    return update_index(session, embed=embed)
+
+
+@command(
+    "embed",
+    examples=[
+        Example("gitrag index embed", "in the background"),
+        Example("gitrag index embed --foreground", "here, with a progress bar"),
+        Example("gitrag index embed --foreground --for 60", "for a minute; the rest in the background"),
+    ],
+)
+@click.option("--foreground", is_flag=True, help="Here, with a progress bar, not in the background.")
+@click.option(
+    "--for", "seconds", type=click.FloatRange(0), metavar="SECONDS", help="With --foreground: at most."
+)
+@click.option("--skip", is_flag=True, help="Do nothing, and say so.")
+@pass_session
+def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bool) -> int:
+    """Compute the vectors of chunks that have none: with a GPU here, else in the background."""
+    terminal = session.terminal
+    if skip:
+        terminal.print("Embed skipped per --skip flag")
+        return OK
+    app = session.app()
+    app.require_index()
+    waiting = app.count_unembedded()
+    if not waiting:
+        terminal.print("Every chunk is embedded.")
+    elif foreground or app.has_gpu():
+        embed_here(session, app, waiting, seconds)
+    else:
+        app.start_worker()
+        terminal.print(
+            f"Embedding {count(waiting, 'text')} in the background; log: {app.store.directory / 'log'}"
+        )
+    return OK
+
+
+@command(
+    "status",
+    examples=[
+        Example("gitrag index status", "a line a collection"),
+        Example("gitrag index status --json", "for programs"),
+    ],
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_session
+def status(session: Session, *, as_json: bool) -> int:
+    """List the collections: documents, chunks, unembedded, last update."""
+    app = session.app()
+    app.require_index()
+    found = app.status()
+    view = found.view
+    row = {
+        "collection": f"{found.name}-code",
+        "documents": view.files if view else 0,
+        "chunks": view.chunks if view else 0,
+        "unembedded": view.texts - view.embedded if view else 0,
+        "updated": found.updated,
+    }
+    if as_json:
+        session.terminal.print(json.dumps([row], indent=2))
+        return OK
+    updated = age(time.time() - found.updated) + " ago" if found.updated else "never"
+    session.terminal.print(f"{'collection':<24} {'documents':>9} {'chunks':>8} {'unembedded':>10}  updated")
+    session.terminal.print(
+        f"{row['collection']:<24} {row['documents']:>9} {row['chunks']:>8} {row['unembedded']:>10}  {updated}"
+    )
+    return OK
+
+
+@command("remove", examples=[Example("gitrag index remove", "delete it; your files and the hooks stay")])
+@pass_session
+def remove(session: Session) -> int:
+    """Delete the index. It holds nothing that cannot be computed again."""
+    app = session.app()
+    freed = app.store.size_bytes()
+    app.store.remove()
+    session.terminal.print(f"Removed the index ({size(freed)}).")
+    session.terminal.hint("`gitrag hooks uninstall` removes the hooks, which would build it again.")
+    return OK
+
+
+def update_index(session: Session, *, embed: bool) -> int:
+    """Update with a progress bar, say what was done, and start the worker for the vectors."""
+    app = session.app()
+    with session.terminal.progress("Indexing") as progress:
+        indexed = app.update(advance=progress.update)
+    say_indexed(indexed, session.terminal)
+    waiting = indexed.counts.texts - indexed.counts.embedded
+    if waiting and embed:
+        app.start_worker()
+        session.terminal.print(
+            f"Embedding {count(waiting, 'text')} in the background; log: {app.store.directory / 'log'}"
+        )
+    return OK
+
+
+def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
+    """Say what an update did."""
+    done, counts = indexed.refreshed, indexed.counts
+    terminal.print(
+        f"Indexed {count(counts.chunks, 'chunk')} from {count(counts.files, 'file')}"
+        f" in {indexed.seconds:.1f} s"
+    )
+    if done.cut != counts.files:
+        terminal.print(f"  {count(done.cut, 'file')} read now, the rest was known")
+    if counts.skipped:
+        reasons = ", ".join(f"{number} {reason}" for reason, number in counts.skipped)
+        terminal.print(f"  left out: {reasons}")
+
+
+def embed_here(session: Session, app: App, waiting: int, seconds: float | None = None) -> None:
+    """Embed with a progress bar, the model fetched first if need be, and say what was done."""
+    terminal = session.terminal
+    if not app.model_is_there():
+        fetch_model(session)
+    begin = time.monotonic()
+    with terminal.progress("Embedding", waiting) as progress:
+        done = app.embed(
+            advance=progress.advance, stop=lambda: seconds is not None and time.monotonic() - begin > seconds
+        )
+    took = time.monotonic() - begin
+    terminal.print(f"Embedded {count(done, 'text')} in {took:.1f} s ({done / max(took, 1e-9):.0f}/s)")
+    if done < waiting:
+        app.start_worker()
+        terminal.print(f"{count(waiting - done, 'text')} left: they follow in the background")
+
+
+for each in (update, embed, status, remove):
+    index.add_command(each)

@@ -1,0 +1,75 @@
+"""``gitrag init``."""
+
+from __future__ import annotations
+
+import click
+
+from gitrag.cli.frame import Example, command
+from gitrag.cli.index import embed_here, say_indexed
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.words import count, size
+from gitrag.errors import OK, StoreError
+
+
+@command(
+    "init",
+    examples=[
+        Example("gitrag init", "all of it; vectors follow in the background"),
+        Example("gitrag init --foreground", "wait for the vectors too"),
+        Example("gitrag init --no-hooks", "leave git's hooks alone; searches catch up by themselves"),
+    ],
+)
+@click.option("--hooks/--no-hooks", default=True, help="Install the git hooks.  [default: hooks]")
+@click.option("--foreground", is_flag=True, help="Compute the vectors here, with a progress bar.")
+@click.option("--skip-embed", is_flag=True, help="Compute no vectors now.")
+@pass_session
+def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -> int:
+    """Set a repository up: check the prerequisites, install the hooks, keep .sdd/ out of git, index.
+
+    Nothing is written when a prerequisite is missing. Running it again changes nothing more.
+    """
+    from gitrag import prerequisites
+    from gitrag.hooking.install import State, install
+    from gitrag.initialise import ignore_local_files
+
+    terminal = session.terminal
+    prerequisites.require([prerequisites.check_git(session.environ), prerequisites.check_packages()])
+    app = session.app()
+    prerequisites.require([prerequisites.check_writable(app.store.directory)])
+
+    if hooks:
+        reports = install(app.repo)
+        good = [report for report in reports if report.state is State.INSTALLED]
+        terminal.print(f"Hooks: {', '.join(report.name for report in good) or 'none installed'}")
+        if len(good) < len(reports):
+            terminal.warn(f"{len(reports) - len(good)} hooks are not gitrag's to change.")
+            terminal.hint("`gitrag hooks status` shows the lines to add.")
+    if app.repo.root is not None:
+        try:
+            done = ignore_local_files(app.repo.root)
+        except StoreError as error:
+            terminal.warn(f"{error} {error.hint}")
+        else:
+            terminal.print(f".gitignore: {done + ' .sdd/' if done else 'has .sdd/'}")
+
+    with terminal.progress("Indexing") as progress:
+        indexed = app.update(advance=progress.update)
+    say_indexed(indexed, terminal)
+
+    waiting = indexed.counts.texts - indexed.counts.embedded
+    if waiting and skip_embed:
+        terminal.print("Embed skipped per --skip-embed flag")
+    elif waiting and (foreground or app.has_gpu()):
+        embed_here(session, app, waiting)
+    elif waiting:
+        if not app.model_is_there():
+            from gitrag.embedding.weights import DOWNLOAD_BYTES
+
+            terminal.print(f"Model: the first embed fetches it, once ({size(DOWNLOAD_BYTES)})")
+        app.start_worker()
+        terminal.print(
+            f"Embedding {count(waiting, 'text')} in the background; `gitrag status` shows how far it is"
+        )
+    terminal.print()
+    terminal.print('Next: gitrag search "where is …"')
+    return OK

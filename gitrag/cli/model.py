@@ -1,0 +1,101 @@
+"""``gitrag model``: fetch, status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from gitrag.cli.frame import Example, command, group
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import Terminal
+from gitrag.cli.words import size
+from gitrag.errors import NOTHING, OK, RepositoryError
+
+
+@group(
+    "model",
+    examples=[
+        Example("gitrag model fetch", "download, verify and convert it, once for all repositories"),
+        Example("gitrag model status", "is it there, and whole?"),
+    ],
+)
+def model() -> None:
+    """Fetch the embedding model, or look at it.
+
+    all-MiniLM-L6-v2 turns texts into vectors. It lies in your cache directory, one for all repositories, or
+    where GITRAG_MODEL_DIR says.
+    """
+
+
+@command("fetch", examples=[Example("gitrag model fetch", "nothing happens when it is there")])
+@pass_session
+def fetch(session: Session) -> int:
+    """Download the model, verify it, and convert it to what this machine runs best."""
+    fetch_model(session)
+    return OK
+
+
+@command(
+    "status",
+    examples=[
+        Example("gitrag model status", "where it is"),
+        Example("gitrag model status --json", "for programs"),
+    ],
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@pass_session
+def status(session: Session, *, as_json: bool) -> int:
+    """Say whether the model is there and whole. Exit status 1 when it is not."""
+    from gitrag.embedding import weights
+
+    found = weights.status(directory(session))
+    if as_json:
+        row = {
+            "ready": found.ready,
+            "path": str(found.path),
+            "size_bytes": found.size_bytes,
+            "problem": found.problem,
+        }
+        session.terminal.print(json.dumps(row, indent=2))
+    elif found.ready:
+        session.terminal.print(f"all-MiniLM-L6-v2 is ready: {found.path} ({size(found.size_bytes)})")
+    else:
+        session.terminal.print(found.problem)
+        session.terminal.hint(f"gitrag model fetch   (downloads {size(weights.DOWNLOAD_BYTES)}, once)")
+    return OK if found.ready else NOTHING
+
+
+def directory(session: Session) -> Path:
+    """Say where the model lies, by the repository's settings if there is one."""
+    from gitrag import config
+    from gitrag.embedding import weights
+
+    try:
+        return session.app().model_dir
+    except RepositoryError:
+        return weights.model_directory(config.load(git={}, team=None, env=session.environ).model_dir)
+
+
+def fetch_model(session: Session) -> None:
+    """Fetch the model with a progress bar, and say how long each step took."""
+    from gitrag.embedding import weights
+
+    terminal: Terminal = session.terminal
+    with terminal.progress("Fetching the model") as progress:
+
+        def report(what: str, done: int, total: int | None) -> None:
+            progress.status(what)
+            progress.update(done, total)
+
+        fetched = weights.fetch(directory(session), progress=report)
+    for step in fetched.steps:
+        terminal.print(f"  {step.name}: {step.seconds:.1f} s")
+    terminal.print(
+        f"all-MiniLM-L6-v2 is ready: {fetched.path} ({size(fetched.size_bytes)}; {fetched.source})"
+    )
+
+
+for each in (fetch, status):
+    model.add_command(each)

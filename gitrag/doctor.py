@@ -1,0 +1,133 @@
+"""Look at everything gitrag rests on, one check a line, each with what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gitrag import prerequisites
+from gitrag.app import App
+from gitrag.embedding import weights
+from gitrag.errors import GitragError, RepositoryError
+from gitrag.hooking.install import State as HookState
+from gitrag.hooking.install import status as hooks_status
+from gitrag.indexing import worker
+from gitrag.prerequisites import Check, State
+from gitrag.store.connection import StoreMissingError
+from gitrag.store.lock import FileLock, read_holder
+
+
+def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
+    """Run every check; outside a repository, those that need none.
+
+    Args:
+        start: Where to look.
+        environ: The environment.
+    """
+    checks = [prerequisites.check_git(environ), prerequisites.check_packages(), _grammars()]
+    said: list[str] = []
+    try:
+        app = App.open(start, environ=environ, say=said.append)
+    except RepositoryError as error:
+        return [*checks, Check("repository", State.FAIL, str(error), error.hint)]
+    except GitragError as error:
+        return [*checks, Check("settings", State.FAIL, str(error), error.hint)]
+    checks.append(Check("repository", State.OK, str(app.repo.root or app.repo.git_dir)))
+    checks += [Check("settings", State.WARN, warning, "gitrag config") for warning in app.config.warnings]
+    for look in (_hooks, _store, _freshness, _lock, _worker, _model, _space):
+        checks.append(look(app))
+    checks += [Check("store", State.WARN, line) for line in said]
+    return checks
+
+
+def _grammars() -> Check:
+    from gitrag.chunking.languages import LANGUAGES
+    from gitrag.chunking.parsing import definition_query
+
+    broken = []
+    for language in LANGUAGES:
+        if language.grammar:
+            try:
+                definition_query(language)
+            except Exception as error:  # noqa: BLE001 - whatever a grammar does wrong, the line says which one
+                broken.append(f"{language.name} ({error})")
+    if broken:
+        mend = "python -m pip install --force-reinstall 'tree-sitter-language-pack<1'"
+        return Check("grammars", State.FAIL, f"cannot be loaded: {', '.join(broken)}", mend)
+    return Check(
+        "grammars", State.OK, f"{sum(bool(language.grammar) for language in LANGUAGES)} languages parsed"
+    )
+
+
+def _hooks(app: App) -> Check:
+    reports = hooks_status(app.repo)
+    bad = [
+        f"{report.name} {report.state.value}" for report in reports if report.state is not HookState.INSTALLED
+    ]
+    if bad:
+        mends = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
+        return Check("hooks", State.WARN, ", ".join(bad), mends[0])
+    return Check("hooks", State.OK, f"{len(reports)} installed in {app.repo.hooks_dir()}")
+
+
+def _store(app: App) -> Check:
+    if not app.store.exists():
+        return Check("store", State.WARN, "no index yet", "gitrag index")
+    writable = prerequisites.check_writable(app.store.directory)
+    if writable.state is not State.OK:
+        return writable
+    try:
+        with app.store.read() as db:
+            db.execute("SELECT count(*) FROM chunks").fetchone()
+    except GitragError as error:
+        return Check("store", State.FAIL, str(error), error.hint or "gitrag index")
+    return Check("store", State.OK, f"{app.store.path}, {app.store.size_bytes() / 1e6:.1f} MB")
+
+
+def _freshness(app: App) -> Check:
+    try:
+        found = app.status()
+    except StoreMissingError:
+        return Check("freshness", State.WARN, "no index yet", "gitrag index")
+    if found.view is None:
+        return Check("freshness", State.WARN, "this worktree is not indexed yet", "gitrag index")
+    if not found.fresh:
+        return Check("freshness", State.WARN, "behind HEAD; the next search catches up", "gitrag index")
+    left = found.view.texts - found.view.embedded
+    if left:
+        return Check(
+            "freshness", State.WARN, f"{left} texts without a vector", "gitrag index embed --foreground"
+        )
+    return Check("freshness", State.OK, "HEAD is indexed and embedded")
+
+
+def _lock(app: App) -> Check:
+    lock = FileLock(app.store.directory / "lock")
+    if not lock.path.exists() or lock.try_acquire(shared=True):
+        lock.release()
+        return Check("lock", State.OK, "free")
+    holder = read_holder(app.store.directory / "lock.holder")
+    mend = (
+        f"kill {holder.pid}   (only if it hangs: nothing but its transaction is lost)"
+        if holder
+        else "try again"
+    )
+    return Check("lock", State.WARN, f"held by {holder or 'another process'}", mend)
+
+
+def _worker(app: App) -> Check:
+    holder = worker.running(app.store.directory)
+    return Check(
+        "worker", State.OK, f"{holder} is at work" if holder else "nobody is working in the background"
+    )
+
+
+def _model(app: App) -> Check:
+    found = weights.status(app.model_dir)
+    if not found.ready:
+        return Check("model", State.WARN, found.problem, "gitrag model fetch")
+    return Check("model", State.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")
+
+
+def _space(app: App) -> Check:
+    return prerequisites.check_space(app.store.directory)
