@@ -32,10 +32,9 @@ from gitrag.teamfile import read_team
 from gitrag.terms import TERMS_VERSION
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit
+    from gitrag.store.connection import Connection
     from gitrag.store.inspection import StoreCounts, ViewCounts
 
 RECIPE = f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}"
@@ -245,7 +244,7 @@ class App:
         encoder = self._encoder_if_ready()
         vector = None if encoder is None else encoder.encode_query(question.text)
 
-        def ask(db: DuckDBPyConnection, refreshed: Refreshed) -> list[Hit]:
+        def ask(db: Connection, refreshed: Refreshed) -> list[Hit]:
             return engine.ask(
                 db,
                 question,
@@ -279,7 +278,7 @@ class App:
             vectors=vector is not None,
         )
 
-    def _standing(self, db: DuckDBPyConnection, now: Snapshot, encoder: Encoder | None) -> _Standing | None:
+    def _standing(self, db: Connection, now: Snapshot, encoder: Encoder | None) -> _Standing | None:
         """Say how the store stands to what git says; None when something can be done about it at once."""
         from gitrag.store import vectors
 

@@ -15,7 +15,7 @@ class Kind(StrEnum):
 
     FUNCTION = "function"
     METHOD = "method"
-    CLASS = "class"  # also struct, trait, interface, enum, impl, contract, module of a language
+    CLASS = "class"  # also struct, trait, interface, enum, impl, contract, module
     MODULE = "module"  # code outside definitions, or a piece of a file without a grammar
     SECTION = "section"  # a heading's part of a prose document
 
@@ -30,9 +30,9 @@ class Chunk:
         qualified_name: The name with its enclosing definitions, joined by ``.`` (``Session.send``),
             or the heading path joined by `` > ``; empty for module chunks.
         signature: The definition up to its body, white space collapsed to one line; empty if none.
-        docstring: The docstring, or the comment right before the definition, comment marks removed; may be empty.
-        text: The exact lines ``line_start..line_end`` without the final line end, save for a single line longer
-            than a chunk may be, which is cut into several chunks with the same line range.
+        docstring: The docstring, or the comment right before the definition, without comment marks.
+        text: The exact lines ``line_start..line_end`` without the final line end. Only a line longer than a
+            chunk may be is cut, into several chunks with the same line range.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
     """

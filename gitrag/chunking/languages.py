@@ -22,8 +22,8 @@ class Language:
         grammar: The grammar's name in tree-sitter-language-pack; empty if the language is not parsed.
         queries: Files in ``queries/``, without ``.scm``, read one after the other.
         merge_clauses: Whether neighbouring definitions of the same name are one (equations, clauses).
-        owner_parts: How many parts of a written name before its last dot (or colons) count as owners; 0 where a
-            dot is a letter.
+        owner_parts: How many parts of a written name before its last dot count as owners; 0 where a dot is a
+            letter.
         case: Regular expression for sources that another grammar reads better, with that language's name.
         embedded: Regular expression whose first group is the part to parse; the rest is other text.
     """

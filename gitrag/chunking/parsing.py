@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gitrag.chunking.languages import Language
 
 # The parser calls back every hundred operations, about once in 200 bytes of ordinary source. A budget of calls
-# bounds pathological input (error recovery is quadratic) and, unlike one of seconds, gives the same result on
-# every machine.
+# bounds pathological input (error recovery is quadratic) and, unlike seconds, gives the same result on every
+# machine.
 PARSE_STEPS = 10_000
 PARSE_STEPS_PER_BYTE = 0.1
 
@@ -42,6 +42,8 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     Raises:
         GrammarError: If parsing would take far longer than it does for any source of this size.
     """
+    if not source.endswith(b"\n"):
+        source += b"\n"  # without it Perl's scanner does not return from a comment on the last line
     left = PARSE_STEPS + int(len(source) * PARSE_STEPS_PER_BYTE)
 
     def read(offset: int, _point: tree_sitter.Point) -> bytes | None:

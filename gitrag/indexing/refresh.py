@@ -22,8 +22,7 @@ from gitrag.store.content import ContentRecord, PendingContent
 from gitrag.store.views import Overlay, View
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
+    from gitrag.store.connection import Connection
 _BATCH_BYTES = 4 << 20
 """Source cut between two transactions: a second or two of work, and some 30 MB of rows."""
 
@@ -176,7 +175,7 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
     return Snapshot(repo, options, REVISION, head, (), _rules_key(options), _Reader(repo))
 
 
-def known(db: DuckDBPyConnection, now: Snapshot) -> Refreshed | None:
+def known(db: Connection, now: Snapshot) -> Refreshed | None:
     """Find the state of a view that needs no writing but for contents to cut; None when something is new."""
     view = views.current(db, now.slot)
     if view is None or (view.tree, view.rules) != (now.head.tree, now.rules_key):
@@ -225,7 +224,7 @@ def refresh(
     return replace(refreshed, cut=cut, waiting=len(waiting) - cut)
 
 
-def lacking(db: DuckDBPyConnection, now: Snapshot) -> tuple[list[int], int]:
+def lacking(db: Connection, now: Snapshot) -> tuple[list[int], int]:
     """Say what a snapshot's tree lacks, whether or not a view of it exists; nothing is written.
 
     Returns:
@@ -261,7 +260,7 @@ def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
     ).signature
 
 
-def _waiting(db: DuckDBPyConnection, refreshed: Refreshed) -> list[PendingContent]:
+def _waiting(db: Connection, refreshed: Refreshed) -> list[PendingContent]:
     return content.pending(db, refreshed.overlay_contents, refreshed.view.view_id)
 
 
@@ -276,7 +275,7 @@ def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
     return Rules.build(current, now.options.exclude)
 
 
-def _record(db: DuckDBPyConnection, now: Snapshot) -> Refreshed:
+def _record(db: Connection, now: Snapshot) -> Refreshed:
     """Write the view of HEAD's tree and what lies on top of it."""
     slot, head = now.slot, now.head
     view = views.current(db, slot)
@@ -298,7 +297,7 @@ def _record(db: DuckDBPyConnection, now: Snapshot) -> Refreshed:
     return Refreshed(view, overlay or Overlay(), head, changed, removed, len(now.changes))
 
 
-def _move_view(db: DuckDBPyConnection, now: Snapshot, view: View | None) -> tuple[View, Plan]:
+def _move_view(db: Connection, now: Snapshot, view: View | None) -> tuple[View, Plan]:
     """Make the view of HEAD's tree, from the difference with the nearest one where the rules allow."""
     repo, head = now.repo, now.head
     base = view if view and view.rules == now.rules_key else views.nearest(db, now.rules_key)
@@ -328,7 +327,7 @@ def _move_view(db: DuckDBPyConnection, now: Snapshot, view: View | None) -> tupl
     return moved, difference
 
 
-def _unknown(db: DuckDBPyConnection, difference: Plan) -> list[str]:
+def _unknown(db: Connection, difference: Plan) -> list[str]:
     return views.unknown_paths(db, [entry.path for entry in difference.added])
 
 

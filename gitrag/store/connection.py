@@ -14,7 +14,11 @@ from gitrag.store.lock import StoreLock
 from gitrag.store.schema import ForeignDatabaseError
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from duckdb import DuckDBPyConnection, Error
+
+    Connection: TypeAlias = DuckDBPyConnection  # what rooms above may call it without importing duckdb
 
 _MEMORY_LIMIT = "384MB"
 """DuckDB's default is 80 % of the machine; the whole indexing has to stay under 1 GiB."""
