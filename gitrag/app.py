@@ -384,9 +384,12 @@ class App:
     # the background
 
     def start_worker(self) -> None:
-        """Start the background worker on this worktree, detached; it goes at once when one is running."""
+        """Start the background worker on this worktree, detached; it goes at once when one is running.
+
+        Python is kept from putting the working directory, the user's repository, on its path (``-P``).
+        """
         subprocess.Popen(
-            [sys.executable, "-m", "gitrag", "-C", str(self._place), "hook", "run", "worker"],
+            [sys.executable, "-P", "-m", "gitrag", "-C", str(self._place), "hook", "run", "worker"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

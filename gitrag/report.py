@@ -32,7 +32,7 @@ def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
                 path=clean(hit.path),
                 chunk=replace(hit.chunk, qualified_name=clean(hit.chunk.qualified_name)),
                 lines=tuple(replace(line, text=clean(line.text)) for line in hit.lines),
-                also=tuple(replace(place, qualified_name=clean(place.qualified_name)) for place in hit.also),
+                also=tuple(replace(place, name=clean(place.name)) for place in hit.also),
             )
             for hit in answer.hits
         ),
@@ -74,7 +74,7 @@ def as_markdown(answer: Answer) -> str:
         chunk = hit.chunk
         lines.append(f"- **{shown(hit.path)}** (score: {hit.score:.2f}) lines {_range(chunk)}")
         lines.append(f"  {_gist(chunk)}")
-        lines += [f"  also {place.line_start}-{place.line_end} {place.qualified_name}" for place in hit.also]
+        lines += [f"  also {place.line_start}-{place.line_end} {place.name}" for place in hit.also]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -96,8 +96,7 @@ def _block(hit: Hit, style: Style, *, explain: bool) -> Iterator[str]:
         yield f"  {style(f'{line.number:>{width}}', 'number')}  {text}"
     if hit.also:
         also = ", ".join(
-            f"{other.line_start}-{other.line_end}"
-            + (f" {other.qualified_name}" if other.qualified_name else "")
+            f"{other.line_start}-{other.line_end}" + (f" {other.name}" if other.name else "")
             for other in hit.also
         )
         yield f"  {style('also ' + also, 'dim')}"

@@ -152,8 +152,8 @@ def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
         f"Indexed {count(counts.chunks, 'chunk')} from {count(counts.files, 'file')}"
         f" in {indexed.seconds:.1f} s"
     )
-    if done.cut != counts.files:
-        terminal.print(f"  {count(done.cut, 'file')} read now, the rest was known")
+    if done.cut < counts.files:
+        terminal.print(f"  {count(done.cut, 'file')} read now; the rest was known by content")
     if counts.skipped:
         reasons = ", ".join(f"{number} {reason}" for reason, number in counts.skipped)
         terminal.print(f"  left out: {reasons}")

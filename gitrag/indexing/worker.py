@@ -14,6 +14,7 @@ from pathlib import Path
 from gitrag.store.lock import FileLock, Holder, read_holder, write_holder
 
 _NICENESS = 10
+"""Of 19; the hooks start it with the same."""
 
 
 class Worker:
@@ -83,4 +84,4 @@ def running(directory: Path) -> Holder | None:
 def lower_priority() -> None:
     """Let everything else on the machine go first."""
     with suppress(OSError, AttributeError):  # Windows has no nice
-        os.nice(_NICENESS)
+        os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
