@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
 from gitrag.git.discovery import Location, locate
@@ -29,6 +30,7 @@ SUBMODULE_MODE = 0o160000
 SYMLINK_MODE = 0o120000
 EXECUTABLE_MODE = 0o100755
 FILE_MODE = 0o100644
+_TREE_MODE = 0o040000
 
 # libgit2 1.9 refuses some of these though they do not change how objects and references are read: a partial
 # clone only lacks objects, and missing objects are met one by one.
@@ -169,11 +171,14 @@ class Repository:
             UsageError: The repository has no such revision.
         """
         if rev and "\0" not in rev:
-            done = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
-            if done.returncode == 0:
-                tree = done.stdout.decode().strip()
-                done = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-                return Head(done.stdout.decode().strip() or None, tree, None)
+            found = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev)
+            oid = found.stdout.strip()
+            if found.returncode == 0 and oid:
+                peel = b"%b^{tree}\n%b^{commit}\n" % (oid, oid)
+                answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=peel).stdout.decode()
+                tree, commit = answers.splitlines()
+                if not tree.endswith("missing"):
+                    return Head(None if commit.endswith("missing") else commit, tree, None)
         raise UsageError(
             f"The repository has no revision {rev!r}.",
             "Give a branch, a tag, a commit, or something like HEAD~3.",
@@ -192,55 +197,34 @@ class Repository:
     def entries(self, tree: str) -> Iterator[TreeEntry]:
         """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.
 
-        A diff against the empty tree, which walks in C: 18 ms for 20,000 files, where walking pygit2's trees
-        takes 30 ms and `git ls-tree` 25 ms; building the entries takes another 30 ms.
+        libgit2's diff against the empty tree walks in C: 18 ms for 20,000 files, where walking its trees from
+        Python takes 30 ms and `git ls-tree` 25 ms; building the entries takes another 30 ms.
 
         Raises:
             RepositoryError: The tree, or a part of it, is not there or damaged.
         """
-        for path, blob, mode in self._leaves(EMPTY_TREE, tree):
-            yield TreeEntry(path, blob, mode)
+        if tree == EMPTY_TREE:  # need not exist as an object
+            return
+        with self._trees_wrapped():
+            diff = self._tree(tree).diff_to_tree(swap=True)  # with nothing: the empty tree
+        for delta in diff.deltas:
+            file = delta.new_file
+            yield TreeEntry(os.fsdecode(file.raw_path), str(file.id), normal_mode(int(file.mode)))
 
-    def diff(self, old_tree: str, new_tree: str) -> Iterator[Change]:
-        """Yield what differs between two trees, one change a path, renames as a removal and an addition.
+    def diff(self, old_tree: str, new_tree: str) -> list[Change]:
+        """Return what differs between two trees, one change a path, renames as a removal and an addition.
 
-        Only subtrees that differ are read.
+        Reads only subtrees that differ: 0.3 ms for five files of 20,000. libgit2's own diff also reads those
+        that are equal (1.3 ms), and so fails where one of them is missing; `git diff-tree` takes 8 ms.
 
         Raises:
-            RepositoryError: A tree is not there or damaged.
+            RepositoryError: A tree is not there (pruned, or never fetched) or damaged.
         """
-        if old_tree != new_tree:
-            for path, blob, mode in self._leaves(old_tree, new_tree):
-                yield Change(path, TreeEntry(path, blob, mode) if mode else None)
-
-    def _leaves(self, old_tree: str, new_tree: str) -> Iterator[tuple[str, str, int]]:
-        """Yield path, id and mode of what differs; mode 0 for what is gone."""
-        from pygit2 import GitError
-        from pygit2.enums import DeltaStatus, DiffOption
-
-        if new_tree == old_tree == EMPTY_TREE:
-            return
-        try:
-            # a diff with no other side is one against the empty tree, which need not exist as an object
-            flags = DiffOption.INCLUDE_TYPECHANGE
-            if old_tree == EMPTY_TREE:
-                diff = self._tree(new_tree).diff_to_tree(flags=flags, swap=True)
-            elif new_tree == EMPTY_TREE:
-                diff = self._tree(old_tree).diff_to_tree(flags=flags)
-            else:
-                diff = self._tree(old_tree).diff_to_tree(self._tree(new_tree), flags=flags)
-        except (GitError, LookupError, ValueError) as error:
-            raise RepositoryError(
-                f"A tree of {self.git_dir} cannot be read: {error}.",
-                "The clone is damaged or lacks objects; look at: git fsck",
-            ) from error
-        deleted = int(DeltaStatus.DELETED)
-        for delta in diff.deltas:
-            if delta.status == deleted:
-                yield os.fsdecode(delta.old_file.raw_path), "", 0
-            else:
-                file = delta.new_file
-                yield os.fsdecode(file.raw_path), str(file.id), normal_mode(int(file.mode))
+        if old_tree == new_tree:
+            return []
+        with self._trees_wrapped():
+            old, new = (None if tree == EMPTY_TREE else self._tree(tree) for tree in (old_tree, new_tree))
+            return list(_differences(old, new))
 
     def blob_size(self, blob: str) -> int:
         """Return a blob's size in bytes, from its header alone.
@@ -300,6 +284,18 @@ class Repository:
             raise pygit2.GitError(f"{tree} is no tree")
         return found
 
+    @contextmanager
+    def _trees_wrapped(self) -> Iterator[None]:
+        from pygit2 import GitError
+
+        try:
+            yield
+        except (GitError, LookupError, ValueError) as error:
+            raise RepositoryError(
+                f"A tree of {self.git_dir} cannot be read: {error}.",
+                "The clone is damaged or lacks objects; look at: git fsck",
+            ) from error
+
     # configuration
 
     def config(self, prefix: str) -> dict[str, str]:
@@ -332,6 +328,32 @@ class Repository:
         if done.returncode:
             raise RepositoryError(f"git does not say where hooks are: {message_of(done)}.")
         return Path(os.fsdecode(done.stdout).removesuffix("\n"))
+
+
+def _differences(old_tree: pygit2.Tree | None, new_tree: pygit2.Tree | None) -> Iterator[Change]:
+    """Compare two trees, level by level; a stack, as a hostile tree can be deeper than Python's."""
+    pending: list[tuple[Any, Any, bytes]] = [(old_tree, new_tree, b"")]
+    while pending:
+        old, new, prefix = pending.pop()
+        before = {entry.raw_name: entry for entry in old} if old is not None else {}
+        pairs = [(before.pop(entry.raw_name, None), entry) for entry in new] if new is not None else []
+        pairs += [(entry, None) for entry in before.values()]
+        for was, now in pairs:  # never asked for their truth: that would read them to count their entries
+            if was is not None and now is not None and was.id == now.id and was.filemode == now.filemode:
+                continue
+            path = prefix + (was if now is None else now).raw_name
+            was_tree, now_tree = _if_tree(was), _if_tree(now)
+            if was_tree is not None or now_tree is not None:
+                pending.append((was_tree, now_tree, path + b"/"))
+            if now is not None and now_tree is None:
+                name = os.fsdecode(path)
+                yield Change(name, TreeEntry(name, str(now.id), normal_mode(int(now.filemode))))
+            elif was is not None and was_tree is None:
+                yield Change(os.fsdecode(path), None)
+
+
+def _if_tree(entry: Any) -> Any:
+    return entry if entry is not None and entry.filemode == _TREE_MODE else None
 
 
 def name_of_url(url: str) -> str | None:
