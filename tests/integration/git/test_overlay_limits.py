@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -181,10 +183,31 @@ def test_no_hook_and_no_program_of_the_working_tree_runs(make_repository):
     repository = make_repository({"a": "1\n"})
     for hook in ("post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman"):
         repository.hook(hook, "touch ran\n")
-    repository.write({"a": "2\n", "b": "b\n", ".gitattributes": "* filter=undefined diff=x merge=y\n"})
+    attributes = "* text filter=undefined diff=x merge=y\n"
+    repository.write({"a": b"2\r\n", "b": "b\n", ".gitattributes": attributes})
 
     assert [changed.path for changed in look(repository).changes] == [".gitattributes", "a", "b"]
     assert not repository.file("ran").exists()
+
+
+def test_a_look_does_without_libgit2(make_repository):
+    """Importing pygit2 takes longer than all the rest of a search on a fresh index."""
+    repository = make_repository({"a": "1\n"})
+    repository.write({"a": b"2\n", "b": "b\n"})
+    script = """
+import sys
+from pathlib import Path
+from gitrag.git import Repository, Rules, content_skip, overlay
+found = Repository.discover(Path(sys.argv[1]))
+layer = overlay(found, skip=Rules.build({}).skip)
+print([content_skip(layer.read(change.entry), change.path, 100) for change in layer.changes])
+print("pygit2" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, repository.path], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "[None, None]\nFalse\n"
 
 
 def test_a_damaged_index_is_an_error_that_says_so(make_repository):
