@@ -110,43 +110,31 @@ def ask(
             "path": [(hit.chunk_id, hit.path_id, hit.score) for hit in by_path],
         }
     )
-    stored = content.read_chunks(db, {item.chunk_id for item in fused})
-    chunks = {chunk_id: item.chunk for chunk_id, item in stored.items()}
+    kinds = content.read_kinds(db, {item.chunk_id for item in fused})
     paths = candidates.read_paths(db, list({item.path_id for item in fused}))
-    files = ranking.order(fused, paths, chunks, question)
+    files = ranking.order(fused, paths, kinds, question)
     if every_chunk:
         singles = [[item] for group in files for item in group]
         files = sorted(singles, key=lambda group: -group[0].fused)
-    if not files:
-        return []
     sure = ranking.evidence(
         max((hit.coverage for hit in lexical), default=0.0),
         max((hit.score for hit in semantic), default=0.0),
         named=any(hit.score == 1.0 for hit in named),
     )
-    best = max(group[0].fused for group in files)
-    hits: list[Hit] = []
-    seen: set[int] = set()
-    ceiling = 1.0
-    for group in files:
-        first = group[0]
-        if first.chunk_id in seen:  # the same content at another path
-            continue
-        seen.add(first.chunk_id)
-        ceiling = min(ceiling, sure * first.fused / best)
-        if ceiling < min_score or len(hits) == limit:
-            break
-        hits.append(
-            Hit(
-                path=paths[first.path_id],
-                chunk=chunks[first.chunk_id],
-                score=ceiling,
-                lines=snippet(chunks[first.chunk_id], question),
-                also=tuple(_place(chunks[item.chunk_id]) for item in group[1 : 1 + _ALSO]),
-                signals=dict(first.signals),
-            )
+    shown = ranking.cut(files, sure, limit=limit, min_score=min_score)
+    ids = {item.chunk_id for _score, group in shown for item in group[: 1 + _ALSO]}
+    chunks = content.read_chunks(db, ids)
+    return [
+        Hit(
+            path=paths[group[0].path_id],
+            chunk=chunks[group[0].chunk_id],
+            score=score,
+            lines=snippet(chunks[group[0].chunk_id], question),
+            also=tuple(_place(chunks[item.chunk_id]) for item in group[1 : 1 + _ALSO]),
+            signals=dict(group[0].signals),
         )
-    return hits
+        for score, group in shown
+    ]
 
 
 def _place(chunk: Chunk) -> Place:

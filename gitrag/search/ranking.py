@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gitrag.model import Chunk, Kind
+from gitrag.model import Kind
 from gitrag.search.question import Question
 
 RANK_CONSTANT = 60
@@ -99,9 +99,9 @@ def fuse(lists: Mapping[str, Sequence[tuple[int, int, float]]]) -> list[Ranked]:
     return sorted(ranked, key=_order)
 
 
-def prior(path: str, chunk: Chunk, question: Question) -> float:
+def prior(path: str, kind: Kind, question: Question) -> float:
     """Give what a chunk is worth before the question is looked at, in (0, 1]."""
-    worth = _MODULE_WORTH if chunk.kind is Kind.MODULE else 1.0
+    worth = _MODULE_WORTH if kind is Kind.MODULE else 1.0
     for pattern, value, words in PRIORS:
         if pattern.search(path) and not question.mentions(*words):
             worth *= value
@@ -109,18 +109,47 @@ def prior(path: str, chunk: Chunk, question: Question) -> float:
 
 
 def order(
-    ranked: Iterable[Ranked], paths: Mapping[int, str], chunks: Mapping[int, Chunk], question: Question
+    ranked: Iterable[Ranked], paths: Mapping[int, str], kinds: Mapping[int, Kind], question: Question
 ) -> list[list[Ranked]]:
     """Apply the priors and group by file: files best first, within each its chunks best first."""
     files: dict[int, list[Ranked]] = {}
     for item in ranked:
-        worth = prior(paths[item.path_id], chunks[item.chunk_id], question)
+        worth = prior(paths[item.path_id], kinds[item.chunk_id], question)
         files.setdefault(item.path_id, []).append(
             Ranked(item.chunk_id, item.path_id, item.fused * worth, item.signals)
         )
     for group in files.values():
         group.sort(key=_order)
     return sorted(files.values(), key=lambda group: (-_file_worth(group), paths[group[0].path_id]))
+
+
+def cut(
+    files: Sequence[list[Ranked]], sure: float, *, limit: int, min_score: float
+) -> list[tuple[float, list[Ranked]]]:
+    """Score the files and keep those that are worth showing.
+
+    A score is the evidence for the best hit times the share of its fused rank that a file has; it never rises
+    down the list. Of files with the same content the first stays.
+
+    Args:
+        files: Groups of ranked chunks, best first.
+        sure: The evidence, in [0, 1].
+        limit: How many to keep at most.
+        min_score: Those below go.
+    """
+    best = max((group[0].fused for group in files), default=0.0)
+    kept: list[tuple[float, list[Ranked]]] = []
+    seen: set[int] = set()
+    score = sure
+    for group in files:
+        if group[0].chunk_id in seen:
+            continue
+        seen.add(group[0].chunk_id)
+        score = min(score, sure * group[0].fused / best)
+        if score < min_score or len(kept) == limit:
+            break
+        kept.append((score, group))
+    return kept
 
 
 def _file_worth(group: Sequence[Ranked]) -> float:

@@ -103,17 +103,18 @@ def open_scope(
         filters: Kinds and languages.
         path_ids: The only paths allowed, or None for all.
     """
-    columns = [integers(overlay.masked)]
-    run(db, columns, "CREATE OR REPLACE TEMP TABLE masked AS SELECT column0 AS path_id FROM columns")
     columns = [
         integers(path for path, _ in overlay.entries),
         integers(content for _, content in overlay.entries),
     ]
-    allowed = [integers(path_ids or ())]
+    own = "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0"
     conditions = ["true"]
     parameters: list[object] = [view_id]
+    if overlay.masked:
+        _table(db, "masked", integers(overlay.masked))
+        own += " AND path_id NOT IN (FROM masked)"
     if path_ids is not None:
-        run(db, allowed, "CREATE OR REPLACE TEMP TABLE allowed AS SELECT column0 AS path_id FROM columns")
+        _table(db, "allowed", integers(path_ids))
         conditions.append("path_id IN (FROM allowed)")
     if filters.kinds:
         conditions.append("kind IN (SELECT unnest(?))")
@@ -124,12 +125,10 @@ def open_scope(
     run(
         db,
         columns,
-        "CREATE OR REPLACE TEMP TABLE scope AS"
-        " SELECT chunk_id, path_id, chunks.text_id, length FROM ("
-        "  SELECT path_id, content_id FROM entries ANTI JOIN masked USING (path_id)"
-        "  WHERE view_id = ? AND content_id <> 0"
-        "  UNION ALL SELECT column0, column1 FROM columns"
-        f") JOIN chunks USING (content_id) JOIN contents USING (content_id) WHERE {' AND '.join(conditions)}",
+        "CREATE OR REPLACE TEMP TABLE scope AS SELECT chunk_id, path_id, chunks.text_id, length"
+        f" FROM ({own} UNION ALL SELECT column0, column1 FROM columns)"
+        " JOIN chunks USING (content_id) JOIN contents USING (content_id)"
+        f" WHERE {' AND '.join(conditions)}",
         parameters,
     )
     row = db.execute("SELECT count(*), coalesce(avg(length), 0) FROM scope").fetchone()
@@ -200,30 +199,28 @@ def semantic(
         "CREATE OR REPLACE TEMP TABLE question AS"
         f" SELECT list(column0)::FLOAT[{DIMENSIONS}] AS q FROM columns",
     )
-    if scope.chunks <= EXACT_BELOW:
-        near = _cosine("vector")
-    else:
-        _, bits = pack(question.reshape(1, -1))
-        # Of two vectors whose signs differ in h of n places, the angle is about πh/n (Charikar, 2002).
-        distance = " + ".join(
-            f"bit_count(xor(b{i}, {int(word)}::UBIGINT))::SMALLINT" for i, word in enumerate(bits[0])
-        )
-        near = f"cos({math.pi / DIMENSIONS} * ({distance}))"
+    exact = scope.chunks <= EXACT_BELOW
     rows = db.execute(
         f"""
-        WITH near_paths AS MATERIALIZED (
-            SELECT path_id, vector AS path_vector, {_cosine("vector")} AS path_cos
-            FROM (SELECT DISTINCT path_id FROM scope) JOIN paths USING (path_id) JOIN vectors USING (text_id)
-            CROSS JOIN question
+        WITH near AS MATERIALIZED (
+            -- Over the whole table, for a join would copy each vector that it passes on.
+            SELECT text_id, {_cosine("vector") if exact else _cosine_by_signs(question)} AS near
+            FROM vectors CROSS JOIN question
+        ), near_paths AS MATERIALIZED (
+            SELECT path_id, text_id AS path_text_id, near AS path_near
+            FROM paths JOIN near USING (text_id) SEMI JOIN scope USING (path_id)
         ), first AS MATERIALIZED (
-            SELECT chunk_id, path_id, scope.text_id, coalesce(path_cos, 0) AS path_cos, {near} AS near
-            FROM scope JOIN vectors USING (text_id) CROSS JOIN question LEFT JOIN near_paths USING (path_id)
-            ORDER BY near + {PATH_WEIGHT} * coalesce(path_cos, 0) DESC, path_id, chunk_id LIMIT {_FIRST_STAGE}
+            SELECT chunk_id, path_id, scope.text_id, path_text_id, near.near
+            FROM scope JOIN near ON scope.text_id = near.text_id LEFT JOIN near_paths USING (path_id)
+            ORDER BY near.near + {PATH_WEIGHT} * coalesce(path_near, 0) DESC, path_id, chunk_id
+            LIMIT {max(2 * limit, 0 if exact else _FIRST_STAGE)}
         )
-        SELECT chunk_id, path_id, ({_cosine("vector")} + {PATH_WEIGHT} * first.path_cos)
-            / sqrt(1 + {PATH_WEIGHT**2} + 2 * {PATH_WEIGHT}
-                * coalesce({_cosine("vector", f"path_vector::FLOAT[{DIMENSIONS}]")}, 0)) AS score
-        FROM first JOIN vectors USING (text_id) CROSS JOIN question LEFT JOIN near_paths USING (path_id)
+        SELECT chunk_id, path_id,
+            ({_cosine("chunk.vector")} + {PATH_WEIGHT} * coalesce({_cosine("path.vector")}, 0))
+            / sqrt(1 + coalesce({PATH_WEIGHT**2} + 2 * {PATH_WEIGHT}
+                * {_cosine("chunk.vector", f"path.vector::FLOAT[{DIMENSIONS}]")}, 0)) AS score
+        FROM first JOIN vectors chunk ON first.text_id = chunk.text_id
+            LEFT JOIN vectors path ON path_text_id = path.text_id CROSS JOIN question
         ORDER BY score DESC, path_id, chunk_id LIMIT ?
         """,
         [limit],
@@ -294,8 +291,23 @@ def all_paths(db: DuckDBPyConnection) -> list[tuple[int, str]]:
     return [(i, decode_path(path)) for i, path in db.execute("SELECT path_id, path FROM paths").fetchall()]
 
 
+def _cosine_by_signs(question: NDArray[np.float32]) -> str:
+    """Of two vectors whose signs differ in h of n places the angle is about πh/n (Charikar, 2002)."""
+    _, bits = pack(question.reshape(1, -1))
+    distance = " + ".join(
+        # Without the cast the sum overflows INT8.
+        f"bit_count(xor(b{i}, {int(word)}::UBIGINT))::SMALLINT"
+        for i, word in enumerate(bits[0])
+    )
+    return f"cos({math.pi / DIMENSIONS} * ({distance}))"
+
+
 def _cosine(column: str, other: str = "q") -> str:
     return f"array_cosine_similarity({column}::FLOAT[{DIMENSIONS}], {other})"
+
+
+def _table(db: DuckDBPyConnection, name: str, values: NDArray[np.int32]) -> None:
+    run(db, [values], f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT column0 AS path_id FROM columns")
 
 
 def _doubles(values: Sequence[float]) -> NDArray[np.float64]:

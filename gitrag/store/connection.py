@@ -223,21 +223,21 @@ class Store:
 
     def _upgrade(self, db: DuckDBPyConnection) -> bool:
         """Migrate; False when the content was made with another recipe."""
-        found = schema.version(db)
+        meta = schema.read_meta(db)
+        found = schema.version(meta)
         self._refuse_newer(found)
         if found < schema.SCHEMA_VERSION:
-            schema.migrate(db)
-        recipe = schema.get(db, "recipe")
-        if recipe is None:
+            schema.migrate(db, found)
+        if "recipe" not in meta:
             schema.put(db, "recipe", self._recipe)
-            return True
-        return recipe == self._recipe
+        return meta.get("recipe", self._recipe) == self._recipe
 
     def _check(self, db: DuckDBPyConnection) -> None:
         """Raise when an opened index cannot be read as it stands."""
-        found = schema.version(db)
+        meta = schema.read_meta(db)
+        found = schema.version(meta)
         self._refuse_newer(found)
-        if found < schema.SCHEMA_VERSION or schema.get(db, "recipe") != self._recipe:
+        if found < schema.SCHEMA_VERSION or meta.get("recipe") != self._recipe:
             raise StoreMissingError("The index was made by another version of gitrag.", _BUILD)
 
     def _refuse_newer(self, found: int) -> None:

@@ -53,15 +53,6 @@ class PendingContent:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk as it lies in the store."""
-
-    chunk_id: int
-    text_id: int
-    chunk: Chunk
-
-
 def decode_path(path: bytes) -> str:
     """Read a path as gitrag's str form (``surrogateescape``)."""
     return path.decode("utf-8", "surrogateescape")
@@ -208,16 +199,25 @@ def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> tuple[list[in
     return [known[key] for key in keys], len(new)
 
 
-def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, StoredChunk]:
+def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
     """Read chunks by id."""
     columns = [integers(chunk_ids)]
     rows = run(
         db,
         columns,
-        "SELECT chunk_id, text_id, kind, name, qualified_name, signature, docstring, text, line_start,"
-        " line_end FROM chunks SEMI JOIN columns ON chunk_id = column0",
+        "SELECT chunk_id, kind, name, qualified_name, signature, docstring, text, line_start, line_end"
+        " FROM chunks SEMI JOIN columns ON chunk_id = column0",
     ).fetchall()
-    return {row[0]: StoredChunk(row[0], row[1], Chunk(Kind(row[2]), *row[3:])) for row in rows}
+    return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
+
+
+def read_kinds(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, Kind]:
+    """Read what chunks are, by id; a tenth of the time that reading them whole takes."""
+    columns = [integers(chunk_ids)]
+    rows = run(
+        db, columns, "SELECT chunk_id, kind FROM chunks SEMI JOIN columns ON chunk_id = column0"
+    ).fetchall()
+    return {chunk_id: Kind(kind) for chunk_id, kind in rows}
 
 
 def retry(db: DuckDBPyConnection, states: Sequence[str]) -> None:

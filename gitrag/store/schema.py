@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,34 +66,37 @@ MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create,)
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
-def version(db: DuckDBPyConnection) -> int:
-    """Read the schema's version; 0 for an empty database.
+def read_meta(db: DuckDBPyConnection) -> dict[str, str]:
+    """Read what the store was built with; empty for an empty database.
 
     Raises:
         ForeignDatabaseError: The database has tables but none of ours.
     """
-    tables = {row[0] for row in db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    if not tables:
-        return 0
-    value = get(db, "schema") if "meta" in tables else None
-    if value is None:
+    import duckdb
+
+    try:
+        found = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        if db.execute("SELECT 1 FROM duckdb_tables()").fetchone():
+            raise ForeignDatabaseError("a database of something else") from error
+        return {}
+    if "schema" not in found:
         raise ForeignDatabaseError("a database of something else")
-    return int(value)
+    return found
 
 
-def migrate(db: DuckDBPyConnection) -> None:
-    """Bring the tables to this version, each step in one transaction with its record."""
-    for number in range(version(db), SCHEMA_VERSION):
+def version(meta: Mapping[str, str]) -> int:
+    """Give the schema's version; 0 for an empty database."""
+    return int(meta.get("schema", 0))
+
+
+def migrate(db: DuckDBPyConnection, found: int) -> None:
+    """Bring the tables from a version to this one, each step in one transaction with its record."""
+    for number in range(found, SCHEMA_VERSION):
         db.execute("BEGIN")
         MIGRATIONS[number](db)
         put(db, "schema", str(number + 1))
         db.execute("COMMIT")
-
-
-def get(db: DuckDBPyConnection, key: str) -> str | None:
-    """Read a value of the meta table."""
-    row = db.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
-    return None if row is None else str(row[0])
 
 
 def put(db: DuckDBPyConnection, key: str, value: str) -> None:

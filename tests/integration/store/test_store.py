@@ -115,12 +115,12 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
         assert scope.chunks == 3
         stored = content.read_chunks(db, range(1, 4))
         lexical = candidates.lexical(db, scope, [1, 2], [1.0, 1.0], 10)
-        assert [stored[hit.chunk_id].chunk.name for hit in lexical] == ["send", "recv"]
+        assert [stored[hit.chunk_id].name for hit in lexical] == ["send", "recv"]
         assert lexical[0].coverage == pytest.approx(1.0)
         semantic = candidates.semantic(db, scope, encoded[1], 10)
-        assert stored[semantic[0].chunk_id].chunk == texts[1].source
+        assert stored[semantic[0].chunk_id] == texts[1].source
         named = candidates.named(db, ["CLOSE", "send"], 10)
-        assert [(stored[hit.chunk_id].chunk.name, hit.score) for hit in named] == [
+        assert [(stored[hit.chunk_id].name, hit.score) for hit in named] == [
             ("send", 1.0),
             ("close", 0.5),
         ]
@@ -194,7 +194,7 @@ def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
         assert view is not None
         scope = candidates.open_scope(db, view.view_id, overlay, NO_FILTERS, None)
         hits = candidates.lexical(db, scope, [1], [1.0], 5)
-        assert [content.read_chunks(db, [hit.chunk_id])[hit.chunk_id].chunk.name for hit in hits] == ["new"]
+        assert [content.read_chunks(db, [hit.chunk_id])[hit.chunk_id].name for hit in hits] == ["new"]
         assert candidates.open_scope(db, view.view_id, removal, NO_FILTERS, None).chunks == 0
 
 

@@ -2,13 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.model import Chunk, Kind
+from gitrag.model import Kind
 from gitrag.search import ranking
 from gitrag.search.question import read
-
-
-def piece(kind: Kind = Kind.FUNCTION) -> Chunk:
-    return Chunk(kind, "f", "f", "def f()", "", "def f(): pass", 1, 1)
 
 
 def test_a_chunk_that_both_ways_find_comes_before_one_that_one_finds_first():
@@ -34,18 +30,18 @@ def test_equal_values_share_a_rank():
     ],
 )
 def test_tests_docs_and_examples_are_worth_less_than_code(path: str, worth_less: bool):
-    assert (ranking.prior(path, piece(), read("open a session")) < 1.0) is worth_less
+    assert (ranking.prior(path, Kind.FUNCTION, read("open a session")) < 1.0) is worth_less
 
 
 def test_a_question_about_tests_wants_tests():
-    assert ranking.prior("tests/test_session.py", piece(), read("tests of the session")) == 1.0
+    assert ranking.prior("tests/test_session.py", Kind.FUNCTION, read("tests of the session")) == 1.0
 
 
 def test_a_file_is_grouped_under_its_best_chunk():
     paths = {1: "a.py", 2: "b.py"}
-    chunks = {1: piece(), 2: piece(), 3: piece()}
+    kinds = {1: Kind.FUNCTION, 2: Kind.FUNCTION, 3: Kind.FUNCTION}
     ranked = ranking.fuse({"lexical": [(1, 1, 3.0), (2, 2, 2.0), (3, 1, 1.0)]})
-    groups = ranking.order(ranked, paths, chunks, read("x"))
+    groups = ranking.order(ranked, paths, kinds, read("x"))
     assert [[item.chunk_id for item in group] for group in groups] == [[1, 3], [2]]
 
 
@@ -55,3 +51,21 @@ def test_evidence_is_a_probability_and_grows_with_both_signals():
     assert ranking.evidence(0.2, 0.4, named=False) < ranking.evidence(0.5, 0.4, named=False)
     assert ranking.evidence(0.2, 0.4, named=False) < ranking.evidence(0.2, 0.5, named=False)
     assert ranking.evidence(0.0, 0.0, named=True) == 1.0
+
+
+def test_scores_never_rise_and_stop_at_the_least_wanted():
+    ranked = ranking.fuse({"lexical": [(i, i, 10.0 - i) for i in range(1, 9)]})
+    files = ranking.order(
+        ranked, {i: f"{i}.py" for i in range(1, 9)}, dict.fromkeys(range(1, 9), Kind.FUNCTION), read("x")
+    )
+    scores = [score for score, _ in ranking.cut(files, 0.5, limit=5, min_score=0.1)]
+    assert len(scores) == 5
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == 0.5
+    assert ranking.cut(files, 0.5, limit=5, min_score=0.6) == []
+
+
+def test_the_same_content_at_two_paths_is_shown_once():
+    ranked = ranking.fuse({"lexical": [(1, 1, 3.0), (1, 2, 3.0)]})
+    files = ranking.order(ranked, {1: "a.py", 2: "b.py"}, {1: Kind.FUNCTION}, read("x"))
+    assert len(ranking.cut(files, 1.0, limit=5, min_score=0.0)) == 1
