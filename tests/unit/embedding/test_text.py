@@ -23,7 +23,7 @@ def chunk(**changes) -> Chunk:
 def test_name_and_docstring_come_first_and_nothing_twice():
     assert chunk_text(
         chunk(text="def sendAll(self, request):\n    '''Send a request.'''\n    go(request)")
-    ) == ("http adapter send all\nSend a request.\ndef sendAll(self, request):\n'''''' go(request)")
+    ) == ("http adapter send all: Send a request. def sendAll(self, request):\ngo request")
 
 
 def test_white_space_and_place_do_not_change_the_text():
@@ -31,17 +31,36 @@ def test_white_space_and_place_do_not_change_the_text():
     assert chunk_text(indented) == chunk_text(chunk())
 
 
+def test_a_comment_s_marks_do_not_hide_that_the_docstring_is_there_already():
+    commented = chunk(
+        docstring="Send it\nnow.", text="# Send it\n# now.\ndef sendAll(self, request):\n  go(1)"
+    )
+    assert chunk_text(commented) == "http adapter send all: Send it now. def sendAll(self, request):\ngo 1"
+
+
+def test_prose_is_left_as_it_is():
+    section = chunk(
+        kind=Kind.SECTION,
+        name="Usage",
+        qualified_name="Guide > Usage",
+        signature="",
+        docstring="",
+        text="## Usage\n\nRun it; that's *all*.",
+    )
+    assert chunk_text(section) == "guide usage:\n## Usage Run it; that's *all*."
+
+
 def test_body_of_a_module_chunk_is_the_text():
     module = chunk(
         kind=Kind.MODULE, name="", qualified_name="", signature="", docstring="", text="LIMIT = 3\n\nMORE = 4"
     )
-    assert chunk_text(module) == "LIMIT = 3 MORE = 4"
+    assert chunk_text(module) == "limit 3 more 4"
 
 
 def test_a_long_docstring_leaves_room_for_the_body():
     docstring = "word " * 2000
     text = chunk_text(chunk(docstring=docstring, text="def sendAll(self, request):\n    the_body()"))
-    assert text.endswith("the_body()")
+    assert text.endswith("the body")
     assert len(text) < 500
 
 
