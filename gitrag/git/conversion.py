@@ -125,7 +125,7 @@ def _scratch(repository: Repository) -> Iterator[dict[str, str]]:
         directory = Path(name)
         index = repository.git_dir / "index"
         if index.exists():
-            shutil.copyfile(index, directory / "index")
+            shutil.copy2(index, directory / "index")  # with its time, by which git knows what may be stale
         (directory / "objects").mkdir()
         objects = os.fsdecode(_quoted(os.fsencode(repository.common_dir / "objects")))
         yield {

@@ -184,7 +184,9 @@ def overlay(
 ) -> Overlay:
     """Return the uncommitted changes of the working tree: what `git add --all` would make of it.
 
-    One difference: an untracked git repository inside this one is left out, and not descended into.
+    Two differences: an untracked git repository inside this one is left out, and not descended into; and a
+    file that is absent on purpose (sparse checkout) stays, even where an untracked one stands in its
+    directory's place.
 
     Args:
         repository: The worktree to look at.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -35,8 +36,9 @@ def truth(repository: GitRepository) -> tuple[dict[str, tuple[int, str]], dict[s
     git_dir = Path(repository.git("rev-parse", "--absolute-git-dir"))
     index = {"GIT_INDEX_FILE": str(git_dir / "oracle-index")}
     if (git_dir / "index").exists():
-        shutil.copy(git_dir / "index", index["GIT_INDEX_FILE"])
-    repository.git("-c", "advice.addEmbeddedRepo=false", "add", "--all", env=index)
+        # with its time: an entry no older than the index is looked at again
+        shutil.copy2(git_dir / "index", index["GIT_INDEX_FILE"])
+    repository.git("add", "--all", "--sparse", env=index)
     tree = listing(repository, repository.git("write-tree", env=index))
     contents = {
         path: repository.git("cat-file", "-p", oid).encode("utf-8", "surrogateescape")
@@ -185,6 +187,11 @@ def sparse_with_something_staged_outside(repository):
     repository.git("update-index", "--skip-worktree", "dir/c.py")
 
 
+def sparse_but_there_and_changed(repository):
+    sparse(repository)
+    repository.write({"dir/c.py": "c = 2\n"})
+
+
 def sparse_index(repository):
     repository.git("sparse-checkout", "set", "--cone", "--sparse-index", "dir")
     repository.write({"dir/c.py": "c = 2\n"})
@@ -253,6 +260,19 @@ def crlf_and_safecrlf(repository):
     repository.write({".gitattributes": "*.txt text\n", "n.txt": b"one\r\ntwo\n", "a.py": "2\n"})
 
 
+def changed_within_the_clocks_tick(repository):
+    """Same size, same time, and only the index's own time tells git to look again."""
+    repository.git("config", "core.autocrlf", "true")
+    repository.git("config", "core.trustCtime", "false")
+    tick = (1_700_000_000, 1_700_000_000)
+    repository.write({"a.py": b"a = 2\r\n"})
+    os.utime(repository.file("a.py"), tick)
+    repository.git("add", "a.py")
+    repository.file("a.py").write_bytes(b"a = 3\r\n")
+    os.utime(repository.file("a.py"), tick)
+    os.utime(repository.path / ".git/index", tick)
+
+
 def ident(repository):
     repository.write(
         {".gitattributes": "*.py ident\n", "a.py": "# $Id: 0123456789 $\n", "n.py": "$Id: x $\n"}
@@ -295,6 +315,7 @@ STATES = [
     skipped_worktree,
     sparse,
     sparse_with_something_staged_outside,
+    sparse_but_there_and_changed,
     sparse_index,
     split_index,
     odd_names,
@@ -305,6 +326,7 @@ STATES = [
     crlf_by_configuration,
     crlf_committed_before_text_auto,
     crlf_and_safecrlf,
+    changed_within_the_clocks_tick,
     ident,
     encoding,
     clean_filter,
