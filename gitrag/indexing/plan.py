@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gitrag.chunking import language_of, needs_first_line
 from gitrag.git import Change, Rules
-from gitrag.model import TreeEntry
+from gitrag.model import Skip, TreeEntry
 from gitrag.store.views import EntryRecord
 
 
@@ -24,13 +24,20 @@ class Plan:
     added: tuple[EntryRecord, ...]
 
 
-def plan(changes: Iterable[Change], rules: Rules, first_line: Callable[[TreeEntry], str]) -> Plan:
+def plan(
+    changes: Iterable[Change],
+    rules: Rules,
+    first_line: Callable[[TreeEntry], str],
+    is_too_large: Callable[[TreeEntry], bool],
+) -> Plan:
     """Decide for each change what the view has to record.
 
     Args:
         changes: What differs, from a tree diff, a whole tree, or the working tree.
         rules: Which paths are left out.
         first_line: Reads the first line of a file whose name says nothing of its language.
+        is_too_large: Tells whether a file is larger than the view's limit. The path is left out, not the
+            content, which another view's limit may allow.
     """
     removed: list[str] = []
     added: list[EntryRecord] = []
@@ -40,6 +47,8 @@ def plan(changes: Iterable[Change], rules: Rules, first_line: Callable[[TreeEntr
             removed.append(change.path)
             continue
         skip = change.skip or rules.skip(entry.path, entry.mode)
+        if not skip and is_too_large(entry):
+            skip = Skip.TOO_LARGE
         if skip:
             added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
             continue

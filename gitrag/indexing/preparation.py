@@ -22,17 +22,21 @@ WORDS_ONLY = frozenset({"csv", "gettext", "json", "xml"})
 translations; embedding them would take two minutes and put foreign sentences beside answers."""
 
 
-def prepare(content_id: int, data: bytes, language: str | None, path: str, max_bytes: int) -> ContentRecord:
+_MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
+"""Languages that are looked at for minified content, and a suffix that says so. Not the suffix of a path that
+holds the content: equal content in the same language is read once, whatever its paths."""
+
+
+def prepare(content_id: int, data: bytes, language: str | None, max_bytes: int) -> ContentRecord:
     """Cut a content into chunks, with their postings and the keys of their texts.
 
     Args:
         content_id: The store's id for it.
         data: Its bytes.
         language: The language it is read in.
-        path: A path that holds it, for evidence that only a name gives.
         max_bytes: Larger contents are left out.
     """
-    skip = content_skip(data, path, max_bytes)
+    skip = content_skip(data, _MINIFIED_SUFFIXES.get(language or "", ""), max_bytes)
     chunks = () if skip else tuple(chunk(data, language))
     counted = terms.count([((piece.text, 1), (piece.qualified_name, NAME_WEIGHT)) for piece in chunks])
     return ContentRecord(
@@ -51,7 +55,7 @@ def _key(piece: Chunk, language: str | None) -> bytes:
     return b"" if language in WORDS_ONLY else bytes.fromhex(text_key(chunk_text(piece)))
 
 
-def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, str, int]]) -> list[ContentRecord]:
+def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, int]]) -> list[ContentRecord]:
     """Prepare several contents, given as the arguments of ``prepare``."""
     return [prepare(*job) for job in jobs]
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
 
 from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
 from gitrag.git.overlay import Overlay as GitOverlay
 from gitrag.git.overlay import overlay as git_overlay
+from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.plan import Plan, plan
 from gitrag.indexing.preparation import left_out_record, prepare_all, prepare_path
 from gitrag.model import Head, Skip, TreeEntry
@@ -100,8 +104,14 @@ class _Reader:
         return self._overlay.read(entry)
 
     def size(self, blob: str) -> int:
-        """Measure a blob in bytes without reading it; uncommitted ones are small or already left out."""
-        return 0 if blob in self._dirty else self._repo.blob_size(blob)
+        """Measure a blob in bytes without reading it; one that cannot be found has no size."""
+        entry = self._dirty.get(blob)
+        try:
+            if entry is None:
+                return self._repo.blob_size(blob)
+            return os.lstat(Path(self._repo.root or ".") / entry.path).st_size
+        except (BlobError, OSError):
+            return 0
 
     def is_dirty(self, blob: str) -> bool:
         """Tell whether a blob is an uncommitted file's."""
@@ -182,7 +192,7 @@ def known(db: Connection, now: Snapshot) -> Refreshed | None:
         return None
     overlay = Overlay()
     if now.changes:
-        changes = plan(now.changes, _rules(views.rule_files(db, view), now), now.reader.first_line)
+        changes = _plan(now, now.changes, views.rule_files(db, view))
         found = views.overlay(db, changes.removed, changes.added)
         if found is None:
             return None
@@ -232,7 +242,7 @@ def lacking(db: Connection, now: Snapshot) -> tuple[list[int], int]:
     """
     repo = now.repo
     changes = [Change(entry.path, entry) for entry in repo.entries(now.head.tree)]
-    difference = plan(changes, _rules(_rule_files(repo, changes), now), now.reader.first_line)
+    difference = _plan(now, changes, _rule_files(repo, changes))
     held = [(entry.blob, entry.language) for entry in difference.added if not entry.skip]
     found = content.look_up(db, held)
     unread = {item.content_id for item in content.pending(db, found.values(), None)}
@@ -241,11 +251,17 @@ def lacking(db: Connection, now: Snapshot) -> tuple[list[int], int]:
 
 
 def _rule_files(repo: Repository, changes: Sequence[Change]) -> dict[str, bytes]:
-    return {
-        change.path: repo.read_blob(change.entry.blob)
-        for change in changes
-        if change.entry and is_rule_file(change.path)
-    }
+    files = {}
+    for change in changes:
+        if is_rule_file(change.path) and _is_regular(change.entry):
+            with suppress(BlobError):  # a partial clone may lack it
+                files[change.path] = repo.read_blob(change.entry.blob)
+    return files
+
+
+def _is_regular(entry: TreeEntry | None) -> TypeGuard[TreeEntry]:
+    """Tell whether a path holds a file with content; git follows no link to a rule file either."""
+    return entry is not None and bool(entry.blob) and entry.mode not in (SYMLINK_MODE, SUBMODULE_MODE)
 
 
 def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
@@ -255,13 +271,23 @@ def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
         for change in changes
         if is_rule_file(change.path)
     )
-    return Rules.build(
-        {}, (*options.exclude, f"#{options.max_bytes}", *(f"#{line}" for line in dirty))
-    ).signature
+    facts = (Rules.build({}, options.exclude).signature, options.max_bytes, dirty)
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
 def _waiting(db: Connection, refreshed: Refreshed) -> list[PendingContent]:
     return content.pending(db, refreshed.overlay_contents, refreshed.view.view_id)
+
+
+def _plan(now: Snapshot, changes: Sequence[Change], files: Mapping[str, bytes]) -> Plan:
+    """Decide what changes, under the rules that HEAD's rule files give."""
+    limit = now.options.max_bytes
+    return plan(
+        changes,
+        _rules(files, now),
+        now.reader.first_line,
+        lambda entry: now.reader.size(entry.blob) > limit,
+    )
 
 
 def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
@@ -270,7 +296,7 @@ def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
     for change in now.changes:
         if is_rule_file(change.path):
             current.pop(change.path, None)
-            if change.entry is not None and change.entry.blob:
+            if _is_regular(change.entry):
                 current[change.path] = now.reader.read(change.entry.blob)
     return Rules.build(current, now.options.exclude)
 
@@ -290,7 +316,7 @@ def _record(db: Connection, now: Snapshot) -> Refreshed:
             changed, removed = len(difference.added), len(difference.removed)
     overlay: Overlay | None = Overlay()
     if now.changes:
-        on_top = plan(now.changes, _rules(views.rule_files(db, view), now), now.reader.first_line)
+        on_top = _plan(now, now.changes, views.rule_files(db, view))
         views.record_paths(db, [prepare_path(path) for path in _unknown(db, on_top)])
         content.ensure(db, [(entry.blob, entry.language) for entry in on_top.added if not entry.skip])
         overlay = views.overlay(db, on_top.removed, on_top.added)
@@ -311,7 +337,7 @@ def _move_view(db: Connection, now: Snapshot, view: View | None) -> tuple[View, 
         content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the limit, or the clone, may be another
     else:
         files = views.rule_files(db, base)
-    difference = plan(changes, _rules(files, now), now.reader.first_line)
+    difference = _plan(now, changes, files)
     views.record_paths(db, [prepare_path(path) for path in _unknown(db, difference)])
     moved = views.replace(
         db,
@@ -340,28 +366,21 @@ def _cut(
 ) -> int:
     """Cut contents and write them, a batch a transaction; give the number done before the deadline."""
     done = 0
-    sizes = {item.content_id: _size(now.reader, item.blob) for item in waiting}
+    sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
     parallel = now.options.processes > 1 and sum(sizes.values()) > _POOL_FROM_BYTES
     with _pool(now.options.processes if parallel else 1) as pool:
         batches = _batches(waiting, sizes)
         batch: list[PendingContent] | None = next(batches)
-        running = _start(pool, now, batch, sizes) if batch else None
+        running = _start(pool, now, batch) if batch else None
         while running is not None:
             records = running()
             batch = None if deadline and time.monotonic() > deadline else next(batches, None)
-            running = _start(pool, now, batch, sizes) if batch else None
+            running = _start(pool, now, batch) if batch else None
             with store.write("writing chunks") as db:
                 content.write(db, records)
             done += len(records)
             advance(done, len(waiting))
     return done
-
-
-def _size(reader: _Reader, blob: str) -> int:
-    try:
-        return reader.size(blob)
-    except BlobError:
-        return 0
 
 
 def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Iterator[list[PendingContent]]:
@@ -381,18 +400,14 @@ def _start(
     pool: ProcessPoolExecutor | None,
     now: Snapshot,
     batch: Sequence[PendingContent],
-    sizes: Mapping[int, int],
 ) -> Callable[[], list[ContentRecord]]:
     """Begin to cut a batch; the function that is given back waits for the records."""
-    jobs: list[tuple[int, bytes, str | None, str, int]] = []
+    jobs: list[tuple[int, bytes, str | None, int]] = []
     left_out: list[ContentRecord] = []
     for item in batch:
         try:
-            if sizes[item.content_id] > now.options.max_bytes:
-                left_out.append(left_out_record(item.content_id, Skip.TOO_LARGE))
-            else:
-                data = now.reader.read(item.blob)
-                jobs.append((item.content_id, data, item.language, item.path, now.options.max_bytes))
+            data = now.reader.read(item.blob)
+            jobs.append((item.content_id, data, item.language, now.options.max_bytes))
         except BlobError:
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may come back
                 left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))

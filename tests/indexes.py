@@ -1,0 +1,100 @@
+"""What an index holds, read whole, so that one can be compared with another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gitrag.app import RECIPE, App
+from gitrag.indexing.refresh import known, look
+from gitrag.store import candidates
+from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.connection import Store
+from gitrag.store.content import decode_path
+from tests.repository import GitRepository
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """An index without its ids: what any index of the same state must hold.
+
+    Attributes:
+        chunks: Of each chunk in a search's scope: path, language, text key, postings and every column.
+        paths: Of each path in the scope: the key of its text and its words.
+        left_out: Paths that are not indexed, and why; of those with uncommitted changes only the ones whose
+            content was read.
+    """
+
+    chunks: list[tuple[Any, ...]] = field(repr=False)
+    paths: list[tuple[Any, ...]]
+    left_out: list[tuple[str, str]]
+
+    @property
+    def names(self) -> set[str]:
+        """The paths in the scope."""
+        return {path for path, *_ in self.paths}
+
+    def lines(self, path: str) -> set[tuple[int, str]]:
+        """The lines of a path's chunks, numbered, without blank ones."""
+        return {
+            (first + i, line)
+            for where, *_, first, _last, _length, text in self.chunks
+            if where == path
+            for i, line in enumerate(text.split("\n"))
+            if line
+        }
+
+
+def open_app(
+    repository: GitRepository, directory: Path | None = None, say: Callable[[str], None] = lambda _: None
+) -> App:
+    """Open gitrag on a repository; with a directory, on an index of its own there."""
+    app = App.open(repository.path, environ=repository.environment, say=say)
+    if directory is not None:
+        app.store = Store(directory, recipe=RECIPE)
+    return app
+
+
+def logical(app: App) -> Logical:
+    """Read what a search would find its answer in; the index must be up to date."""
+    with app.store.read() as db:
+        refreshed = known(db, look(app.repo, app.options))
+        assert refreshed is not None, "the view is not of what git says now"
+        assert not refreshed.waiting, f"{refreshed.waiting} contents are not read"
+        candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay, NO_FILTERS, None)
+        chunks = db.execute(
+            """
+            WITH counted AS (
+                SELECT chunk_id, string_agg(term || ':' || tf, ' ' ORDER BY term) AS terms
+                FROM postings GROUP BY chunk_id
+            )
+            SELECT path, language, hex(key), terms, chunks.* EXCLUDE (chunk_id, content_id, text_id, text),
+                text
+            FROM (SELECT chunk_id, path_id FROM scope) JOIN chunks USING (chunk_id)
+            JOIN contents USING (content_id) JOIN paths USING (path_id) LEFT JOIN counted USING (chunk_id)
+            LEFT JOIN texts ON texts.text_id = chunks.text_id ORDER BY ALL
+            """
+        ).fetchall()
+        paths = db.execute(
+            """
+            SELECT path, hex(key), (SELECT list(term ORDER BY term) FROM path_postings
+                WHERE path_postings.path_id = paths.path_id)
+            FROM paths JOIN texts USING (text_id) WHERE path_id IN (SELECT path_id FROM scope) ORDER BY ALL
+            """
+        ).fetchall()
+        held = db.execute(
+            "SELECT path_id, content_id, skip FROM entries WHERE view_id = ?", [refreshed.view.view_id]
+        ).fetchall()
+        masked = set(refreshed.overlay.masked)
+        held = [row for row in held if row[0] not in masked]
+        held += [(path_id, content_id, "") for path_id, content_id in refreshed.overlay.entries]
+        states = dict(db.execute("SELECT content_id, state FROM contents").fetchall())
+        names = candidates.read_paths(db, [path_id for path_id, *_ in held])
+        reasons = ((names[path_id], skip or states[content_id]) for path_id, content_id, skip in held)
+        return Logical(
+            [(decode_path(path), *rest) for path, *rest in chunks],
+            [(decode_path(path), *rest) for path, *rest in paths],
+            sorted((path, why) for path, why in reasons if why != "indexed"),
+        )

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from gitrag import terms
+from gitrag.embedding.text import chunk_text, path_text, text_key
+from gitrag.indexing.preparation import (
+    NAME_WEIGHT,
+    WORDS_ONLY,
+    left_out_record,
+    prepare,
+    prepare_all,
+    prepare_path,
+)
+from gitrag.model import Skip
+from gitrag.store.content import INDEXED, ContentRecord
+
+SOURCE = b'def send(request):\n    """Send it."""\n    return request\n\n\ndef receive():\n    pass\n'
+MINIFIED = b"var a=1;" * 300
+LIMIT = 1 << 20
+
+
+def frequencies(record: ContentRecord, chunk: int) -> dict[int, int]:
+    """The terms of one of a record's chunks."""
+    start = int(record.term_counts[:chunk].sum())
+    end = start + int(record.term_counts[chunk])
+    return dict(zip(record.terms[start:end].tolist(), record.frequencies[start:end].tolist(), strict=True))
+
+
+def test_each_chunk_has_its_terms_its_length_and_the_key_of_its_text():
+    record = prepare(7, SOURCE, "python", LIMIT)
+    assert (record.content_id, record.state) == (7, INDEXED)
+    assert [chunk.name for chunk in record.chunks] == ["send", "receive"]
+    assert [key.hex() for key in record.text_keys] == [text_key(chunk_text(c)) for c in record.chunks]
+    assert terms.hashed("request") in frequencies(record, 0)
+    assert terms.hashed("request") not in frequencies(record, 1)
+    assert record.lengths.tolist() == [sum(frequencies(record, i).values()) for i in range(2)]
+    assert record.term_counts.sum() == len(record.terms) == len(record.frequencies)
+
+
+def test_a_name_counts_beyond_its_place_in_the_text():
+    found = frequencies(prepare(1, SOURCE, "python", LIMIT), 0)
+    assert found[terms.hashed("send")] == 2 + NAME_WEIGHT  # the definition's line and the docstring
+    assert found[terms.hashed("request")] == 2
+
+
+@pytest.mark.parametrize("language", sorted(WORDS_ONLY))
+def test_data_is_found_by_words_and_never_embedded(language: str):
+    record = prepare(1, b"alpha,beta\n1,2\n", language, LIMIT)
+    assert record.text_keys == (b"",) * len(record.chunks)
+    assert terms.hashed("alpha") in frequencies(record, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "language", "why"),
+    [
+        (b"\x00\x01", None, Skip.BINARY),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", None, Skip.LFS),
+        (b"# @generated\nx = 1\n", "python", Skip.GENERATED),
+        (MINIFIED, "javascript", Skip.MINIFIED),
+        (MINIFIED, "css", Skip.MINIFIED),
+        (b"x" * (LIMIT + 1), None, Skip.TOO_LARGE),
+    ],
+    ids=lambda value: str(value) if isinstance(value, Skip) else "",
+)
+def test_content_that_is_left_out_has_a_reason_and_nothing_else(data: bytes, language: str, why: Skip):
+    record = prepare(1, data, language, LIMIT)
+    assert (record.state, record.chunks, record.text_keys) == (why.value, (), ())
+    assert [len(column) for column in (record.terms, record.frequencies, record.lengths)] == [0, 0, 0]
+    left_out = left_out_record(1, why)
+    assert (left_out.state, left_out.terms.dtype) == (record.state, record.terms.dtype)
+    assert left_out.frequencies.dtype == record.frequencies.dtype
+
+
+def test_long_lines_are_minified_in_scripts_alone():
+    assert prepare(1, MINIFIED, "python", LIMIT).state == INDEXED
+
+
+def test_an_empty_content_is_indexed_and_has_no_chunks():
+    record = prepare(1, b"", "python", LIMIT)
+    assert (record.state, record.chunks, len(record.terms)) == (INDEXED, (), 0)
+
+
+def test_preparing_together_and_alone_is_the_same():
+    jobs = [(1, SOURCE, "python", LIMIT), (2, b"# Title\n\nWords.\n", "markdown", LIMIT)]
+    together, alone = prepare_all(jobs), [prepare(*job) for job in jobs]
+    for one, other in zip(together, alone, strict=True):
+        assert (one.chunks, one.text_keys) == (other.chunks, other.text_keys)
+        assert one.terms.tolist() == other.terms.tolist()
+        assert one.frequencies.tolist() == other.frequencies.tolist()
+
+
+def test_a_path_is_known_by_its_words():
+    record = prepare_path("src/httpClient/retry_all.py")
+    assert record.text_key.hex() == text_key(path_text("src/httpClient/retry_all.py"))
+    assert {terms.hashed(word) for word in ("src", "http", "client", "retry", "py")} <= set(record.terms)
