@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag.model import Chunk
+from gitrag.git import Rules
+from gitrag.git.repository import FILE_MODE
+from gitrag.model import Chunk, Skip
 from gitrag.search import ranking
 from gitrag.search.question import Question
 from gitrag.search.ranking import Signal
@@ -144,7 +146,8 @@ def _place(chunk: Chunk) -> Place:
 def _allowed(db: Connection, filters: Filters) -> Sequence[int] | None:
     if not filters.globs:
         return None
-    from pathspec import PathSpec
-
-    spec = PathSpec.from_lines("gitwildmatch", filters.globs)
-    return [path_id for path_id, path in candidates.all_paths(db) if spec.match_file(path)]
+    # Written as exclusions are, by the same bounded matcher: what would be excluded is what is wanted.
+    rules = Rules.build({}, filters.globs)
+    return [
+        path_id for path_id, path in candidates.all_paths(db) if rules.skip(path, FILE_MODE) is Skip.IGNORED
+    ]
