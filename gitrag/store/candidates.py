@@ -214,13 +214,20 @@ def semantic(
             FROM scope JOIN near ON scope.text_id = near.text_id LEFT JOIN near_paths USING (path_id)
             ORDER BY near.near + {PATH_WEIGHT} * coalesce(path_near, 0) DESC, path_id, chunk_id
             LIMIT {max(2 * limit, 0 if exact else _FIRST_STAGE)}
+        ), pairs AS MATERIALIZED (
+            -- No outer join to vectors: DuckDB 2.0 casts garbage for the array of a row without match.
+            SELECT text_id, path_text_id, {_cosine("path.vector")} AS path_near,
+                {_cosine("chunk.vector", f"path.vector::FLOAT[{DIMENSIONS}]")} AS alike
+            FROM (SELECT DISTINCT text_id, path_text_id FROM first WHERE path_text_id IS NOT NULL)
+                JOIN vectors chunk USING (text_id) JOIN vectors path ON path_text_id = path.text_id
+                CROSS JOIN question
         )
         SELECT chunk_id, path_id,
-            ({_cosine("chunk.vector")} + {PATH_WEIGHT} * coalesce({_cosine("path.vector")}, 0))
-            / sqrt(1 + coalesce({PATH_WEIGHT**2} + 2 * {PATH_WEIGHT}
-                * {_cosine("chunk.vector", f"path.vector::FLOAT[{DIMENSIONS}]")}, 0)) AS score
+            ({_cosine("chunk.vector")} + {PATH_WEIGHT} * coalesce(path_near, 0))
+            / sqrt(1 + coalesce({PATH_WEIGHT**2} + 2 * {PATH_WEIGHT} * alike, 0)) AS score
         FROM first JOIN vectors chunk ON first.text_id = chunk.text_id
-            LEFT JOIN vectors path ON path_text_id = path.text_id CROSS JOIN question
+            LEFT JOIN pairs ON first.text_id = pairs.text_id AND first.path_text_id = pairs.path_text_id
+            CROSS JOIN question
         ORDER BY score DESC, path_id, chunk_id LIMIT ?
         """,
         [limit],

@@ -126,6 +126,37 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
         ]
 
 
+@pytest.mark.parametrize("others", [1, 2, 40])
+def test_a_path_without_a_vector_leaves_the_cosines_right(tmp_path: Path, others: int):
+    """A file that was made a moment ago, and the best hit of all."""
+    store = open_store(tmp_path)
+    names = [f"f{i}" for i in range(others)]
+    fill(
+        store,
+        {"new.py": BLOB, "old.py": OTHER},
+        {BLOB: [("best", "best", [1])], OTHER: [(name, name, [1]) for name in names]},
+    )
+    rng = np.random.default_rng(5)
+    encoded = rng.standard_normal((others + 2, 384)).astype(np.float32)
+    encoded /= np.linalg.norm(encoded, axis=1, keepdims=True)
+    with store.write("test") as db:
+        texts = [text for text in vectors.pending(db, 200) if text.source != "new.py"]
+        vectors.write(db, [text.text_id for text in texts], encoded)
+    of = {
+        text.source if isinstance(text.source, str) else text.source.name: vector
+        for text, vector in zip(texts, encoded, strict=True)
+    }
+    with store.read() as db:
+        view = views.current(db, "")
+        assert view is not None
+        scope = candidates.open_scope(db, view.view_id, Overlay(), NO_FILTERS, None)
+        found = candidates.semantic(db, scope, of["best"], 50)
+        stored = content.read_chunks(db, [hit.chunk_id for hit in found])
+    placed = {name: of[name] + 0.5 * of["old.py"] for name in names}
+    expected = {name: float(v @ of["best"] / np.linalg.norm(v)) for name, v in placed.items()} | {"best": 1.0}
+    assert {stored[hit.chunk_id].name: hit.score for hit in found} == pytest.approx(expected, abs=0.01)
+
+
 def test_packed_vectors_keep_their_cosines(tmp_path: Path):
     rng = np.random.default_rng(3)
     encoded = rng.standard_normal((200, 384)).astype(np.float32)
