@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -285,7 +285,7 @@ class App:
         refreshed = known(db, now)
         if refreshed is None or refreshed.waiting:
             return None
-        unembedded = vectors.count_pending(db, refreshed.overlay_contents, refreshed.view.view_id)
+        unembedded = vectors.count_pending(db, refreshed.overlay.entries, refreshed.view.view_id)
         if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
             return None
         return _Standing(refreshed, unembedded)
@@ -296,13 +296,11 @@ class App:
         from gitrag.store import vectors
 
         refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s)
-        own, view_id = refreshed.overlay_contents, refreshed.view.view_id
+        own, view_id = refreshed.overlay.entries, refreshed.view.view_id
         with self.store.read() as db:
             unembedded = vectors.count_pending(db, own, view_id)
         if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
-            unembedded -= embed_pending(
-                self.store, encoder, content_ids=own, view_id=view_id, limit=unembedded
-            )
+            unembedded -= embed_pending(self.store, encoder, entries=own, view_id=view_id, limit=unembedded)
         return _Standing(refreshed, unembedded)
 
     def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
@@ -318,23 +316,23 @@ class App:
         *,
         advance: Callable[[int], None] = lambda _done: None,
         stop: Callable[[], bool] = lambda: False,
-        content_ids: tuple[int, ...] = (),
+        entries: Sequence[tuple[int, int]] = (),
         view_id: int | None = None,
     ) -> int:
         """Embed all that waits for its vector, in the foreground; the model must be there."""
         from gitrag.indexing.embedding import embed_pending
 
         return embed_pending(
-            self.store, self.encoder, content_ids=content_ids, view_id=view_id, advance=advance, stop=stop
+            self.store, self.encoder, entries=entries, view_id=view_id, advance=advance, stop=stop
         )
 
-    def count_unembedded(self) -> int:
-        """Count the texts, of all views, that wait for their vector."""
+    def count_unembedded(self, entries: Sequence[tuple[int, int]] = ()) -> int:
+        """Count the texts, of all views and of what lies on top of one, that wait for their vector."""
         from gitrag.store import vectors
 
         try:
             with self.store.read() as db:
-                return vectors.count_pending(db)
+                return vectors.count_pending(db, entries)
         except StoreMissingError:
             return 0
 
@@ -412,11 +410,11 @@ class App:
 
     def _work(self, place: Path, asked: Callable[[], bool]) -> None:
         app = self if place == self._place else App.open(place, environ=self._environ, say=self.say)
-        own = app.update().refreshed.overlay_contents
-        if app.count_unembedded() == 0 or asked():
+        own = app.update().refreshed.overlay.entries
+        if app.count_unembedded(own) == 0 or asked():
             return
         if app.have_model():
-            app.embed(content_ids=own, stop=asked)
+            app.embed(entries=own, stop=asked)
 
     def have_model(self) -> bool:
         """Have the model, fetched if need be; False when it was tried in vain a short time ago."""

@@ -11,7 +11,7 @@ from gitrag.indexing.refresh import lacking, look_at
 from gitrag.store.connection import StoreMissingError
 
 _NO_VIEW = -1
-"""No view's id: only the contents given count."""
+"""No view's id: only what is given counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def behind(app: App, pushed: Iterable[Pushed]) -> list[Behind]:
             continue
         try:
             with app.store.read() as db:
-                contents, missing = lacking(db, now)
-                unembedded = vectors.count_pending(db, contents, _NO_VIEW)
+                entries, missing = lacking(db, now)
+                unembedded = vectors.count_pending(db, entries, _NO_VIEW)
         except StoreMissingError:
             missing, unembedded = sum(1 for _ in app.repo.entries(now.head.tree)), 0
         found.append(Behind(item.name, missing, unembedded))

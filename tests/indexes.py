@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gitrag.app import RECIPE, App
-from gitrag.indexing.refresh import known, look
+from gitrag.indexing.refresh import known, look, refresh
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS
 from gitrag.store.connection import Store
@@ -58,9 +58,11 @@ def open_app(
 
 
 def logical(app: App) -> Logical:
-    """Read what a search would find its answer in; the index must be up to date."""
+    """Bring an index up to date and read what a search would find its answer in."""
+    now = look(app.repo, app.options)
+    refresh(app.store, now)
     with app.store.read() as db:
-        refreshed = known(db, look(app.repo, app.options))
+        refreshed = known(db, now)
         assert refreshed is not None, "the view is not of what git says now"
         assert not refreshed.waiting, f"{refreshed.waiting} contents are not read"
         candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay, NO_FILTERS, None)

@@ -21,7 +21,7 @@ def embed_pending(
     store: Store,
     encoder: Encoder,
     *,
-    content_ids: Sequence[int] = (),
+    entries: Sequence[tuple[int, int]] = (),
     view_id: int | None = None,
     limit: int | None = None,
     advance: Callable[[int], None] = lambda _done: None,
@@ -32,7 +32,7 @@ def embed_pending(
     Args:
         store: Where they wait.
         encoder: The model.
-        content_ids: Contents beside those of the views whose chunks count.
+        entries: Pairs of path id and content id beside those of the views.
         view_id: The only view that counts; None for all.
         limit: How many at most; None for all.
         advance: Called with the number done in each round.
@@ -45,7 +45,7 @@ def embed_pending(
     while not stop() and (limit is None or done < limit):
         room = _ROUND if limit is None else min(_ROUND, limit - done)
         with store.read() as db:
-            texts = vectors.pending(db, room, content_ids, view_id)
+            texts = vectors.pending(db, room, entries, view_id)
         if not texts:
             break
         encoded = encoder.encode([text_of(item) for item in texts])

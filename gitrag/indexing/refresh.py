@@ -234,11 +234,12 @@ def refresh(
     return replace(refreshed, cut=cut, waiting=len(waiting) - cut)
 
 
-def lacking(db: Connection, now: Snapshot) -> tuple[list[int], int]:
+def lacking(db: Connection, now: Snapshot) -> tuple[list[tuple[int, int]], int]:
     """Say what a snapshot's tree lacks, whether or not a view of it exists; nothing is written.
 
     Returns:
-        The contents of the tree that the store knows, and the number of paths whose content it has not read.
+        Path id (0 for none) and content id of what the tree holds and the store knows, and the number of
+        paths whose content it has not read.
     """
     repo = now.repo
     changes = [Change(entry.path, entry) for entry in repo.entries(now.head.tree)]
@@ -247,7 +248,13 @@ def lacking(db: Connection, now: Snapshot) -> tuple[list[int], int]:
     found = content.look_up(db, held)
     unread = {item.content_id for item in content.pending(db, found.values(), None)}
     missing = sum(1 for key in held if found.get(key, -1) in unread or key not in found)
-    return list(found.values()), missing
+    paths = views.path_ids(db, [entry.path for entry in difference.added])
+    known_entries = [
+        (paths.get(entry.path, 0), found[entry.blob, entry.language])
+        for entry in difference.added
+        if (entry.blob, entry.language) in found and not entry.skip
+    ]
+    return known_entries, missing
 
 
 def _rule_files(repo: Repository, changes: Sequence[Change]) -> dict[str, bytes]:

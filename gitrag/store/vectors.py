@@ -72,24 +72,29 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
     return int(row[0]) if row else 0
 
 
-def count_pending(db: DuckDBPyConnection, content_ids: Iterable[int] = (), view_id: int | None = None) -> int:
-    """Count the texts without a vector, of chunks and of paths, that a view and given contents need.
+def count_pending(
+    db: DuckDBPyConnection, entries: Iterable[tuple[int, int]] = (), view_id: int | None = None
+) -> int:
+    """Count the texts without a vector, of chunks and of paths, that a view and what is on top of it need.
 
     Args:
         db: An open connection.
-        content_ids: Contents beside those of the view.
+        entries: Pairs of path id and content id beside those of the view; 0 for no path.
         view_id: The view; None for all views.
     """
-    columns = [integers(content_ids)]
+    columns = _pairs(entries)
     row = run(db, columns, f"SELECT count(*) FROM ({_PENDING_IDS})", [view_id, view_id]).fetchone()
     return int(row[0]) if row else 0
 
 
 def pending(
-    db: DuckDBPyConnection, limit: int, content_ids: Iterable[int] = (), view_id: int | None = None
+    db: DuckDBPyConnection,
+    limit: int,
+    entries: Iterable[tuple[int, int]] = (),
+    view_id: int | None = None,
 ) -> list[PendingText]:
     """List texts without a vector, newest first: what was just written is asked for next."""
-    columns = [integers(content_ids)]
+    columns = _pairs(entries)
     rows = run(
         db,
         columns,
@@ -109,13 +114,18 @@ def pending(
     ]
 
 
+def _pairs(entries: Iterable[tuple[int, int]]) -> list[NDArray[Any]]:
+    pairs = list(entries)
+    return [integers(path_id for path_id, _ in pairs), integers(content_id for _, content_id in pairs)]
+
+
 _PENDING_IDS = """
     WITH held AS MATERIALIZED (
         SELECT path_id, content_id FROM entries WHERE (?::INTEGER IS NULL OR view_id = ?) AND content_id <> 0
+        UNION ALL SELECT column0, column1 FROM columns
     )
     SELECT DISTINCT text_id FROM (
-        SELECT text_id FROM chunks
-        WHERE content_id IN (SELECT content_id FROM held UNION ALL SELECT column0 FROM columns)
+        SELECT text_id FROM chunks SEMI JOIN held USING (content_id)
         UNION ALL SELECT text_id FROM paths SEMI JOIN held USING (path_id)
     ) ANTI JOIN vectors USING (text_id) WHERE text_id <> 0
 """

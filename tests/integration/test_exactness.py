@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexes import Logical, logical, open_app
+from tests.indexes import logical, open_app
 from tests.repository import Content, GitRepository, Link
 
 PYTHON = '''"""Retries."""
@@ -314,14 +314,10 @@ SCRIPTS: list[Script] = [
 ]
 
 
-def assert_exact(repo: GitRepository, directory: Path) -> Logical:
+def assert_exact(repo: GitRepository, directory: Path) -> None:
     """Compare the repository's index, brought up to date, with a new one in a directory."""
-    kept, fresh = open_app(repo), open_app(repo, directory)
-    kept.update()
-    fresh.update()
-    expected = logical(fresh)
-    assert logical(kept) == expected
-    return expected
+    expected = logical(open_app(repo, directory))
+    assert logical(open_app(repo)) == expected
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
@@ -335,9 +331,7 @@ def test_what_is_indexed_is_what_lies_in_the_working_tree(make_repository, tmp_p
     walk = _Walk(make_repository(_Walk.FILES), random.Random(20))
     for step in range(60):
         walk.step()
-        app = open_app(walk.repo)
-        app.update()
-        found = logical(app)
+        found = logical(open_app(walk.repo))
         assert found.names == walk.expected_paths(), f"step {step}: {walk.done}"
         for path in found.names:
             assert found.lines(path) == walk.expected_lines(path), f"step {step}, {path}: {walk.done}"

@@ -1,0 +1,167 @@
+"""What a change costs, counted: contents cut, texts embedded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gitrag.app import App
+from gitrag.model import Chunk
+from gitrag.store import inspection, vectors
+from gitrag.store.views import Overlay, current
+from tests.indexes import open_app
+from tests.repository import GitRepository
+
+FILES = {
+    f"src/{name}.py": f'"""About {name}s."""\n\n\ndef open_{name}(path):\n    return {name!r}\n\n\n'
+    f"def close_{name}(path):\n    del path\n"
+    for name in ("door", "window", "lid", "valve", "gate", "hatch")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a catch-up did.
+
+    Attributes:
+        cut: Contents that were read and cut.
+        embedded: What got a vector: names of chunks, and the paths whose words did.
+    """
+
+    cut: int
+    embedded: list[str]
+
+
+NOTHING = Work(0, [])
+
+
+@pytest.fixture
+def project(make_repository, model_dir) -> GitRepository:
+    """A repository whose index is complete, vectors included."""
+    repo = make_repository(FILES)
+    repo.environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    catch_up(repo)
+    return repo
+
+
+def catch_up(repo: GitRepository) -> Work:
+    """Do what the background worker does."""
+    app = open_app(repo)
+    refreshed = app.update().refreshed
+    waiting = _waiting(app, refreshed.overlay)
+    before = _vectors(app)
+    done = app.embed(entries=refreshed.overlay.entries)
+    assert done == len(waiting) == _vectors(app) - before
+    return Work(refreshed.cut, waiting)
+
+
+def _waiting(app: App, overlay: Overlay) -> list[str]:
+    with app.store.read() as db:
+        sources = [text.source for text in vectors.pending(db, 1000, overlay.entries)]
+    return sorted(source.name if isinstance(source, Chunk) else source for source in sources)
+
+
+def _vectors(app: App) -> int:
+    with app.store.read() as db:
+        return inspection.count_store(db).vectors
+
+
+def edited(name: str) -> str:
+    return FILES[f"src/{name}.py"].replace("return", "return path or")
+
+
+def test_a_commit_costs_the_chunks_it_changes(project):
+    project.commit({f"src/{name}.py": edited(name) for name in ("door", "lid", "hatch")})
+    assert catch_up(project) == Work(3, ["open_door", "open_hatch", "open_lid"])
+
+
+def test_a_second_look_costs_nothing_and_writes_nothing(project):
+    app = open_app(project)
+    before = app.store.path.read_bytes()
+    assert catch_up(project) == NOTHING
+    assert app.store.path.read_bytes() == before
+
+
+def test_a_revert_costs_nothing(project):
+    project.commit({"src/door.py": edited("door")})
+    catch_up(project)
+    project.git("revert", "--no-edit", "HEAD")
+    assert catch_up(project) == NOTHING
+
+
+def test_a_branch_switched_away_from_and_back_to_costs_nothing(project):
+    project.git("switch", "--quiet", "--create", "topic")
+    project.commit({"src/door.py": edited("door"), "src/lid.py": None})
+    assert catch_up(project) == Work(1, ["open_door"])
+    project.git("switch", "--quiet", "main")
+    assert catch_up(project) == NOTHING
+    project.git("switch", "--quiet", "topic")
+    assert catch_up(project) == NOTHING
+
+
+def test_a_merge_costs_what_neither_side_had(project):
+    project.git("switch", "--quiet", "--create", "topic")
+    project.commit({"src/door.py": edited("door")})
+    catch_up(project)
+    project.git("switch", "--quiet", "main")
+    project.commit({"src/lid.py": edited("lid")})
+    catch_up(project)
+    project.git("merge", "--quiet", "--no-edit", "topic")
+    assert catch_up(project) == NOTHING
+
+
+def test_a_rename_costs_the_words_of_the_new_path(project):
+    project.git("mv", "src/door.py", "src/portal.py")
+    project.commit()
+    assert catch_up(project) == Work(0, ["src/portal.py"])
+
+
+def test_a_rename_to_the_same_words_costs_nothing(project):
+    project.commit({"src/back_door.py": FILES["src/door.py"], "src/door.py": None})
+    catch_up(project)
+    project.git("mv", "src/back_door.py", "src/back-door.py")
+    project.commit()
+    assert catch_up(project) == NOTHING
+
+
+def test_a_copy_costs_the_words_of_its_path(project):
+    project.commit({"lib/copy.py": FILES["src/door.py"]})
+    assert catch_up(project) == Work(0, ["lib/copy.py"])
+
+
+def test_moving_a_function_to_another_file_costs_the_other_files_rest(project):
+    functions = FILES["src/lid.py"].partition("\n\n\n")[2]
+    project.commit({"src/lid.py": '"""About lids."""\n', "src/door.py": FILES["src/door.py"] + functions})
+    assert catch_up(project) == Work(2, [])
+
+
+def test_committing_what_was_searched_while_dirty_costs_nothing(project):
+    project.write({"src/door.py": edited("door"), "src/fresh.py": "def fresh_air():\n    return 1\n"})
+    app = open_app(project)
+    assert app.search("fresh air").hits[0].path == "src/fresh.py"
+    project.commit()
+    assert catch_up(project) == NOTHING
+
+
+def test_new_settings_cost_nothing_for_what_stays(project):
+    project.git("config", "gitrag.exclude", "src/lid.py")
+    assert catch_up(project) == NOTHING
+    project.git("config", "--unset", "gitrag.exclude")
+    assert catch_up(project) == NOTHING
+
+
+def test_worktrees_at_the_same_commit_share_one_view(project, tmp_path: Path):
+    trees = [project.worktree(tmp_path / f"tree{number}", "--detach") for number in range(12)]
+    assert [catch_up(tree) for tree in trees] == [NOTHING] * 12
+    app = open_app(project)
+    with app.store.read() as db:
+        counts = inspection.count_store(db)
+        entries = db.execute("SELECT count(*) FROM entries").fetchone()
+    assert (counts.views, counts.worktrees, entries) == (1, 13, (len(FILES),))
+    trees[4].commit({"src/door.py": edited("door")})
+    assert catch_up(trees[4]) == Work(1, ["open_door"])
+    with app.store.read() as db:
+        assert inspection.count_store(db).views == 2
+        assert current(db, "") == current(db, "tree3") != current(db, "tree4")
