@@ -208,7 +208,7 @@ def one_length(
         rates = compare(contenders, options.rounds, len(texts))
         ours = rates["Encoder.encode"]
         print(
-            f"\n{len(texts)} texts, {max_tokens} tokens each (mean {lengths.mean():.0f}), {threads} at once"
+            f"\n{len(texts)} texts, {max_tokens} tokens at most, mean {lengths.mean():.0f}; {threads} threads"
         )
         for name, rate in rates.items():
             print(f"  {name:32} {rate:7.1f} texts/s   encoder is {ours / rate:.2f} of it")
