@@ -323,7 +323,7 @@ class App:
         from gitrag.indexing.embedding import embed_pending
 
         return embed_pending(
-            self.store, self.encoder, entries=entries, view_id=view_id, advance=advance, stop=stop
+            self.store, self.embedder, entries=entries, view_id=view_id, advance=advance, stop=stop
         )
 
     def count_unembedded(self, entries: Sequence[tuple[int, int]] = ()) -> int:
@@ -368,11 +368,24 @@ class App:
         """Tell whether the model is there and whole."""
         return weights.status(self.model_dir).ready
 
-    def has_gpu(self) -> bool:
-        """Tell whether onnxruntime has a GPU provider."""
+    @cached_property
+    def embedder(self) -> Encoder:
+        """The model for long jobs: on a GPU where there is one that is right and faster.
+
+        Raises:
+            ModelError: It is not there, or damaged.
+        """
+        from gitrag.embedding.encoder import Encoder, has_gpu
+
+        if not has_gpu():
+            return self.encoder
+        return Encoder.load(self.model_dir, threads=self.config.threads or None, gpu=True)
+
+    def embeds_on_gpu(self) -> bool:
+        """Tell whether a GPU would embed; without the model nobody knows, and the answer is no."""
         from gitrag.embedding.encoder import has_gpu
 
-        return has_gpu()
+        return has_gpu() and self.model_is_there() and self.embedder.on_gpu
 
     def require_index(self) -> None:
         """Raise when nothing has been indexed here."""
@@ -402,6 +415,7 @@ class App:
             Whether this process did the work; False when another one was at it and has been told.
         """
         background.lower_priority()
+        background.end_on_request()
         return background.Worker(self.store.directory).run(self._place, self._work)
 
     @property

@@ -75,7 +75,7 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
     waiting = app.count_unembedded()
     if not waiting:
         terminal.print("Every chunk is embedded.")
-    elif foreground or app.has_gpu():
+    elif foreground or app.embeds_on_gpu():
         embed_here(session, app, waiting, seconds)
     else:
         app.start_worker()

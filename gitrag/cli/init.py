@@ -59,7 +59,7 @@ def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -
     waiting = indexed.counts.texts - indexed.counts.embedded
     if waiting and skip_embed:
         terminal.print("Embed skipped per --skip-embed flag")
-    elif waiting and (foreground or app.has_gpu()):
+    elif waiting and (foreground or app.embeds_on_gpu()):
         embed_here(session, app, waiting)
     elif waiting:
         if not app.model_is_there():

@@ -30,10 +30,11 @@ def model() -> None:
 
 
 @command("fetch", examples=[Example("gitrag model fetch", "nothing happens when it is there")])
+@click.option("--keep-weights", is_flag=True, help="Keep the published weights too (91 MB).")
 @pass_session
-def fetch(session: Session) -> int:
+def fetch(session: Session, *, keep_weights: bool) -> int:
     """Download the model, verify it, and convert it to what this machine runs best."""
-    fetch_model(session)
+    fetch_model(session, keep_weights=keep_weights)
     return OK
 
 
@@ -78,7 +79,7 @@ def directory(session: Session) -> Path:
         return weights.model_directory(config.load(git={}, team=None, env=session.environ).model_dir)
 
 
-def fetch_model(session: Session) -> None:
+def fetch_model(session: Session, *, keep_weights: bool = False) -> None:
     """Fetch the model with a progress bar, and say how long each step took."""
     from gitrag.embedding import weights
 
@@ -89,7 +90,7 @@ def fetch_model(session: Session) -> None:
             progress.status(what)
             progress.update(done, total)
 
-        fetched = weights.fetch(directory(session), progress=report)
+        fetched = weights.fetch(directory(session), progress=report, keep_weights=keep_weights)
     for step in fetched.steps:
         terminal.print(f"  {step.name}: {step.seconds:.1f} s")
     terminal.print(
