@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.pieces import MAX_CHUNK_CHARS, is_closing, split, trim
+from gitrag.chunking.pieces import MAX_CHUNK_CHARS, is_closing, is_comment, split, trim
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:
@@ -34,8 +34,12 @@ MIN_INNER_CLASS_CHARS = 400
 # A nested function is cut out of a function too long for one chunk only from this size on.
 MIN_INNER_FUNCTION_CHARS = 300
 
-# What is left between definitions joins a neighbour below this size: an embedding of it says nothing.
-MIN_GAP_CHARS = 60
+# A comment between definitions that stands alone is a heading of what follows, below this size.
+MAX_DIVIDER_CHARS = 80
+
+# What is left between the methods of a class joins a neighbour below this size: an embedding of ``private:``
+# or ``class << self`` says nothing. Fields are longer.
+MIN_GAP_CHARS = 20
 
 
 @dataclass(slots=True)
@@ -123,7 +127,8 @@ def _continues(
 ) -> bool:
     held = sibling.definition
     return (
-        held.name == each.name
+        held.kind is each.kind is not Kind.CLASS
+        and held.name == each.name
         and held.owners == each.owners
         and ends[each.last + 1] - ends[sibling.first] <= MAX_CHUNK_CHARS
         and not any(line.strip() for line in lines[sibling.last + 1 : first])
@@ -209,7 +214,15 @@ def _absorb(lines: Sequence[str], segments: list[_Segment]) -> list[_Segment]:
         if not segment.is_head:
             stripped = [line.strip() for line in lines[segment.first : segment.last + 1]]
             closing = all(map(is_closing, stripped))
-            if closing or sum(map(len, stripped)) < MIN_GAP_CHARS:
+            size = sum(map(len, stripped))
+            if (
+                after is not None
+                and size <= MAX_DIVIDER_CHARS
+                and all(map(is_comment, filter(None, stripped)))
+            ):
+                after.first = segment.first
+                continue
+            if closing or (segment.node is not None and size < MIN_GAP_CHARS):
                 before = kept[-1] if kept else None
                 if after is not None and not closing:
                     touches_before = before is not None and before.last + 1 == segment.first

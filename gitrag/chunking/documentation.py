@@ -17,6 +17,9 @@ _OPENING = re.compile(
 )
 _CONTINUING = re.compile(r"\s*(?:\*(?![*/])|//[/!]?<?|\#'|\#+|---?|;+|%+)?[ \t]?")
 _CLOSING = re.compile(r"""\s*(?:\*+/|\*+\)|-\}|\]=*\]|\#>|"{3})\s*$""")
+_XML_TAG = re.compile(
+    r"</?(?:summary|remarks|para|param|returns|see|c|code|value|exception|typeparam)\b[^>]*>"
+)
 _PREFIXED_QUOTES = re.compile(r"""[A-Za-z]{0,2}("{3}|'{3}|"|')""")
 
 
@@ -34,7 +37,7 @@ def comment_text(comment: str) -> str:
         else:
             kept.append(_CONTINUING.sub("", line, count=1))
         inside = inside and not _CLOSING.search(line)
-    text = _shorten(inspect.cleandoc("\n".join(kept)))
+    text = _shorten(inspect.cleandoc(_XML_TAG.sub("", "\n".join(kept))))
     return "" if text == "false" else text  # Elixir's @doc false: there is none
 
 

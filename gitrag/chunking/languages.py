@@ -25,6 +25,8 @@ class Language:
         owner_parts: How many parts of a written name before its last dot count as owners; 0 where a dot is a
             letter.
         case: Regular expression for sources that another grammar reads better, with that language's name.
+        wary: Whether the grammar takes seconds and gigabytes over what is not its language, so that the first
+            lines must parse before the rest is tried.
         embedded: Regular expression whose first group is the part to parse; the rest is other text.
     """
 
@@ -38,6 +40,7 @@ class Language:
     owner_parts: int = 99
     case: tuple[str, str] | None = None
     embedded: str = ""
+    wary: bool = False
 
 
 def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", **more: object) -> Language:
@@ -86,9 +89,9 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("swift", "swift", interpreters="swift"),
     _parsed("dart", "dart", interpreters="dart"),
     _parsed("elixir", "ex exs", interpreters="elixir", merge_clauses=True),
-    _parsed("haskell", "hs", interpreters="runhaskell stack", merge_clauses=True),
-    _parsed("lua", "lua rockspec", interpreters="lua luajit"),
-    _parsed("luau", "luau", "lua"),
+    _parsed("haskell", "hs", interpreters="runhaskell stack", merge_clauses=True, wary=True),
+    _parsed("lua", "lua rockspec", interpreters="lua luajit", wary=True),
+    _parsed("luau", "luau", "lua", wary=True),
     _parsed(
         "bash",
         "sh bash zsh ksh bats ebuild",
@@ -100,7 +103,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("ocaml", "ml", interpreters="ocaml"),
     _parsed("ocaml-interface", "mli", "ocaml-interface", grammar="ocaml_interface"),
     _parsed("r", "r", interpreters="rscript", owner_parts=0),
-    _parsed("julia", "jl", interpreters="julia"),
+    _parsed("julia", "jl", interpreters="julia", wary=True),
     # Further ones
     _parsed("objc", "m mm"),
     _parsed("perl", "pl pm t", interpreters="perl"),
@@ -114,7 +117,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("graphql", "graphql gql graphqls"),
     _parsed("terraform", "tf tfvars hcl", "hcl", grammar="hcl"),
     _parsed("elm", "elm"),
-    _parsed("gleam", "gleam"),
+    _parsed("gleam", "gleam", wary=True),
     _parsed("starlark", "bzl star bazel", files="build workspace tiltfile"),
     _parsed("fish", "fish", interpreters="fish"),
     _parsed("emacs-lisp", "el", grammar="elisp", files=".emacs"),

@@ -17,6 +17,7 @@ The captures that a query file may use:
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ _KINDS = {
 _ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _PATH = re.compile(r"[^\s.:]+(?:(?:::|\.|:)[^\s.:]+)*")
 _SEPARATOR = re.compile(r"::|\.|:")
+_OTHER_CODE = re.compile(rb"[{};)@]")
 _OPENS_BODY = re.compile(r"\s*(?:[:{]|=>|=|\bdo|\bbegin|\bis)$")
 
 
@@ -95,7 +97,9 @@ class _Found:
     doc: tree_sitter.Node | None
 
 
-def outline(source: bytes, lines: Sequence[str], language: Language) -> list[Definition] | None:
+def outline(  # noqa: C901 (one loop over the captures)
+    source: bytes, lines: Sequence[str], language: Language
+) -> list[Definition] | None:
     """Return the definitions by start, outer ones first; None if most of the source did not parse.
 
     Args:
@@ -113,6 +117,7 @@ def outline(source: bytes, lines: Sequence[str], language: Language) -> list[Def
     ] = {}  # by last row: first row, the node if a comment
     decorators: dict[int, int] = {}
     wrappers: dict[int, tree_sitter.Node] = {}
+    comments: list[tuple[int, int]] = []
     errors: list[tree_sitter.Node] = []
     settings = pattern_settings(language)
     for pattern, captures in matches(tree, language):
@@ -122,6 +127,8 @@ def outline(source: bytes, lines: Sequence[str], language: Language) -> list[Def
                 break
             if key == "comment" or key == "lead":  # noqa: PLR1714 (the hottest line)
                 node = nodes[0]
+                if key == "comment":
+                    comments.append(node.byte_range)
                 row, column = node.start_point
                 line = lines[row]
                 if not line[:column].strip():
@@ -132,8 +139,11 @@ def outline(source: bytes, lines: Sequence[str], language: Language) -> list[Def
                 wrappers.setdefault(nodes[0].end_byte, nodes[0])
             elif key == "error":
                 errors.append(nodes[0])
+    comments.sort()
     definitions = [
-        _define(source, language, each, leads=leads, decorators=decorators, wrappers=wrappers)
+        _define(
+            source, language, each, leads=leads, comments=comments, decorators=decorators, wrappers=wrappers
+        )
         for each in found.values()
     ]
     definitions.sort(key=lambda each: (each.start, -each.end))
@@ -182,6 +192,7 @@ def _define(
     found: _Found,
     *,
     leads: dict[int, tuple[int, tree_sitter.Node | None]],
+    comments: Sequence[tuple[int, int]],
     decorators: dict[int, int],
     wrappers: dict[int, tree_sitter.Node],
 ) -> Definition:
@@ -194,16 +205,16 @@ def _define(
     if wrapper is not None and wrapper.start_byte < start:
         start, row = wrapper.start_byte, wrapper.start_point[0]
 
-    first, comments = row, []
+    first, above = row, []
     while first - 1 in leads:
         first, comment = leads[first - 1]
         if comment is not None:
-            comments.append(comment)
+            above.append(comment)
     if found.doc is not None:
         docstring = docstring_text(_text(source, *found.doc.byte_range))
-    elif comments:
+    elif above:
         docstring = comment_text(
-            "\n".join(_text(source, *each.byte_range).rstrip() for each in reversed(comments))
+            "\n".join(_text(source, *each.byte_range).rstrip() for each in reversed(above))
         )
     else:
         docstring = ""
@@ -225,12 +236,20 @@ def _define(
         first=first,
         row=row,
         last=last,
-        signature=_signature(source, start, end, found, decorators),
+        signature=_signature(source, start, end, found, comments, decorators),
         docstring=docstring,
     )
 
 
-def _signature(source: bytes, start: int, end: int, found: _Found, decorators: dict[int, int]) -> str:
+def _signature(
+    source: bytes,
+    start: int,
+    end: int,
+    found: _Found,
+    comments: Sequence[tuple[int, int]],
+    decorators: dict[int, int],
+) -> str:
+    """Return the source from the definition's own first line to its body, comments and line ends removed."""
     while start in decorators:
         start = decorators[start]
         while source[start : start + 1].isspace():
@@ -243,10 +262,18 @@ def _signature(source: bytes, start: int, end: int, found: _Found, decorators: d
         stop = source.find(b"\n", start, end)
         stop = end if stop < 0 else stop
     line_start = source.rfind(b"\n", 0, start) + 1
-    before = source[line_start:start]
-    if not any(mark in before for mark in b"{};)@"):
+    if not _OTHER_CODE.search(source, line_start, start):
         start = line_start
-    text = " ".join(_text(source, start, min(stop, start + 4 * SIGNATURE_CHARS)).split())
+    stop = min(stop, start + 4 * SIGNATURE_CHARS)
+    parts = []
+    for index in range(bisect_left(comments, (start, 0)), len(comments)):
+        opens, closes = comments[index]
+        if opens >= stop:
+            break
+        parts.append(source[start:opens])
+        start = closes
+    parts.append(source[start:stop])
+    text = " ".join(b" ".join(parts).decode("utf-8", "replace").split())
     return _OPENS_BODY.sub("", text[:SIGNATURE_CHARS])
 
 

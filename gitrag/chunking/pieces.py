@@ -5,6 +5,7 @@ Rows are 0-based and inclusive. A piece is ``(text, first row, last row)``.
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -28,17 +29,26 @@ _UNEVEN = 16
 _MAX_INDENT = 40
 
 _COMMENT_STARTS = ("#", "//", "/*", "*", "--", ";;", "%", '"""', "(*", "@")
-_CLOSING = frozenset("})];,>|\"'`")
-_CLOSING_WORDS = frozenset(
-    {"end", "end;", "end,", "end)", "fi", "done", "esac", "*/", "-->", "</script>", "?>"}
+_DIRECTIVE = re.compile(r"[#@%]\w|--\w")
+_CLOSING_FIRST = frozenset("})];,>|\"'`efdmr*-<?1@#")
+_CLOSING = re.compile(
+    r"""(?:[})\];,>|"'`]+|(?:end|fi|done|esac|\*/|-->|</\w+>|\?>|1|@end|\#endif|\#else|do|else)[;,)]*
+    |return\s\w+;?|export\sdefault\s\w+;?|module\.exports\s=\s\w+;?)
+    \s*(?:(?://|/\*|\#|--).*)?""",
+    re.VERBOSE,
 )
 
 Piece = tuple[str, int, int]
 
 
 def is_closing(stripped: str) -> bool:
-    """Whether a stripped line only closes what earlier lines opened."""
-    return stripped in _CLOSING_WORDS or _CLOSING.issuperset(stripped)
+    """Whether a stripped line is blank, or only closes or returns what earlier lines opened or defined."""
+    return not stripped or (stripped[0] in _CLOSING_FIRST and _CLOSING.fullmatch(stripped) is not None)
+
+
+def is_comment(stripped: str) -> bool:
+    """Whether a stripped line is a comment in most languages; ``#include`` is not, ``# include`` passes."""
+    return stripped.startswith(_COMMENT_STARTS) and not _DIRECTIVE.match(stripped)
 
 
 def text_of(lines: Sequence[str], first: int, last: int) -> str:

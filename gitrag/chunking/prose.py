@@ -27,6 +27,7 @@ _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NO_PARAGRAPH = re.compile(r"\s*(?:[>|]|[-+*]\s|\d+[.)]\s|#{1,6}\s|<)")
+_NOTHING = re.compile(r"\s*(?:\{:?[^}]*\}|&nbsp;|<!--.*-->|<a [^>]*></a>|\[\[.*\]\]|[-*_=]{3,})?\s*")
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
 _ASCIIDOC = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)$")
 _ASCIIDOC_BLOCK = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3,}|--)\s*$")
@@ -55,7 +56,7 @@ def sections(lines: Sequence[str], language: str) -> list[Chunk]:
     above: list[tuple[int, str]] = []
     for first, last, level, title in headings:
         # A heading with nothing under it opens the section of the heading that follows.
-        if any(map(str.strip, lines[body:first])):
+        if not all(map(_NOTHING.fullmatch, lines[body:first])):
             chunks.extend(_pieces(lines, start, first - 1, name, path))
             start = first
         body = last + 1
