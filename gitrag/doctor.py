@@ -8,7 +8,7 @@ from pathlib import Path
 from gitrag import prerequisites
 from gitrag.app import App
 from gitrag.embedding import weights
-from gitrag.errors import GitragError, RepositoryError
+from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.hooking.install import State as HookState
 from gitrag.hooking.install import status as hooks_status
 from gitrag.indexing import worker
@@ -34,10 +34,12 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
         return [*checks, Check("settings", State.FAIL, str(error), error.hint)]
     checks.append(Check("repository", State.OK, str(app.repo.root or app.repo.git_dir)))
     checks += [Check("settings", State.WARN, warning, "gitrag config") for warning in app.config.warnings]
-    for look in (_hooks, _store, _freshness, _lock, _worker, _model, _space):
-        checks.append(look(app))
-    checks += [Check("store", State.WARN, line) for line in said]
-    return checks
+    checks += [_hooks(app), _writable(app)]
+    stored = _store(app, said)
+    checks.append(stored)
+    if stored.state is State.OK:
+        checks.append(_freshness(app))
+    return [*checks, _lock(app), _worker(app), _model(app), prerequisites.check_space(app.store.directory)]
 
 
 def _grammars() -> Check:
@@ -70,34 +72,35 @@ def _hooks(app: App) -> Check:
     return Check("hooks", State.OK, f"{len(reports)} installed in {app.repo.hooks_dir()}")
 
 
-def _store(app: App) -> Check:
+def _writable(app: App) -> Check:
+    return prerequisites.check_writable(app.store.directory)
+
+
+def _store(app: App, said: list[str]) -> Check:
     if not app.store.exists():
         return Check("store", State.WARN, "no index yet", "gitrag index")
-    writable = prerequisites.check_writable(app.store.directory)
-    if writable.state is not State.OK:
-        return writable
     try:
         with app.store.read() as db:
             db.execute("SELECT count(*) FROM chunks").fetchone()
+    except StoreMissingError as error:  # another version's, or damaged and moved aside
+        return Check("store", State.WARN, " ".join(said) or str(error), "gitrag index")
+    except BusyError as error:
+        return Check("store", State.WARN, str(error), "Wait for it; the check of the lock tells of whom.")
     except GitragError as error:
         return Check("store", State.FAIL, str(error), error.hint or "gitrag index")
     return Check("store", State.OK, f"{app.store.path}, {app.store.size_bytes() / 1e6:.1f} MB")
 
 
 def _freshness(app: App) -> Check:
-    try:
-        found = app.status()
-    except StoreMissingError:
-        return Check("freshness", State.WARN, "no index yet", "gitrag index")
+    found = app.status()
     if found.view is None:
         return Check("freshness", State.WARN, "this worktree is not indexed yet", "gitrag index")
     if not found.fresh:
         return Check("freshness", State.WARN, "behind HEAD; the next search catches up", "gitrag index")
     left = found.view.texts - found.view.embedded
     if left:
-        return Check(
-            "freshness", State.WARN, f"{left} texts without a vector", "gitrag index embed --foreground"
-        )
+        mend = "gitrag index embed --foreground"
+        return Check("freshness", State.WARN, f"{left} texts without a vector", mend)
     return Check("freshness", State.OK, "HEAD is indexed and embedded")
 
 
@@ -127,7 +130,3 @@ def _model(app: App) -> Check:
     if not found.ready:
         return Check("model", State.WARN, found.problem, "gitrag model fetch")
     return Check("model", State.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")
-
-
-def _space(app: App) -> Check:
-    return prerequisites.check_space(app.store.directory)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -24,17 +25,27 @@ distribution still supported."""
 
 PACKAGES = (
     "duckdb",
+    "httpx2",
     "numpy",
+    "onnx",
     "onnxruntime",
+    "pathspec",
+    "platformdirs",
+    "portalocker",
     "pygit2",
+    "rich",
+    "tenacity",
     "tokenizers",
     "tree_sitter",
     "tree_sitter_language_pack",
     "yaml",
 )
-"""Import names of what the index is made with."""
+"""Import names of what gitrag is made with, but for click, without which there is no command line."""
 
-LEAST_FREE_BYTES = 200 << 20
+REINSTALL = "python -m pip install --force-reinstall gitrag"
+"""Mends an installation that lacks a package, or has one for another machine."""
+
+LEAST_FREE_BYTES = 200_000_000
 """Below this an index of a middling repository may not fit."""
 
 
@@ -92,7 +103,7 @@ def check_packages() -> Check:
             "packages",
             State.FAIL,
             f"not installed: {', '.join(missing)}",
-            "python -m pip install --force-reinstall gitrag",
+            REINSTALL,
         )
     return Check(
         "packages",
@@ -102,27 +113,43 @@ def check_packages() -> Check:
 
 
 def check_writable(directory: Path) -> Check:
-    """Look whether the index's directory, or the one that it will be made in, can be written."""
-    place = directory
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    if not os.access(place, os.W_OK | os.X_OK):
-        return Check(
-            "git directory", State.FAIL, f"{place} is not writable", f"chmod u+w {place}, or change its owner"
-        )
+    """Look whether the index's directory and what lies in it, or where it will be made, can be written."""
+
+    def fail(message: str, mend: str) -> Check:
+        return Check("git directory", State.FAIL, message, mend)
+
+    place = _existing(directory)
+    if not place.is_dir():
+        return fail(f"{place} is not a directory", f"mv {_quoted(place)} {_quoted(place)}.old")
+    if os.statvfs(place).f_flag & os.ST_RDONLY:
+        return fail(f"{place} is on a read-only file system", "Mount it writable.")
+    paths = [place, *(place.iterdir() if place == directory and os.access(place, os.R_OK | os.X_OK) else ())]
+    for path in paths:
+        if not os.access(path, os.W_OK | (os.X_OK if path == place else 0)):
+            ours = path.lstat().st_uid == os.geteuid()
+            mend = f"chmod -R u+rwX {_quoted(place)}" if ours else f'sudo chown -R "$USER" {_quoted(place)}'
+            return fail(f"{path} is not writable", mend)
     return Check("git directory", State.OK, f"{place} is writable")
 
 
 def check_space(directory: Path) -> Check:
     """Look how much space is left where the index lies."""
-    place = directory
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    free = shutil.disk_usage(place).free
-    shown = f"{free / (1 << 30):.1f} GiB free"
+    free = shutil.disk_usage(_existing(directory)).free
+    shown = f"{free / 1e9:.1f} GB free" if free >= LEAST_FREE_BYTES else f"{free / 1e6:.0f} MB free"
     if free < LEAST_FREE_BYTES:
         return Check("disk space", State.WARN, shown, "Free some space; an index takes about 1.5 kB a chunk.")
     return Check("disk space", State.OK, shown)
+
+
+def _existing(path: Path) -> Path:
+    """Return the path, or the nearest one above it that is there; a link to nothing is there."""
+    while not path.exists() and not path.is_symlink() and path != path.parent:
+        path = path.parent
+    return path
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
 
 
 def require(checks: list[Check]) -> None:

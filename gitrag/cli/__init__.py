@@ -6,9 +6,15 @@ import os
 import sys
 from typing import NoReturn
 
+INTERRUPTED = 130  # 128 + SIGINT, as shells count
+
 
 def main() -> NoReturn:
     """Run the command line, and exit."""
-    from gitrag.cli.boundary import run
+    try:
+        from gitrag.cli.boundary import run
 
-    sys.exit(run(sys.argv[1:], os.environ))
+        status = run(sys.argv[1:], os.environ)
+    except KeyboardInterrupt:  # before the boundary stands: modules are being loaded
+        status = INTERRUPTED
+    sys.exit(status)

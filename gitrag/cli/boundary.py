@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,23 +11,34 @@ from pathlib import Path
 
 import click
 
+from gitrag.cli import INTERRUPTED
 from gitrag.cli.frame import COMPLETION_VARIABLE
 from gitrag.cli.root import root
 from gitrag.cli.session import Session
-from gitrag.cli.terminal import ColorMode, Terminal
-from gitrag.errors import BUG, OK, GitragError
+from gitrag.cli.terminal import ColorMode, Terminal, discard
+from gitrag.errors import BUG, OK, DiskFullError, GitragError, NotSetUpError
 
-INTERRUPTED = 130  # 128 + SIGINT, as shells count
 PIPE_CLOSED = 141  # 128 + SIGPIPE
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
 def run(args: Sequence[str], environ: Mapping[str, str]) -> int:
     """Run a command line and return its exit status; whatever happens is told on stderr."""
+    _fill_missing_streams()
     if COMPLETION_VARIABLE in environ:
         root.main(list(args), "gitrag", complete_var=COMPLETION_VARIABLE, obj=environ)
     for stream in (sys.stdout, sys.stderr):
         # A name that is no UTF-8, or a terminal that is none, must not end in an encoding error.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    status = _run(args, environ)
+    try:
+        sys.stdout.flush()
+    except OSError:  # told already; what is left must not fail again when the interpreter ends
+        discard(sys.stdout)
+    return status
+
+
+def _run(args: Sequence[str], environ: Mapping[str, str]) -> int:
     context: click.Context | None = None
     try:
         context = root.make_context("gitrag", list(args), obj=environ)
@@ -36,7 +48,7 @@ def run(args: Sequence[str], environ: Mapping[str, str]) -> int:
     except click.exceptions.Exit as error:
         return _flushed(error.exit_code)
     except BrokenPipeError:
-        return _quiet()
+        return PIPE_CLOSED
     except (KeyboardInterrupt, click.Abort):
         _terminal(context, environ).note("")
         return INTERRUPTED
@@ -44,9 +56,25 @@ def run(args: Sequence[str], environ: Mapping[str, str]) -> int:
         return _tell_usage(error, _terminal(context, environ))
     except GitragError as error:
         return _tell(error, _terminal(context, environ))
+    except ImportError as error:
+        return _tell_import(error, _terminal(context, environ), _start(context), environ)
     except Exception as error:  # noqa: BLE001  # the boundary: everything else is a bug, and is logged
+        if isinstance(error, OSError) and error.errno in _NO_SPACE:
+            full = DiskFullError(f"Cannot write: {error.strerror}.", "Free some space and try again.")
+            return _tell(full, _terminal(context, environ))
         return _tell_bug(error, _terminal(context, environ), _start(context), environ)
     return status if isinstance(status, int) else OK
+
+
+def _fill_missing_streams() -> None:
+    """Put the null device where the caller closed a standard stream, or the next file opened would be it."""
+    for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != descriptor:
+                os.dup2(null, descriptor)
+                os.close(null)
+            setattr(sys, name, os.fdopen(descriptor, mode))
 
 
 def _tell(error: GitragError, terminal: Terminal) -> int:
@@ -62,6 +90,15 @@ def _tell_usage(error: click.ClickException, terminal: Terminal) -> int:
         path = error.ctx.command_path if error.ctx else "gitrag"
         terminal.hint(f"{path} --help")
     return error.exit_code
+
+
+def _tell_import(error: ImportError, terminal: Terminal, start: Path, environ: Mapping[str, str]) -> int:
+    if (error.name or "").partition(".")[0] == "gitrag":
+        return _tell_bug(error, terminal, start, environ)
+    from gitrag.prerequisites import REINSTALL
+
+    missing = NotSetUpError(f"A package that gitrag needs cannot be loaded: {error}.", REINSTALL)
+    return _tell(missing, terminal)
 
 
 def _tell_bug(error: Exception, terminal: Terminal, start: Path, environ: Mapping[str, str]) -> int:
@@ -98,7 +135,7 @@ def _log_directories(start: Path, environ: Mapping[str, str]) -> list[Path]:
     from gitrag.git import Repository
 
     directories = [platformdirs.user_state_path("gitrag")]
-    with suppress(GitragError):  # outside a repository: the user's
+    with suppress(GitragError, ImportError):  # outside a repository: the user's
         directories.insert(0, Repository.discover(start, environ).common_dir / "gitrag")
     return directories
 
@@ -112,18 +149,12 @@ def _terminal(context: click.Context | None, environ: Mapping[str, str]) -> Term
 def _start(context: click.Context | None) -> Path:
     if context is not None and isinstance(context.obj, Session):
         return context.obj.start
-    return Path.cwd()
+    return Path(os.devnull)  # no repository is looked for before the start is known
 
 
 def _flushed(status: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        return _quiet()
+        return PIPE_CLOSED
     return status
-
-
-def _quiet() -> int:
-    """Leave a pipe that nobody reads any more, also for the flush at the interpreter's end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return PIPE_CLOSED

@@ -52,7 +52,7 @@ def _load(session: Session) -> Config:
     try:
         repository = session.repository()
     except RepositoryError as error:
-        session.terminal.note(f"{error} What follows holds outside of it.")
+        session.terminal.note(f"{error} What follows holds everywhere else.")
         return load(git=_git_config(session), team=None, env=session.environ)
     team = read_team(repository.root) if repository.root else None
     return load(git=repository.config("gitrag"), team=team, env=session.environ)
@@ -64,7 +64,10 @@ def _git_config(session: Session) -> dict[str, str]:
 
     environment = scrubbed_environment(session.environ)
     asked = ["config", "--null", "--get-regexp", r"^gitrag\."]
-    said = os.fsdecode(run_git(asked, cwd=session.start, environment=environment).stdout)
+    try:
+        said = os.fsdecode(run_git(asked, cwd=session.start, environment=environment).stdout)
+    except RepositoryError:  # no git, no configuration of it
+        return {}
     return {name: value for name, _, value in (item.partition("\n") for item in said.split("\0")[:-1])}
 
 

@@ -22,7 +22,7 @@ _COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @pass_session
 def doctor(session: Session, *, as_json: bool) -> int:
-    """Check everything gitrag rests on, and say what mends what is wrong.
+    """Check everything gitrag rests on, and say what mends it.
 
     Exit status 1 when a check fails; a warning is none.
     """

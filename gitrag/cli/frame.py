@@ -15,6 +15,10 @@ from gitrag.errors import USAGE
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
+_WHOLE = 1000
+_LINE_COLUMNS = 50
+"""Of 80: what an example does stands beside it, not below, unless the line is longer."""
+
 COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
 """How a shell's completion script asks gitrag; see click's documentation on shell completion."""
 
@@ -60,7 +64,7 @@ class _WithExamples(click.Command):
         super().format_epilog(ctx, formatter)
         if self.examples:
             with formatter.section("Examples"):
-                formatter.write_dl([(each.line, each.does) for each in self.examples])
+                formatter.write_dl([(each.line, each.does) for each in self.examples], col_max=_LINE_COLUMNS)
 
 
 class ExampleCommand(_WithExamples):
@@ -81,6 +85,21 @@ class ExampleGroup(_WithExamples, click.Group):
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)
         return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order the commands were added in."""
+        del ctx
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands, each with its whole first sentence."""
+        rows = [
+            (name, self.commands[name].get_short_help_str(_WHOLE))
+            for name in self.list_commands(ctx)
+            if not self.commands[name].hidden
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

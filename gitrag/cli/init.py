@@ -24,9 +24,10 @@ from gitrag.errors import OK, StoreError
 @click.option("--skip-embed", is_flag=True, help="Compute no vectors now.")
 @pass_session
 def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -> int:
-    """Set a repository up: check the prerequisites, install the hooks, keep .sdd/ out of git, index.
+    """Set a repository up: hooks, .gitignore, first index.
 
-    Nothing is written when a prerequisite is missing. Running it again changes nothing more.
+    Prerequisites are checked first: nothing is written when one is missing. The hooks keep the index up to
+    date; .sdd/ is kept out of git. Running it again changes nothing more.
     """
     from gitrag import prerequisites
     from gitrag.hooking.install import State, install

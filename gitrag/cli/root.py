@@ -11,16 +11,20 @@ from gitrag import __version__
 from gitrag.cli.frame import CONTEXT, Entry, Example, LazyGroup
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal
-from gitrag.errors import UsageError
+from gitrag.errors import NotSetUpError, UsageError
 
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("gitrag.cli.init:init", "Set a repository up: hooks, .gitignore, first index."),
-    "search": Entry("gitrag.cli.search:search", "Search the files as they are now."),
-    "status": Entry("gitrag.cli.status:status", "What is indexed, how fresh, how large, who is working."),
+    "search": Entry(
+        "gitrag.cli.search:search", "Search the files as they are now, uncommitted changes included."
+    ),
+    "status": Entry(
+        "gitrag.cli.status:status", "Say what is indexed, how fresh, how large, and who is working."
+    ),
     "index": Entry("gitrag.cli.index:index", "Bring the index up to date, embed, look at it, remove it."),
-    "check": Entry("gitrag.cli.check:check", "Is what is being pushed indexed?"),
+    "check": Entry("gitrag.cli.check:check", "Say whether what is being pushed is indexed and embedded."),
     "model": Entry("gitrag.cli.model:model", "Fetch the embedding model, or look at it."),
-    "doctor": Entry("gitrag.cli.doctor:doctor", "Check everything, and say what mends it."),
+    "doctor": Entry("gitrag.cli.doctor:doctor", "Check everything gitrag rests on, and say what mends it."),
     "hooks": Entry("gitrag.cli.hooks:hooks", "Install, remove or look at the git hooks."),
     "config": Entry("gitrag.cli.config:config", "List every setting, its value and its origin."),
     "completion": Entry("gitrag.cli.completion:completion", "Print the completion script of a shell."),
@@ -54,7 +58,10 @@ COMMANDS: Mapping[str, Entry] = {
 def root(ctx: click.Context, place: str | None, color: str) -> None:
     """A search index that lives in a git repository and is always right about it."""
     environ: Mapping[str, str] = ctx.obj
-    start = Path.cwd() / (place or "")
+    try:
+        start = Path.cwd() / (place or "")
+    except OSError as error:
+        raise NotSetUpError("The current directory is no longer there.", "Go into another one.") from error
     if not start.is_dir():
         raise UsageError(f"-C {place}: there is no such directory.", "Give an existing directory.")
     ctx.obj = Session(start, environ, Terminal.standard(ColorMode(color), environ))

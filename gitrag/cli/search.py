@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise
+from gitrag.cli.terminal import Terminal, sanitise_json, sanitise_line
+from gitrag.cli.words import count
 from gitrag.errors import NOTHING, OK, USAGE
 from gitrag.model import Kind
 
@@ -24,6 +26,16 @@ _STYLES = {
     "match": (),
     "dim": ("dim",),
 }
+
+
+class _Score(click.FloatRange):
+    """A number in a range; ``nan`` is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        score: float = super().convert(value, param, ctx)
+        if math.isnan(score):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return score
 
 
 @command(
@@ -42,8 +54,8 @@ _STYLES = {
     type=click.Choice(["text", "markdown", "json"]),
     help="Form of the answer; text on a terminal, else markdown.",
 )
-@click.option("-n", "--limit", type=click.IntRange(1, 1000), help="Hits at most.")
-@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits at most.")
+@click.option("--min-score", type=_Score(0, 1), metavar="SCORE", help="Leave out hits below this.")
 @click.option(
     "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
 )
@@ -71,7 +83,7 @@ def search(
     committed: bool,
     explain: bool,
 ) -> int:
-    """Search the repository's files as they are now, uncommitted changes included.
+    """Search the files as they are now, uncommitted changes included.
 
     QUERY is everything that is not an option: a question in words, or a name. Hits are files, best first,
     each with its best piece and the lines that say most.
@@ -97,11 +109,14 @@ def search(
     )
     form = output or ("text" if terminal.is_interactive else "markdown")
     if form == "json":
-        text = report.as_json(answer)
-    elif form == "markdown":
-        text = sanitise(report.as_markdown(answer))
+        text = sanitise_json(report.as_json(answer))
     else:
-        text = report.as_text(report.cleaned(answer, sanitise), _styler(terminal), explain=explain)
+        answer_shown = report.cleaned(answer, sanitise_line)
+        if form == "markdown":
+            text = report.as_markdown(answer_shown)
+        else:
+            columns = terminal.width if terminal.is_interactive else None
+            text = report.as_text(answer_shown, _styler(terminal), explain=explain, columns=columns)
     terminal.print(text)
     _notes(answer, terminal)
     return OK if answer.hits else NOTHING
@@ -113,13 +128,13 @@ def _styler(terminal: Terminal) -> Style:
 
 def _notes(answer: Answer, terminal: Terminal) -> None:
     if answer.waiting:
-        terminal.note(
-            f"{answer.waiting} files are still being indexed in the background; they are not in this answer."
-        )
-    if not answer.vectors:
+        terminal.note(f"{count(answer.waiting, 'file')} not in this answer: being indexed in the background.")
+    if not answer.vectors and not answer.unembedded:
+        terminal.note("Searched by words alone: the model is not ready. `gitrag model fetch` gets it.")
+    elif not answer.vectors:
         terminal.note(
             f"{answer.unembedded} chunks unembedded — vector/hybrid search disabled until"
             " `gitrag index embed` runs"
         )
     elif answer.unembedded:
-        terminal.note(f"{answer.unembedded} chunks unembedded; they were searched by words alone.")
+        terminal.note(f"{count(answer.unembedded, 'chunk')} unembedded: searched by words alone.")

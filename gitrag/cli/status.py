@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from collections.abc import Callable
 
 import click
 
@@ -26,7 +27,7 @@ from gitrag.errors import OK
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
-    """Say what is indexed, how fresh, how much embedded, how large, and who is working."""
+    """Say what is indexed, how fresh, how large, and who is working."""
     app = session.app()
     found = app.status()
     if as_json:
@@ -46,19 +47,17 @@ def _show(found: Status, terminal: Terminal) -> None:
     at = f" at {found.commit[:10]}" if found.commit else ", no commit yet"
     line("repository", f"{found.name}, {where}{at}")
     if found.view is None or found.store is None:
-        line("index", "none")
-        terminal.hint("gitrag init")
+        _show_none(found, line, terminal)
         return
     view = found.view
     state = terminal.style("up to date", "green") if found.fresh else terminal.style("behind HEAD", "yellow")
-    since = f", moved {age(time.time() - found.updated)} ago" if found.updated else ""
+    since = f", updated {age(time.time() - found.updated)} ago" if found.updated else ""
     line(
         "index", f"{state}{since}" + (f", {count(found.dirty, 'uncommitted change')}" if found.dirty else "")
     )
-    if not found.fresh:
-        terminal.hint("the next search catches up; `gitrag index` does it now")
     languages = ", ".join(f"{name} {number}" for name, number in view.languages[:6])
-    line("files", f"{view.files:,} ({languages}{', …' if len(view.languages) > 6 else ''})")
+    more = ", …" if len(view.languages) > 6 else ""
+    line("files", f"{view.files:,}" + (f" ({languages}{more})" if languages else ""))
     if view.waiting:
         line("waiting", count(view.waiting, "file"))
     if view.skipped:
@@ -69,9 +68,25 @@ def _show(found: Status, terminal: Terminal) -> None:
     line(
         "store",
         f"{size(found.size_bytes)}, {count(found.store.worktrees, 'worktree')},"
-        f" {found.store.chunks:,} chunks in all",
+        f" {count(found.store.chunks, 'chunk')} in all",
     )
     line("working", str(found.worker) if found.worker else "nobody")
     line("model", "ready" if found.model.ready else found.model.problem)
+    if not found.fresh:
+        terminal.hint("the next search catches up; `gitrag index` does it now")
     if not found.model.ready:
         terminal.hint("gitrag model fetch")
+    elif view.embedded < view.texts and not found.worker:
+        terminal.hint("gitrag index embed")
+
+
+def _show_none(found: Status, line: Callable[[str, str], None], terminal: Terminal) -> None:
+    if found.store is not None:
+        line("index", "not of this worktree yet")
+        terminal.hint("the next search catches up; `gitrag index` does it now")
+    elif found.size_bytes:
+        line("index", "made by another version of gitrag")
+        terminal.hint("the next search builds it again; `gitrag index` does it now")
+    else:
+        line("index", "none")
+        terminal.hint("gitrag init")

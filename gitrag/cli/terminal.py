@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import TextIO
 
@@ -48,6 +48,11 @@ def sanitise(text: str) -> str:
 def sanitise_line(text: str) -> str:
     """Return text that a terminal shows on one line: as `sanitise`, line ends and tabs escaped too."""
     return _UNSAFE.sub(_escape, text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def sanitise_json(text: str) -> str:
+    """Return JSON, of which a terminal only shows the strings; what it says stays the same."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def wants_color(mode: ColorMode, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
@@ -142,15 +147,27 @@ class Terminal:
                 self._progress = None
 
     def _say(self, line: str) -> None:
-        self.out.flush()  # in order, where both go to one place
-        if self._progress is not None:
-            self._progress.print_above(line)
-        else:
-            self.err.write(line + "\n")
-            self.err.flush()
+        with suppress(OSError):  # in order, where both go to one place; what fails is told in the end
+            self.out.flush()
+        try:
+            if self._progress is not None:
+                self._progress.print_above(line)
+            else:
+                self.err.write(line + "\n")
+                self.err.flush()
+        except OSError:  # nobody reads it, or a full disk; the result is not held up
+            discard(self.err)
 
     def _err_style(self, text: str, *styles: str) -> str:
         return _styled(text, styles) if self._err_color else text
+
+
+def discard(stream: TextIO) -> None:
+    """Let whatever a stream still holds, and gets, go nowhere."""
+    with suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def _styled(text: str, styles: tuple[str, ...]) -> str:

@@ -142,7 +142,7 @@ def test_version(call):
 @pytest.mark.parametrize(
     ("args", "message", "hint"),
     [
-        (["serch"], 'There is no command "serch".', "gitrag --help"),
+        (["xyzzy"], 'There is no command "xyzzy".', "gitrag --help"),
         (["hoks"], 'There is no command "hoks". Did you mean "hooks"?', "gitrag --help"),
         (["hooks", "statsu"], 'There is no command "statsu". Did you mean "status"?', "gitrag hooks --help"),
         (["config", "a", "b"], "Got unexpected extra argument (b)", "gitrag config --help"),
