@@ -397,10 +397,13 @@ class App:
     def start_worker(self) -> None:
         """Start the background worker on this worktree, detached; it goes at once when one is running.
 
-        Python is kept from putting the working directory, the user's repository, on its path (``-P``).
+        Python is kept from putting the working directory, the user's repository, on its path (``-P``). A
+        shell in between makes it nobody's child, so that a long-lived process is left with no dead one.
         """
-        subprocess.Popen(
-            [sys.executable, "-P", "-m", "gitrag", "-C", str(self._place), "hook", "run", "worker"],
+        worker = [sys.executable, "-P", "-m", "gitrag", "-C", str(self._place), "hook", "run", "worker"]
+        subprocess.run(
+            ["sh", "-c", '"$@" &', "sh", *worker],
+            check=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import multiprocessing.connection
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -430,5 +433,25 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor | None]:
         yield None
         return
     # Not forked: the parent's DuckDB and onnxruntime threads would leave their locks behind.
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(processes, mp_context=spawn, initializer=_end_with_parent)
+    try:
         yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """End this process of a pool when its parent is gone: a killed one cannot tell it, and it would wait on.
+
+    Ctrl-C reaches both; the parent's word is enough.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_outlive, args=[parent.sentinel], daemon=True).start()
+
+
+def _outlive(parent: int) -> None:
+    multiprocessing.connection.wait([parent])
+    os._exit(1)

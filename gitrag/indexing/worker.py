@@ -7,10 +7,13 @@ looks for marks before it ends. So a burst of fifty commits leads to one catch-u
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from gitrag.errors import GitragError
 from gitrag.store.lock import FileLock, Holder, read_holder, write_holder
 
 _NICENESS = 10
@@ -23,6 +26,7 @@ class Worker:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._marks = directory / "worker.marks"
+        self._taken = directory / "worker.taken"
         self._note = directory / "worker.holder"
         self._lock = FileLock(directory / "worker.lock")
 
@@ -36,10 +40,14 @@ class Worker:
 
         Returns:
             Whether this process was the worker.
+
+        Raises:
+            GitragError: The work for a worktree failed; the first such error, once the others are done.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         self._mark(worktree)
         worked = False
+        failures: list[GitragError] = []
         # After the lock is let go, a mark may have come from somebody who still found it taken.
         while self._marks.exists() and self._lock.try_acquire():
             try:
@@ -48,11 +56,17 @@ class Worker:
                 while asked := self._take_marks():
                     for path in asked:
                         if path.is_dir():
-                            work(path, self._marks.exists)
+                            try:
+                                work(path, self._marks.exists)
+                            except GitragError as error:
+                                failures.append(error)
+                    self._taken.unlink()
             finally:
                 with suppress(OSError):
                     self._note.unlink()
                 self._lock.release()
+        if failures:
+            raise failures[0]
         return worked
 
     def _mark(self, worktree: Path) -> None:
@@ -60,14 +74,15 @@ class Worker:
             file.write(os.fsencode(worktree) + b"\0")
 
     def _take_marks(self) -> list[Path]:
-        taken = self._marks.with_name(f"worker.marks.{os.getpid()}")
-        try:
-            self._marks.replace(taken)
-        except FileNotFoundError:
-            return []
-        asked = taken.read_bytes().split(b"\0")
-        taken.unlink()
-        return list(dict.fromkeys(Path(os.fsdecode(path)) for path in asked if path))
+        """Move the marks aside until their work is done, so that those of a killed worker count again."""
+        asked = self._taken.read_bytes() if self._taken.exists() else b""
+        with suppress(FileNotFoundError):
+            self._marks.replace(self._taken)
+            marks = self._taken.read_bytes()
+            if asked:
+                self._taken.write_bytes(asked + marks)
+            asked += marks
+        return list(dict.fromkeys(Path(os.fsdecode(path)) for path in asked.split(b"\0") if path))
 
 
 def running(directory: Path) -> Holder | None:
@@ -85,3 +100,8 @@ def lower_priority() -> None:
     """Let everything else on the machine go first."""
     with suppress(OSError, AttributeError):  # Windows has no nice
         os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
+def end_on_request() -> None:
+    """Make SIGTERM end this process by way of its ``finally`` blocks; for a process of our own."""
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))

@@ -1,0 +1,361 @@
+"""The background worker, as real processes: alone, together, and killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from gitrag.app import INLINE_TEXTS, App
+from gitrag.indexing.worker import Worker, running
+from gitrag.store import inspection, vectors
+from gitrag.store.lock import FileLock, read_holder
+from tests.indexes import logical, open_app
+from tests.repository import GitRepository
+
+PATIENCE_S = 120.0
+"""For a busy machine; what is waited for takes a second or two."""
+
+NO_NETWORK = {
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "HTTPS_PROXY": "http://127.0.0.1:9",
+    "ALL_PROXY": "http://127.0.0.1:9",
+    "PIP_NO_INDEX": "1",
+}
+
+
+def sources(generation: int, count: int = 40) -> dict[str | bytes, str]:
+    return {
+        f"src/part{number}.py": f'def act_{number}_{generation}(x):\n    """Do {number} of {generation}."""\n'
+        for number in range(count)
+    }
+
+
+@pytest.fixture
+def project(make_repository, model_dir) -> GitRepository:
+    repo = make_repository(sources(0))
+    repo.environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    return repo
+
+
+def start(repo: GitRepository, *args: str) -> subprocess.Popen[str]:
+    """Start gitrag, as the hooks and the user do."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "gitrag", "-C", str(repo.path), *args],
+        env=repo.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def start_worker(repo: GitRepository) -> subprocess.Popen[str]:
+    return start(repo, "hook", "run", "worker")
+
+
+def finish(*processes: subprocess.Popen[str]) -> None:
+    """Wait for processes that must end well and have said nothing."""
+    for process in processes:
+        out, err = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, out, err) == (0, "", "")
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.002)
+
+
+def log(repo: GitRepository) -> str:
+    path = open_app(repo).store.directory / "log"
+    return path.read_text() if path.exists() else ""
+
+
+def assert_complete(repo: GitRepository, directory: Path) -> None:
+    """The index equals one built from nothing, and every text has its vector, the model's own."""
+    app = open_app(repo)
+    fresh = open_app(repo, directory)
+    assert logical(app) == logical(fresh)
+    fresh.embed()
+    assert app.count_unembedded() == 0
+    expected = _vectors(fresh)
+    assert {key: vector for key, vector in _vectors(app).items() if key in expected} == expected
+
+
+def _vectors(app: App) -> dict[bytes, tuple[int, ...]]:
+    with app.store.read() as db:
+        twice = db.execute("SELECT count(*) - count(DISTINCT text_id) FROM vectors").fetchone()
+        assert twice == (0,)
+        return dict(db.execute("SELECT key, vector FROM texts JOIN vectors USING (text_id)").fetchall())
+
+
+# together
+
+
+def test_workers_started_at_once_do_the_work_once(project, tmp_path):
+    finish(*[start_worker(project) for _ in range(3)])
+    assert_complete(project, tmp_path / "fresh")
+    assert log(project) == ""
+    counts = _counts(open_app(project))
+    assert (counts.contents, counts.chunks) == (40, 40)
+
+
+def _counts(app: App) -> inspection.StoreCounts:
+    with app.store.read() as db:
+        return inspection.count_store(db)
+
+
+def test_who_finds_a_worker_at_work_leaves_a_mark_and_goes(project, tmp_path):
+    linked = project.worktree(tmp_path / "linked", "-b", "topic")
+    linked.commit({"only.py": "def linked(): pass\n"})
+    directory = open_app(project).store.directory
+    directory.mkdir()
+    lock = FileLock(directory / "worker.lock")
+    assert lock.try_acquire()
+    try:
+        finish(start_worker(project), start_worker(linked), start_worker(linked))
+    finally:
+        lock.release()
+    assert not open_app(project).store.exists()
+    asked = (directory / "worker.marks").read_bytes().split(b"\0")[:-1]
+    assert sorted(asked) == sorted(os.fsencode(path) for path in (project.path, linked.path, linked.path))
+    finish(start_worker(project))
+    assert not (directory / "worker.marks").exists()
+    assert_complete(project, tmp_path / "fresh")
+    assert_complete(linked, tmp_path / "fresh-linked")
+
+
+def test_indexing_twice_at_once_ends_well_both_times(project, tmp_path):
+    both = [start(project, "index", "update", "--no-embed") for _ in range(2)]
+    for process in both:
+        out, err = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, "Indexed 40 chunks from 40 files" in out) == (0, True), err
+    assert logical(open_app(project)) == logical(open_app(project, tmp_path / "fresh"))
+
+
+def test_a_search_during_indexing_is_answered(project):
+    open_app(project).update()
+    project.commit(sources(1, 300))
+    indexer = start(project, "index", "update", "--no-embed")
+    answers = 0
+    while indexer.poll() is None or not answers:
+        answer = open_app(project).search("act_7_1")
+        assert answer.waiting or answer.hits[0].path == "src/part7.py"
+        answers += 1
+    assert indexer.communicate()[1] == ""
+    wait_for_worker(project)
+
+
+def wait_for_worker(repo: GitRepository) -> None:
+    """Wait until a worker, started before, has done its work and gone."""
+    app = open_app(repo)
+    wait_until(lambda: app.store.exists() and app.count_unembedded() == 0)
+    wait_until(lambda: running(app.store.directory) is None)
+
+
+# started by a search
+
+
+def test_a_search_leaves_what_is_much_to_the_worker(project, tmp_path):
+    app = open_app(project)
+    app.update()
+    assert app.count_unembedded() > INLINE_TEXTS
+    assert app.search("act_7_0").unembedded > INLINE_TEXTS
+    wait_for_worker(project)
+    assert app.search("act_7_0").unembedded == 0
+    assert_complete(project, tmp_path / "fresh")
+
+
+def test_uncommitted_files_are_embedded_too(project):
+    finish(start_worker(project))
+    project.write(sources(1))
+    finish(start_worker(project))
+    answer = open_app(project).search("act_7_1")
+    assert (answer.dirty, answer.unembedded, answer.hits[0].path) == (40, 0, "src/part7.py")
+
+
+def test_a_failure_in_one_worktree_does_not_keep_others_waiting(project, tmp_path):
+    linked = project.worktree(tmp_path / "linked", "--detach")
+    linked.write({".gitrag.yaml": "limit: nonsense\n"})
+    directory = open_app(project).store.directory
+    directory.mkdir()
+    (directory / "worker.marks").write_bytes(os.fsencode(linked.path) + b"\0")
+    finish(start_worker(project))
+    assert "nonsense" in log(project)
+    assert_complete(project, tmp_path / "fresh")
+
+
+# killed
+
+
+@pytest.mark.parametrize("stage", ["updating the view", "writing chunks", "writing vectors"])
+def test_a_worker_killed_in_the_middle_of_writing_loses_nothing(project, tmp_path, stage):
+    for generation in range(3):
+        kill_during(project, stage, generation)
+        assert logical(open_app(project)) == logical(open_app(project, tmp_path / f"fresh{generation}"))
+    finish(start_worker(project))
+    assert_complete(project, tmp_path / "fresh")
+    assert not list(open_app(project).store.directory.glob("damaged*"))
+
+
+def kill_during(repo: GitRepository, stage: str, generation: int) -> None:
+    """Give a worker work and kill it in a stage; again where it was too quick."""
+    note = open_app(repo).store.directory / "lock.holder"
+    for attempt in range(20):
+        repo.commit(sources(100 * (generation + 1) + attempt))
+        note.unlink(missing_ok=True)
+        worker = start_worker(repo)
+        while worker.poll() is None:
+            holder = read_holder(note)
+            if holder and (holder.pid, holder.purpose) == (worker.pid, stage):
+                break
+        worker.kill()
+        worker.communicate()
+        if worker.returncode == -signal.SIGKILL:
+            return
+    raise AssertionError(f"no worker was met {stage}")
+
+
+def test_a_worker_killed_at_any_time_leaves_an_index_that_works(project, tmp_path):
+    finish(start_worker(project))
+    delays = (0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
+    for generation, delay in enumerate(delays, 1):
+        project.commit(sources(generation))
+        worker = start_worker(project)
+        time.sleep(delay)
+        worker.kill()
+        worker.communicate()
+        found = open_app(project).search(f"act_7_{generation}")
+        assert found.waiting or found.hits[0].chunk.name == f"act_7_{generation}"
+        wait_for_worker(project)
+    assert_complete(project, tmp_path / "fresh")
+
+
+def test_what_a_killed_worker_was_asked_for_is_done_by_the_next(project, tmp_path):
+    linked = project.worktree(tmp_path / "linked", "-b", "topic")
+    linked.commit({"only.py": "def linked(): pass\n"})
+    directory = open_app(project).store.directory
+    directory.mkdir()
+    (directory / "worker.taken").write_bytes(os.fsencode(linked.path) + b"\0")
+    finish(start_worker(project))
+    assert_complete(linked, tmp_path / "fresh-linked")
+    assert not (directory / "worker.taken").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_processes_that_share_the_work_end_with_the_worker(project, number):
+    body = "".join(f"def f{n}(a, b):\n    return a + b * {n}\n\n\n" for n in range(500))
+    project.commit({f"big/m{n}.py": f"N = {n}\n{body}" for n in range(200)})
+    worker = start_worker(project)
+    children: set[int] = set()
+
+    def pool_is_at_work() -> bool:
+        children.update(_children(worker.pid))
+        return len(children) > (os.cpu_count() or 1)  # with multiprocessing's resource tracker
+
+    wait_until(pool_is_at_work)
+    worker.send_signal(number)
+    worker.communicate(timeout=PATIENCE_S)
+    wait_until(lambda: not [pid for pid in children if _is_running(pid)])
+    assert open_app(project).status().worker is None
+
+
+def _children(parent: int) -> list[int]:
+    return [pid for pid, above, _state in _processes() if above == parent]
+
+
+def _is_running(wanted: int) -> bool:
+    return any(pid == wanted and not state.startswith("Z") for pid, _above, state in _processes())
+
+
+def _processes() -> list[tuple[int, int, str]]:
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True
+    ).stdout
+    return [(int(pid), int(above), state) for pid, above, state in map(str.split, listed.splitlines())]
+
+
+def test_a_worker_that_is_asked_to_end_ends_cleanly(project, tmp_path):
+    project.commit(sources(1, 400))
+    directory = open_app(project).store.directory
+    worker = start_worker(project)
+    wait_until((directory / "worker.holder").exists)
+    worker.terminate()
+    out, err = worker.communicate(timeout=PATIENCE_S)
+    assert (worker.returncode, out, err) == (128 + signal.SIGTERM, "", "")
+    assert log(project) == ""
+    assert running(directory) is None
+    assert not (directory / "worker.holder").exists()
+    finish(start_worker(project))
+    assert_complete(project, tmp_path / "fresh")
+
+
+# without the model
+
+
+def test_a_model_that_cannot_be_fetched_is_not_asked_for_again_soon(project, tmp_path):
+    project.environment |= NO_NETWORK | {"GITRAG_MODEL_DIR": str(tmp_path / "no-model")}
+    finish(start_worker(project))
+    failed = open_app(project).store.directory / "model.failed"
+    assert failed.exists()
+    assert log(project).count("Could not get the model") == 1
+    finish(start_worker(project))
+    assert log(project).count("Could not get the model") == 1
+    two_hours_ago = time.time() - 7200
+    os.utime(failed, (two_hours_ago, two_hours_ago))
+    finish(start_worker(project))
+    assert log(project).count("Could not get the model") == 2
+    assert failed.stat().st_mtime > two_hours_ago + 3600
+
+
+def test_without_the_model_search_goes_by_words_and_says_so(project, tmp_path):
+    project.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+    open_app(project).update()
+    searching = start(project, "search", "act_7_0")
+    out, err = searching.communicate(timeout=PATIENCE_S)
+    assert searching.returncode == 0
+    assert "src/part7.py" in out
+    assert "80 chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs" in err
+
+
+# the marks
+
+
+def test_work_that_comes_up_meanwhile_is_done_before_the_worker_goes(tmp_path):
+    worker, other = Worker(tmp_path), Worker(tmp_path)
+    done: list[Path] = []
+
+    def work(place: Path, asked: Callable[[], bool]) -> None:
+        done.append(place)
+        if place == tmp_path:
+            later = tmp_path / "later"
+            later.mkdir()
+            assert not asked()
+            assert other.run(later, work) is False
+            assert asked()
+
+    assert worker.run(tmp_path, work) is True
+    assert done == [tmp_path, tmp_path / "later"]
+    assert _left(tmp_path) == ["later", "worker.lock"]
+
+
+def _left(directory: Path) -> Sequence[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def test_newest_texts_are_embedded_first(project):
+    app = open_app(project)
+    app.update()
+    project.commit({"new.py": "def newest(): pass\n"})
+    app.update()
+    with app.store.read() as db:
+        waiting = vectors.pending(db, 2)
+    assert [getattr(text.source, "name", text.source) for text in waiting] == ["newest", "new.py"]
