@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ _MEMORY_LIMIT = "384MB"
 """DuckDB's default is 80 % of the machine; the whole indexing has to stay under 1 GiB."""
 
 
+_ASIDE = "damaged-*.duckdb*"
 _BUILD = "Run `gitrag index` to build it."
 
 _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
@@ -34,7 +36,7 @@ _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
         "Free some space and try again; nothing was lost.",
     ),
     (
-        ("Permission denied", "Read-only file system", "Is a directory"),
+        ("Permission denied", "Read-only file system"),
         StoreError,
         "Cannot open {path}: {text}",
         "Make it writable.",
@@ -54,19 +56,20 @@ _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
 )
 """What DuckDB says when the file is not at fault: signs in its message, our error, message and hint."""
 
-_DAMAGE = (
-    "not a valid DuckDB database",
-    "is an existing extension",  # a file of SQLite's, say
-    "Corrupt database",
-    "Could not read enough bytes",
-    "checksum",
-    "Serialization Error",
-    "Failed to deserialize",
-    "INTERNAL Error",
-    "FATAL Error",
-    "WAL",
-)
-"""What it says of a file cut short, overwritten, or of something else."""
+_DAMAGE = {
+    "not a valid DuckDB database": "no DuckDB database",
+    "is an existing extension": "no DuckDB database",  # a file of SQLite's, say
+    "Is a directory": "a directory",
+    "Could not read enough bytes": "cut short",
+    "checksum": "its checksums do not match",
+    "Corrupt database": "corrupt",
+    "Serialization Error": "corrupt",
+    "Failed to deserialize": "corrupt",
+    "INTERNAL Error": "corrupt",
+    "FATAL Error": "corrupt",
+    "WAL": "its log is corrupt",
+}
+"""What it says of a file cut short, overwritten, or of something else, and how we put it."""
 
 
 class StoreMissingError(StoreError):
@@ -101,8 +104,8 @@ class Store:
         self._lock = StoreLock(directory, lock_timeout_s)
 
     def exists(self) -> bool:
-        """Tell whether there is an index file."""
-        return self.path.is_file()
+        """Tell whether there is an index, or something in its place."""
+        return self.path.exists()
 
     def size_bytes(self) -> int:
         """Measure the index on disk, its log included."""
@@ -170,25 +173,48 @@ class Store:
             finally:
                 db.close()  # an open transaction is rolled back
 
-    def remove(self) -> None:
-        """Delete the index: derived data, nothing of the user's."""
-        if self.directory.is_dir():
-            with self._lock.exclusive("removing the index"):
-                self._delete()
+    def remove(self) -> int:
+        """Delete the index, and what was moved aside: derived data, nothing of the user's.
 
-    def _delete(self) -> None:
-        for path in self.directory.glob("index.duckdb*"):
-            with suppress(FileNotFoundError):
-                path.unlink()
+        Returns:
+            The bytes freed.
+
+        Raises:
+            StoreError: It cannot be deleted.
+            BusyError: Others held it for too long.
+        """
+        paths = [path for pattern in ("index.duckdb*", _ASIDE) for path in self.directory.glob(pattern)]
+        if not paths:
+            return 0
+        freed = sum(path.stat().st_size for path in paths)
+        with self._lock.exclusive("removing the index"):
+            self._delete("index.duckdb*", _ASIDE)
+        return freed
+
+    def _delete(self, *patterns: str) -> None:
+        for path in [path for pattern in patterns for path in self.directory.glob(pattern)]:
+            try:
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+            except OSError as error:
+                raise self._unwritable(error) from error
 
     def _make_directory(self) -> None:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            problem = f"Cannot write the index to {self.directory}: it is not a directory."
+            raise StoreError(problem, "Move it out of the way.") from error
         except OSError as error:
-            raise StoreError(
-                f"Cannot write the index to {self.directory}: {error.strerror}.",
-                "The index lives in the git directory; make it writable, or free some disk space.",
-            ) from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"Cannot write the index to {self.directory}: {error.strerror}.",
+            "The index lives in the git directory; make it writable, or free some disk space.",
+        )
 
     def _open_or_make(self) -> DuckDBPyConnection:
         """Open the file for writing, made, migrated or built anew as need be; the lock is held."""
@@ -198,7 +224,7 @@ class Store:
             db = self._open_writable()
             if db is not None:
                 return db
-            self._delete()
+            self._delete("index.duckdb*")
             self._say("The index was made by another version of gitrag; building it again.")
         except (duckdb.Error, ForeignDatabaseError) as error:
             self._move(self._diagnose(error))
@@ -267,14 +293,21 @@ class Store:
         for signs, kind, message, hint in _NOT_DAMAGE:
             if any(sign in whole for sign in signs):
                 raise kind(message.format(path=self.path, text=text), hint) from error
-        if isinstance(error, ForeignDatabaseError) or any(sign in whole for sign in _DAMAGE):
+        if isinstance(error, ForeignDatabaseError):
             return text
+        for sign, words in _DAMAGE.items():
+            if sign in whole:
+                return words
         raise error  # a statement of ours is wrong: a bug
 
     def _move(self, problem: str) -> None:
         target = self.path.with_name(f"damaged-{time.strftime('%Y%m%d-%H%M%S')}.duckdb")
-        with suppress(FileNotFoundError):
-            self.path.replace(target)
-        with suppress(FileNotFoundError):
-            Path(f"{self.path}.wal").replace(f"{target}.wal")
-        self._say(f"The index could not be read ({problem}); moved aside to {target.name} and built again.")
+        self._delete(_ASIDE)  # one is enough to look into
+        try:
+            with suppress(FileNotFoundError):
+                self.path.replace(target)
+            with suppress(FileNotFoundError):
+                Path(f"{self.path}.wal").replace(f"{target}.wal")
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._say(f"The index was damaged ({problem}); it has been moved aside to {target.name}.")

@@ -255,6 +255,45 @@ def test_a_database_of_something_else_is_moved_aside(tmp_path: Path):
         assert db.execute("SELECT answer FROM mine").fetchall() == [(42,)]
 
 
+def test_a_directory_in_the_indexs_place_is_moved_aside(tmp_path: Path):
+    said: list[str] = []
+    store = open_store(tmp_path, said)
+    store.path.mkdir()
+    with store.write("test") as db:
+        content.ensure(db, [(BLOB, "python")])
+    assert [line.partition(";")[0] for line in said] == ["The index was damaged (a directory)"]
+
+
+def test_only_the_last_damaged_index_is_kept(tmp_path: Path):
+    store = open_store(tmp_path)
+    (tmp_path / "damaged-20000101-000000.duckdb").write_bytes(b"old")
+    store.path.write_bytes(b"new")
+    with store.write("test"):
+        pass
+    assert [path.read_bytes() for path in tmp_path.glob("damaged-*")] == [b"new"]
+
+
+def test_removing_takes_what_was_moved_aside_too(tmp_path: Path):
+    store = open_store(tmp_path)
+    (tmp_path / "damaged-20000101-000000.duckdb").write_bytes(b"12345")
+    (tmp_path / "log").write_bytes(b"stays")
+    store.path.write_bytes(b"1234567")
+    assert store.remove() == 12
+    assert store.remove() == 0
+    assert not store.exists()
+    assert not list(tmp_path.glob("*.duckdb"))
+    assert (tmp_path / "log").exists()
+
+
+def test_a_file_in_the_directorys_place_is_told(tmp_path: Path):
+    (tmp_path / "gitrag").write_bytes(b"a file")
+    with (
+        pytest.raises(StoreError, match="it is not a directory"),
+        open_store(tmp_path / "gitrag").write("test"),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("damage", ["cut", "noise"])
 def test_a_damaged_store_is_moved_aside_and_built_again(tmp_path: Path, damage: str):
     said: list[str] = []
