@@ -437,16 +437,32 @@ class App:
         """Have the model, fetched if need be; False when it was tried in vain a short time ago."""
         if self.model_is_there():
             return True
-        failed = self.store.directory / "model.failed"
+        failed = self._fetch_failure
         if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:
             return False
         try:
             weights.fetch(self.model_dir)
-        except GitragError:
-            failed.touch()
+        except GitragError as error:
+            failed.write_text(str(error), "utf-8", errors="backslashreplace")
             raise
-        failed.unlink(missing_ok=True)
+        self.forget_fetch_failure()
         return True
+
+    def fetch_failure(self) -> str:
+        """Say why the model could not be fetched in the background; empty when it could, or was not tried."""
+        try:
+            return self._fetch_failure.read_text("utf-8")
+        except (OSError, ValueError):
+            return ""
+
+    def forget_fetch_failure(self) -> None:
+        """Let the background worker try again at once."""
+        with suppress(OSError):
+            self._fetch_failure.unlink(missing_ok=True)
+
+    @property
+    def _fetch_failure(self) -> Path:
+        return self.store.directory / "model.failed"
 
     def _encoder_if_ready(self) -> Encoder | None:
         """Load the model if it is there; say so when it is there but damaged."""

@@ -128,5 +128,6 @@ def _worker(app: App) -> Check:
 def _model(app: App) -> Check:
     found = weights.status(app.model_dir)
     if not found.ready:
-        return Check("model", State.WARN, found.problem, "gitrag model fetch")
+        problem = f"{found.problem} {app.fetch_failure()}".strip()
+        return Check("model", State.WARN, problem, "gitrag model fetch")
     return Check("model", State.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")

@@ -13,7 +13,9 @@ from gitrag.cli.model import fetch_model
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import age, count, size
+from gitrag.embedding.weights import DOWNLOAD_BYTES
 from gitrag.errors import OK
+from gitrag.prerequisites import check_writable, require
 
 
 @group(
@@ -46,7 +48,10 @@ def index(context: click.Context) -> int:
 @click.option("--embed/--no-embed", default=True, help="Compute vectors in the background.  [default: embed]")
 @pass_session
 def update(session: Session, *, embed: bool) -> int:
-    """Bring the text index up to date with HEAD and the uncommitted changes."""
+    """Bring it up to date.
+
+    With HEAD and the uncommitted changes: the text at once, vectors in the background.
+    """
     return update_index(session, embed=embed)
 
 
@@ -65,7 +70,10 @@ def update(session: Session, *, embed: bool) -> int:
 @click.option("--skip", is_flag=True, help="Do nothing, and say so.")
 @pass_session
 def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bool) -> int:
-    """Compute the vectors of chunks that have none: with a GPU here, else in the background."""
+    """Compute the vectors of chunks that have none.
+
+    On a GPU here; else in the background, at a low priority.
+    """
     terminal = session.terminal
     if skip:
         terminal.print("Embed skipped per --skip flag")
@@ -75,13 +83,12 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
     waiting = app.count_unembedded()
     if not waiting:
         terminal.print("Every chunk is embedded.")
-    elif foreground or app.embeds_on_gpu():
+        return OK
+    require([check_writable(app.store.directory)])
+    if foreground or app.embeds_on_gpu():
         embed_here(session, app, waiting, seconds)
     else:
-        app.start_worker()
-        terminal.print(
-            f"Embedding {count(waiting, 'text')} in the background; log: {app.store.directory / 'log'}"
-        )
+        embed_in_background(session, app, waiting)
     return OK
 
 
@@ -95,7 +102,7 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
-    """List the collections: documents, chunks, unembedded, last update."""
+    """List the collections, and what they hold."""
     app = session.app()
     app.require_index()
     found = app.status()
@@ -111,9 +118,12 @@ def status(session: Session, *, as_json: bool) -> int:
         session.terminal.print(json.dumps([row], indent=2))
         return OK
     updated = age(time.time() - found.updated) + " ago" if found.updated else "never"
-    session.terminal.print(f"{'collection':<24} {'documents':>9} {'chunks':>8} {'unembedded':>10}  updated")
+    name = f"{row['collection']:<10}"
     session.terminal.print(
-        f"{row['collection']:<24} {row['documents']:>9} {row['chunks']:>8} {row['unembedded']:>10}  {updated}"
+        f"{'collection':<{len(name)}}  {'documents':>9}  {'chunks':>8}  {'unembedded':>10}  updated"
+    )
+    session.terminal.print(
+        f"{name}  {row['documents']:>9,}  {row['chunks']:>8,}  {row['unembedded']:>10,}  {updated}"
     )
     return OK
 
@@ -122,26 +132,30 @@ def status(session: Session, *, as_json: bool) -> int:
 @pass_session
 def remove(session: Session) -> int:
     """Delete the index. It holds nothing that cannot be computed again."""
+    from gitrag.hooking.install import State
+    from gitrag.hooking.install import status as hooks_status
+
     app = session.app()
-    freed = app.store.size_bytes()
-    app.store.remove()
+    freed = app.store.remove()
+    if not freed:
+        session.terminal.print("There is no index to remove.")
+        return OK
     session.terminal.print(f"Removed the index ({size(freed)}).")
-    session.terminal.hint("`gitrag hooks uninstall` removes the hooks, which would build it again.")
+    if any(report.state is State.INSTALLED for report in hooks_status(app.repo)):
+        session.terminal.hint("`gitrag hooks uninstall` removes the hooks, which would build it again.")
     return OK
 
 
 def update_index(session: Session, *, embed: bool) -> int:
     """Update with a progress bar, say what was done, and start the worker for the vectors."""
     app = session.app()
+    require([check_writable(app.store.directory)])
     with session.terminal.progress("Indexing") as progress:
         indexed = app.update(advance=progress.update)
     say_indexed(indexed, session.terminal)
     waiting = indexed.counts.texts - indexed.counts.embedded
     if waiting and embed:
-        app.start_worker()
-        session.terminal.print(
-            f"Embedding {count(waiting, 'text')} in the background; log: {app.store.directory / 'log'}"
-        )
+        embed_in_background(session, app, waiting)
     return OK
 
 
@@ -152,8 +166,12 @@ def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
         f"Indexed {count(counts.chunks, 'chunk')} from {count(counts.files, 'file')}"
         f" in {indexed.seconds:.1f} s"
     )
-    if done.cut < counts.files:
-        terminal.print(f"  {count(done.cut, 'file')} read now; the rest was known by content")
+    if not done.cut and counts.files:
+        terminal.print("  nothing was new")
+    elif done.cut < counts.files:
+        terminal.print(f"  {count(done.cut, 'file')} new, the others known by their content")
+    if done.dirty:
+        terminal.print(f"  {count(done.dirty, 'uncommitted change')} on top")
     if counts.skipped:
         reasons = ", ".join(f"{number} {reason}" for reason, number in counts.skipped)
         terminal.print(f"  left out: {reasons}")
@@ -174,6 +192,17 @@ def embed_here(session: Session, app: App, waiting: int, seconds: float | None =
     if done < waiting:
         app.start_worker()
         terminal.print(f"{count(waiting - done, 'text')} left: they follow in the background")
+
+
+def embed_in_background(session: Session, app: App, waiting: int) -> None:
+    """Start the worker, and say so."""
+    if not app.model_is_there():
+        app.forget_fetch_failure()
+        session.terminal.print(f"The model is fetched first, once ({size(DOWNLOAD_BYTES)}).")
+    app.start_worker()
+    session.terminal.print(
+        f"Embedding {count(waiting, 'text')} in the background; log: {app.store.directory / 'log'}"
+    )
 
 
 for each in (update, embed, status, remove):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from gitrag.cli.frame import Example, command
-from gitrag.cli.index import embed_here, say_indexed
+from gitrag.cli.index import embed_here, embed_in_background, say_indexed
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.words import count, size
 from gitrag.errors import OK, StoreError
+from gitrag.store.connection import StoreMissingError
 
 
 @command(
@@ -37,6 +39,8 @@ def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -
     prerequisites.require([prerequisites.check_git(session.environ), prerequisites.check_packages()])
     app = session.app()
     prerequisites.require([prerequisites.check_writable(app.store.directory)])
+    with suppress(StoreMissingError), app.store.read():
+        pass  # an index of a newer gitrag, or one that somebody holds, is told before anything is written
 
     if hooks:
         reports = install(app.repo)
@@ -51,7 +55,7 @@ def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -
         except StoreError as error:
             terminal.warn(f"{error} {error.hint}")
         else:
-            terminal.print(f".gitignore: {done + ' .sdd/' if done else 'has .sdd/'}")
+            terminal.print(f".gitignore: .sdd/ {'added' if done else 'is in it'}")
 
     with terminal.progress("Indexing") as progress:
         indexed = app.update(advance=progress.update)
@@ -63,14 +67,8 @@ def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -
     elif waiting and (foreground or app.embeds_on_gpu()):
         embed_here(session, app, waiting)
     elif waiting:
-        if not app.model_is_there():
-            from gitrag.embedding.weights import DOWNLOAD_BYTES
-
-            terminal.print(f"Model: the first embed fetches it, once ({size(DOWNLOAD_BYTES)})")
-        app.start_worker()
-        terminal.print(
-            f"Embedding {count(waiting, 'text')} in the background; `gitrag status` shows how far it is"
-        )
+        embed_in_background(session, app, waiting)
     terminal.print()
     terminal.print('Next: gitrag search "where is …"')
+    terminal.print("      gitrag status   how far the vectors are, and what was left out")
     return OK

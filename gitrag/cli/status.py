@@ -35,11 +35,11 @@ def status(session: Session, *, as_json: bool) -> int:
         row["model"]["path"] = str(found.model.path)
         session.terminal.print(json.dumps(row, indent=2))
         return OK
-    _show(found, session.terminal)
+    _show(found, app.fetch_failure(), session.terminal)
     return OK
 
 
-def _show(found: Status, terminal: Terminal) -> None:
+def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
     def line(label: str, text: str) -> None:
         terminal.print(f"{terminal.style(f'{label:<11}', 'bold')} {text}")
 
@@ -75,6 +75,8 @@ def _show(found: Status, terminal: Terminal) -> None:
     if not found.fresh:
         terminal.hint("the next search catches up; `gitrag index` does it now")
     if not found.model.ready:
+        if fetch_failure:
+            terminal.warn(fetch_failure)
         terminal.hint("gitrag model fetch")
     elif view.embedded < view.texts and not found.worker:
         terminal.hint("gitrag index embed")
