@@ -33,6 +33,11 @@ def test_a_pasted_file_is_cut_to_its_first_terms():
     assert question.words[0] == "word0"
 
 
+def test_a_pasted_word_of_a_megabyte_is_read():
+    """In linear time: a quadratic reader would not come back."""
+    assert read("x" * 1_000_000).words == ("x" * 1_000_000,)
+
+
 @pytest.mark.parametrize("text", ["", "   ", "?!", "\n\t"])
 def test_no_words_no_terms(text: str):
     assert read(text).words == ()

@@ -1,0 +1,285 @@
+"""What a search finds, what it leaves out, and that it always says the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitrag.app import App, SearchOptions
+from gitrag.embedding.encoder import Encoder
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.report import as_json, as_text
+from gitrag.store import candidates, views
+from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.store.views import Overlay
+from tests.golden.project import project
+from tests.indexes import open_app
+from tests.repository import GitRepository, create_repository, isolated_environment
+
+ALL = SearchOptions(limit=1000, min_score=0.0)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory, model_dir) -> dict[str, str]:
+    return isolated_environment(tmp_path_factory.mktemp("home")) | {"GITRAG_MODEL_DIR": str(model_dir)}
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory, environment) -> App:
+    """An index of the golden project, vectors included; not to be written to."""
+    repository = create_repository(tmp_path_factory.mktemp("project") / "p", environment, project())
+    opened = open_app(repository)
+    opened.update()
+    opened.embed()
+    return opened
+
+
+@pytest.fixture
+def own(tmp_path, environment) -> GitRepository:
+    """A small repository to change."""
+    files = {
+        "src/door.py": "def open_door(key):\n    return key\n",
+        "src/window.py": "def open_window():\n    return 1\n",
+        "docs/house.md": "# House\n\nHow to open a door.\n",
+    }
+    repository = create_repository(tmp_path / "own", environment, files)
+    open_app(repository).update()
+    return repository
+
+
+def paths(app: App, query: str, options: SearchOptions = ALL) -> list[str]:
+    return [hit.path for hit in app.search(query, options).hits]
+
+
+# filters
+
+
+@pytest.mark.parametrize(
+    ("filters", "holds"),
+    [
+        (Filters(kinds=("method",)), lambda hit: hit.chunk.kind == "method"),
+        (Filters(kinds=("section", "class")), lambda hit: hit.chunk.kind in ("section", "class")),
+        (Filters(languages=("go",)), lambda hit: hit.path.endswith(".go")),
+        (Filters(languages=("typescript", "tsx")), lambda hit: hit.path.startswith("web/")),
+        (Filters(globs=("agent/**",)), lambda hit: hit.path.startswith("agent/")),
+        (Filters(globs=("*.md", "Makefile")), lambda hit: hit.path.endswith((".md", "Makefile"))),
+        (Filters(globs=("service/",), kinds=("class",)), lambda hit: hit.path.startswith("service/")),
+    ],
+    ids=str,
+)
+def test_filters_act_before_the_cut(app, filters, holds):
+    """However few hits are asked for, a filtered search gives the best of what passes the filter."""
+    query = "scans of a parcel that are sent to the service"
+    every = SearchOptions(filters=filters, limit=1000, min_score=0.0)
+    found = app.search(query, every).hits
+    assert found
+    assert all(map(holds, found))
+    few = app.search(query, SearchOptions(filters=filters, limit=2, min_score=0.0)).hits
+    assert few == found[:2]
+
+
+def test_a_filter_that_nothing_passes_finds_nothing(app):
+    for filters in (Filters(languages=("cobol",)), Filters(globs=("no/such/**",))):
+        assert paths(app, "parcel", SearchOptions(filters=filters, min_score=0.0)) == []
+
+
+def test_filtering_does_not_change_what_a_language_is_called(app):
+    assert "agent/spool.go" in paths(app, "spool", SearchOptions(filters=Filters(languages=("go",))))
+
+
+# the question
+
+
+@pytest.mark.parametrize("query", ["", "   ", "?!… --- ()", "\n\t", "_"])
+def test_a_question_without_words_is_refused_with_an_example(app, query):
+    with pytest.raises(UsageError) as caught:
+        app.search(query)
+    assert "gitrag search" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "a",
+        "7",
+        "parcel " * 1500,
+        "x" * 10_000,
+        " ".join(f"word{n}" for n in range(2000)),
+        "\N{CJK UNIFIED IDEOGRAPH-6570}\N{CJK UNIFIED IDEOGRAPH-636E}\N{CJK UNIFIED IDEOGRAPH-5E93}",
+        "caf\udce9 parcel",
+        "'; DROP TABLE chunks; -- parcel",
+        "par\0cel",
+        'parcel\'s "state" {} %s $1 ?',
+    ],
+    ids=lambda query: ascii(query[:20]),
+)
+def test_any_other_question_is_answered(app, query):
+    answer = app.search(query)
+    assert answer == app.search(query)
+    assert all(0 <= hit.score <= 1 for hit in answer.hits)
+
+
+def test_a_question_in_chinese_finds_chinese_text(own):
+    own.write({"src/zh.py": 'def f():\n    """重试数据库连接。"""\n'})
+    assert paths(open_app(own), "数据库连接")[0] == "src/zh.py"
+
+
+@pytest.mark.parametrize("query", ["zxqv wkjh qqpf", "flurbington snorkwaffle", "8f3a9c1e77"])
+def test_nonsense_finds_nothing(app, query):
+    assert app.search(query).hits == ()
+
+
+def test_without_an_index_the_way_to_one_is_said(tmp_path, environment):
+    empty = open_app(create_repository(tmp_path / "Without", environment, {"a.py": "A = 1\n"}))
+    with pytest.raises(NotSetUpError) as caught:
+        empty.search("anything")
+    assert str(caught.value) == "No gitrag collections found for without. Run `gitrag index` first."
+
+
+# the order
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "name"),
+    [
+        ("TokenBucket", "service/rate_limit.py", "TokenBucket"),
+        ("verify_token", "service/auth.py", "verify_token"),
+        ("Database.transaction", "service/database.py", "Database.transaction"),
+        ("fetchWithBackoff", "web/src/api.ts", "fetchWithBackoff"),
+        ("where is ReadScanner called", "agent/scanner.go", "ReadScanner"),
+        ("notifier", "service/notifications.py", "Notifier"),
+    ],
+)
+def test_the_definition_of_a_name_comes_first(app, query, path, name):
+    first = app.search(query).hits[0]
+    assert (first.path, first.chunk.qualified_name) == (path, name)
+
+
+def test_scores_never_rise_and_a_file_comes_once(app):
+    hits = app.search("token of a parcel", ALL).hits
+    assert len({hit.path for hit in hits}) == len(hits) > 5
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_every_chunk_may_be_asked_for(app):
+    hits = app.search("token of a client", SearchOptions(limit=1000, min_score=0.0, every_chunk=True)).hits
+    assert len({(hit.path, hit.chunk.line_start) for hit in hits}) == len(hits)
+    assert len({hit.path for hit in hits}) < len(hits)
+    assert all(hit.also == () for hit in hits)
+
+
+def test_a_copy_is_shown_once(own):
+    text = own.file("src/door.py").read_text()
+    own.commit({"lib/door.py": text})
+    assert sum(path.endswith("door.py") for path in paths(open_app(own), "open_door")) == 1
+
+
+def test_the_limit_and_the_least_score_hold(app):
+    assert len(app.search("parcel", SearchOptions(limit=3, min_score=0.0)).hits) == 3
+    for hit in app.search("parcel", SearchOptions(limit=1000, min_score=0.5)).hits:
+        assert hit.score >= 0.5
+
+
+def test_shown_lines_are_the_files_lines(app):
+    for hit in app.search("compute the state of a parcel", ALL).hits:
+        assert app.repo.root is not None
+        whole = (app.repo.root / hit.path).read_text().split("\n")
+        assert hit.chunk.text.split("\n") == whole[hit.chunk.line_start - 1 : hit.chunk.line_end]
+        for line in hit.lines:
+            assert line.text == whole[line.number - 1].rstrip()
+
+
+# what is not committed
+
+
+def test_an_edit_is_found_at_once_and_the_old_text_is_not(own):
+    own.write({"src/door.py": "def close_hatch(bolt):\n    return bolt\n"})
+    answer = open_app(own).search("close_hatch")
+    assert (answer.hits[0].path, answer.hits[0].chunk.name, answer.dirty) == ("src/door.py", "close_hatch", 1)
+    assert all("open_door" not in hit.chunk.text for hit in open_app(own).search("open_door", ALL).hits)
+
+
+def test_a_new_file_is_found_and_a_removed_one_is_not(own):
+    own.write({"src/attic.py": "def climb_ladder():\n    pass\n", "src/window.py": None})
+    assert paths(open_app(own), "climb_ladder")[0] == "src/attic.py"
+    assert "src/window.py" not in paths(open_app(own), "open_window")
+
+
+def test_committed_leaves_changes_out(own):
+    own.write({"src/door.py": "def close_hatch():\n    pass\n", "src/new.py": "def open_door_new(): pass\n"})
+    committed = SearchOptions(committed_only=True)
+    answer = open_app(own).search("open_door", committed)
+    assert (answer.hits[0].chunk.name, answer.dirty) == ("open_door", 0)
+    assert "src/new.py" not in paths(open_app(own), "open_door_new", committed)
+    assert paths(open_app(own), "close_hatch")[0] == "src/door.py"
+
+
+def test_an_answer_is_the_same_before_and_after_the_commit(own):
+    own.write({"src/attic.py": "def climb_ladder():\n    pass\n", "src/door.py": "def shut(): pass\n"})
+    before = open_app(own).search("how to climb into the attic", ALL)
+    own.commit()
+    after = open_app(own).search("how to climb into the attic", ALL)
+    assert as_json(before) == as_json(after)
+
+
+# the same again
+
+
+def test_the_same_index_and_question_give_the_same_bytes(app, environment):
+    query = "keep scans until the service accepts them"
+    expected = as_json(app.search(query, ALL)), as_text(app.search(query, ALL), explain=True)
+    for _ in range(5):
+        again = open_app(GitRepository(Path(app.repo.root or ""), environment))
+        assert (
+            as_json(again.search(query, ALL)),
+            as_text(again.search(query, ALL), explain=True),
+        ) == expected
+    runs = [
+        subprocess.run(
+            [sys.executable, "-P", "-m", "gitrag", "search", "--output", "json", query],
+            cwd=app.repo.root,
+            env=environment,
+            capture_output=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1]
+    assert list(json.loads(runs[0])) == [
+        "query", "adr_matches", "spec_matches", "code_snippets", "call_graphs"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", ["retry with backoff", "sign a token", "a pool of connections"])
+def test_two_stages_find_what_the_exact_scan_finds(app, monkeypatch, query):
+    """All of the scope fits in the first stage here, so the second must give the same."""
+    exact = app.search(query, ALL)
+    monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
+    assert as_json(app.search(query, ALL)) == as_json(exact)
+
+
+def test_meaning_ranks_by_the_models_own_cosines(app, model_dir):
+    """The chunk's vector with half of its path's, as an encoder of the texts would have it."""
+    from gitrag.embedding.text import chunk_text, path_text
+    from gitrag.store.content import read_chunks
+
+    encoder = Encoder.load(model_dir)
+    question = encoder.encode_query("how are passwords stored")
+    with app.store.read() as db:
+        view = views.current(db, "")
+        assert view is not None
+        scope = candidates.open_scope(db, view.view_id, Overlay(), NO_FILTERS, None)
+        found = candidates.semantic(db, scope, question, 10)
+        chunks = read_chunks(db, [hit.chunk_id for hit in found])
+        names = candidates.read_paths(db, [hit.path_id for hit in found])
+    for hit in found:
+        of_chunk, of_path = encoder.encode([chunk_text(chunks[hit.chunk_id]), path_text(names[hit.path_id])])
+        both = of_chunk + candidates.PATH_WEIGHT * of_path
+        expected = float(question @ both / (both @ both) ** 0.5)
+        assert hit.score == pytest.approx(expected, abs=0.005)
+    encoder.close()
