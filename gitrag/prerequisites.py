@@ -29,7 +29,6 @@ PACKAGES = (
     "numpy",
     "onnx",
     "onnxruntime",
-    "pathspec",
     "platformdirs",
     "portalocker",
     "pygit2",
