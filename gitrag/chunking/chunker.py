@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gitrag.chunking.cutting import cut
 from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import BY_NAME, Language
-from gitrag.chunking.outline import outline
+from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
 from gitrag.chunking.pieces import windows
 from gitrag.chunking.prose import is_prose, sections
@@ -75,12 +75,14 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
         pattern, other = language.case
         if _compiled(pattern.encode()).search(source):
             language = BY_NAME[other]
+    if language.noise:
+        source = _compiled(language.noise.encode()).sub(_without_group, source)
     if language.embedded:
         source = _only(source, language.embedded)
     try:
         if language.wary and len(source) > PROBE_BYTES:
             head = source[: source.rfind(b"\n", 0, PROBE_BYTES) + 1]
-            if not head or outline(head, lines, language) is None:
+            if is_foreign(head, language):
                 return None
         return outline(source, lines, language)
     except GrammarError:
@@ -96,6 +98,13 @@ def _is_hopelessly_nested(source: bytes) -> bool:
             break
         brackets = fewer
     return len(brackets) > MAX_UNMATCHED_BRACKETS
+
+
+def _without_group(found: re.Match[bytes]) -> bytes:
+    """Return a match with its first group blanked out."""
+    start, end = found.span(1)
+    whole = found[0]
+    return whole[: start - found.start()] + b" " * (end - start) + whole[end - found.start() :]
 
 
 def _only(source: bytes, pattern: str) -> bytes:

@@ -28,6 +28,7 @@ class Language:
         wary: Whether the grammar takes seconds and gigabytes over what is not its language, so that the first
             lines must parse before the rest is tried.
         embedded: Regular expression whose first group is the part to parse; the rest is other text.
+        noise: Regular expression whose first group the parser does not see: macros that are no syntax.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Language:
     owner_parts: int = 99
     case: tuple[str, str] | None = None
     embedded: str = ""
+    noise: str = ""
     wary: bool = False
 
 
@@ -52,6 +54,8 @@ def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", *
 _CPP_HEADER = (
     r"(?m)^\s*(?:class\s+\w[^;]*$|namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)"
 )
+# class LIB_EXPORT Table : public Base {
+_EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\w+\s*(?:final\b\s*)?[:{])"
 _SCRIPT_ELEMENT = r"(?s)<script\b[^>]*>(.*?)</script\s*>"
 
 LANGUAGES: tuple[Language, ...] = (
@@ -76,7 +80,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("kotlin", "kt kts"),
     _parsed("scala", "scala sc sbt", interpreters="scala"),
     _parsed("c", "c h", case=(_CPP_HEADER, "cpp")),
-    _parsed("cpp", "cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ino", owner_parts=1),
+    _parsed("cpp", "cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ino", owner_parts=1, noise=_EXPORT_MACRO),
     _parsed("cuda", "cu cuh", "cpp", owner_parts=1),
     _parsed("csharp", "cs csx"),
     _parsed(
@@ -106,7 +110,6 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("julia", "jl", interpreters="julia", wary=True),
     # Further ones
     _parsed("objc", "m mm"),
-    _parsed("perl", "pl pm t", interpreters="perl"),
     _parsed("groovy", "groovy gradle gvy", files="jenkinsfile", interpreters="groovy"),
     _parsed("clojure", "clj cljs cljc bb edn", interpreters="bb clojure"),
     _parsed("erlang", "erl hrl escript", interpreters="escript", merge_clauses=True),
@@ -148,6 +151,7 @@ LANGUAGES: tuple[Language, ...] = (
     Language("cmake", "cmake", files="cmakelists.txt"),
     Language("dockerfile", "dockerfile", files="dockerfile containerfile"),
     Language("nix", "nix"),
+    Language("perl", "pl pm t", interpreters="perl"),  # its scanner loops and crashes on what is not Perl
     Language("vim", "vim", files=".vimrc"),
     Language("awk", "awk", interpreters="awk gawk mawk"),
     Language("tcl", "tcl tk", interpreters="tclsh wish"),

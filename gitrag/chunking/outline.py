@@ -35,8 +35,14 @@ if TYPE_CHECKING:
 # A signature is one line of a result; the rest of a longer one is in the chunk's text.
 SIGNATURE_CHARS = 300
 
-# Past this share of characters outside definitions that did not parse, the tree says nothing about the file.
+# Past this share of bytes outside definitions that did not parse, and below this one in definitions, the tree
+# says nothing about the file.
 MAX_ERROR_SHARE = 0.5
+MIN_DEFINED_SHARE = 0.2
+
+# More error nodes than this in 8,000 bytes are another language: foreign text gives 10 to 1,700, a damaged
+# source one or two.
+MAX_PROBE_ERRORS = 20
 
 # Parts of a written name that say where JavaScript keeps it, not whose it is.
 _NO_OWNERS = frozenset({"exports", "module", "prototype", "this", "self"})
@@ -150,6 +156,16 @@ def outline(  # noqa: C901 (one loop over the captures)
     if errors and _mostly_errors(errors, definitions, len(source)):
         return None
     return definitions
+
+
+def is_foreign(head: bytes, language: Language) -> bool:
+    """Whether the first lines of a source are plainly not in its language.
+
+    Raises:
+        GrammarError: If they are too costly to parse.
+    """
+    found = matches(parse(head, language), language)
+    return sum("error" in captures for _, captures in found) > MAX_PROBE_ERRORS
 
 
 def _gather(
@@ -306,11 +322,11 @@ def _without_arguments(name: str) -> str:
 
 
 def _mostly_errors(errors: Sequence[tree_sitter.Node], definitions: Sequence[Definition], size: int) -> bool:
-    """Whether more than ``MAX_ERROR_SHARE`` of the source is in error nodes outside of definitions."""
+    """Whether error nodes outside of definitions are most of a source, and definitions little of it."""
     spans = sorted(
         [(node.start_byte, 1, node.end_byte) for node in errors] + [(d.start, 0, d.end) for d in definitions]
     )
-    wrong = 0
+    wrong = defined = 0
     defined_to = wrong_to = 0
     # Error nodes and definitions nest or are apart; what a definition covers inside an error is not wrong.
     for start, is_error, end in spans:
@@ -321,8 +337,9 @@ def _mostly_errors(errors: Sequence[tree_sitter.Node], definitions: Sequence[Def
         else:
             from_ = max(start, defined_to)
             wrong -= max(0, min(end, wrong_to) - from_)
+            defined += max(0, end - from_)
             defined_to = max(defined_to, end)
-    return wrong > MAX_ERROR_SHARE * size
+    return wrong > MAX_ERROR_SHARE * size and defined < MIN_DEFINED_SHARE * size
 
 
 def _last_row(node: tree_sitter.Node) -> int:

@@ -43,12 +43,13 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
         GrammarError: If parsing would take far longer than it does for any source of this size.
     """
     if not source.endswith(b"\n"):
-        source += b"\n"  # without it Perl's scanner does not return from a comment on the last line
+        source += b"\n"  # some grammars end lines, not files
     left = PARSE_STEPS + int(len(source) * PARSE_STEPS_PER_BYTE)
     # The binding (0.26.1) takes a progress callback only beside a read callback, and never lets go of what
-    # that returns: so the parser is given one view of everything, which is taken back. The query's text
-    # predicates come here too, later, and want bytes.
-    view = memoryview(source)
+    # that returns: so the parser is given views, which are taken back. The query's text predicates come here
+    # too, later, and want bytes.
+    whole = memoryview(source)
+    views = [whole]
     parsing = True
 
     def read(offset: int, _point: tree_sitter.Point) -> memoryview | bytes | None:
@@ -56,7 +57,8 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
             return None
         if not parsing:
             return source[offset : offset + TEXT_BYTES]
-        return view if offset == 0 else source[offset:]
+        views.append(whole[offset:])
+        return views[-1]
 
     def spent(_offset: int, _has_error: bool) -> bool:
         nonlocal left
@@ -71,7 +73,8 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
         raise GrammarError(f"parsing {language.name} took too many steps") from error
     finally:
         parsing = False
-        view.release()
+        for view in reversed(views):
+            view.release()
 
 
 def matches(

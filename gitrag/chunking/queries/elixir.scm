@@ -19,7 +19,7 @@
 ; test "does this" do … end
 (call
   target: (identifier) @_word
-  (arguments . (string (quoted_content) @name))
+  (arguments . (string) @name)
   (do_block) @body
   (#any-of? @_word "test" "property")) @minor.function
 

@@ -45,6 +45,20 @@
   key: [(property_identifier) (string)] @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @minor.method
 
+; describe('a thing', () => { it('does this', () => { … }) })
+(call_expression
+  function: [(identifier) @_suite (member_expression object: (identifier) @_suite)]
+  arguments: (arguments
+    . [(string) @name (template_string) @name]
+    . [(arrow_function body: (_) @body) (function_expression body: (_) @body)])
+  (#any-of? @_suite "describe" "context" "suite")) @minor.class
+(call_expression
+  function: [(identifier) @_test (member_expression object: (identifier) @_test)]
+  arguments: (arguments
+    . [(string) @name (template_string) @name]
+    [(arrow_function body: (_) @body) (function_expression body: (_) @body)])
+  (#any-of? @_test "it" "test" "specify" "QUnit")) @minor.function
+
 (export_statement "default"
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
   (#set! name "default")) @definition.function

@@ -7,7 +7,7 @@
     (#any-of? @_call "R6Class" "setRefClass" "setClass" "proto" "ggproto"))) @definition.class)
 (program (call
   function: (identifier) @_call
-  arguments: (arguments . (argument value: (string (string_content) @name))) @body
+  arguments: (arguments . (argument value: (string) @name)) @body
   (#any-of? @_call "setClass" "setGeneric" "setMethod" "setRefClass" "test_that")) @definition.function)
 (argument name: (identifier) @name value: (function_definition body: (_) @body)) @minor.method
 

@@ -6,10 +6,15 @@
 ; Foo = Struct.new(:a) do … end
 (assignment left: (constant) @name right: (call block: (_) @body)) @minor.class
 
-; it "does this" do … end
+; describe Thing do it "does this" do … end end
+(call
+  method: (identifier) @_suite
+  arguments: (argument_list . [(string) @name (constant) @name (scope_resolution) @name])
+  block: (_) @body
+  (#any-of? @_suite "describe" "context" "feature")) @minor.class
 (call
   method: (identifier) @_example
-  arguments: (argument_list . (string (string_content) @name))
+  arguments: (argument_list . (string) @name)
   block: (_) @body
   (#any-of? @_example "it" "specify" "scenario" "test" "should")) @minor.function
 

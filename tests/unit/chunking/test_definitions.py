@@ -151,7 +151,8 @@ def test_a_function_too_long_is_cut_at_the_functions_in_it():
         f"def outer():\n    def first():\n{inner}\n\n    def second():\n{inner}\n\n    return first, second\n"
     )
     assert rows(source, "python") == [
-        "function outer 1-1", "function outer.first 2-42", "function outer.second 44-84", "function outer 86-86",
+        "function outer 1-1", "function outer.first 2-42",
+        "function outer.second 44-84", "function outer 86-86",
     ]  # fmt: skip
 
 
@@ -178,3 +179,26 @@ def test_definitions_on_one_line_are_one_chunk():
         "function h() { return 3 } function i() {\n  return 4\n}\n"
     )
     assert rows(source, "javascript") == ["class A 1-1", "function h 2-4"]
+
+
+def test_suites_and_tests_are_named_by_their_strings():
+    source = (
+        "describe('req', () => {\n  const app = express().use(logging())\n\n"
+        "  it('.get() returns it', () => {\n    app.get()\n  })\n})\n"
+    )
+    assert [(each.kind, each.qualified_name) for each in chunk(source.encode(), "javascript")] == [
+        ("class", "req"),
+        ("method", "req..get() returns it"),
+    ]
+
+
+def test_an_export_macro_does_not_hide_a_class():
+    source = (
+        "class LIB_EXPORT Table : public Base {\n public:\n  int size() const {\n    return 1;\n  }\n};\n"
+    )
+    assert rows(source, "cpp") == ["class Table 1-2", "method Table.size 3-6"]
+
+
+def test_what_most_would_not_parse_keeps_its_definitions():
+    source = "\n".join(f"function f{n}() {{\n  return {n}\n}}" for n in range(9)) + "\n@@ %% ?? ..\n" * 40
+    assert {f"f{n}" for n in range(9)} <= {each.name for each in chunk(source.encode(), "javascript")}
