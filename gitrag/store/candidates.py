@@ -248,7 +248,7 @@ def named(db: DuckDBPyConnection, names: Sequence[str], limit: int) -> list[Cand
         columns,
         """
         SELECT min(chunk_id) AS chunk_id, path_id,
-            max(CASE WHEN name = column0 OR qualified_name = column0 THEN 1.0 ELSE 0.5 END) AS score
+            max(CASE WHEN name = column0 OR qualified_name = column0 THEN 1.0 ELSE 0.5 END)::DOUBLE AS score
         FROM chunks JOIN columns ON name_key = column1 OR lower(qualified_name) = column1
         JOIN scope USING (chunk_id)
         GROUP BY qualified_name, path_id ORDER BY score DESC, path_id, chunk_id LIMIT ?

@@ -69,3 +69,25 @@ def test_the_same_content_at_two_paths_is_shown_once():
     ranked = ranking.fuse({"lexical": [(1, 1, 3.0), (1, 2, 3.0)]})
     files = ranking.order(ranked, {1: "a.py", 2: "b.py"}, {1: Kind.FUNCTION}, read("x"))
     assert len(ranking.cut(files, 1.0, limit=5, min_score=0.0)) == 1
+
+
+def test_a_near_miss_counts_more_than_a_far_one():
+    """At the same rank, what is almost as good as the best is worth almost as much."""
+    near = ranking.fuse({"lexical": [(1, 1, 10.0), (2, 2, 9.0)]})[1].fused
+    far = ranking.fuse({"lexical": [(1, 1, 10.0), (2, 2, 1.0)]})[1].fused
+    assert near == pytest.approx(9 * far)
+
+
+def test_the_best_of_both_ways_is_not_outdone_by_several_poor_chunks():
+    lists = {
+        "lexical": [(1, 1, 8.6), (2, 2, 3.4), (3, 2, 3.3), (4, 2, 3.2)],
+        "semantic": [(1, 1, 0.58), (2, 2, 0.36), (3, 2, 0.35), (4, 2, 0.34)],
+    }
+    paths, kinds = {1: "legacy/best.py", 2: "poor.py"}, dict.fromkeys(range(1, 5), Kind.FUNCTION)
+    groups = ranking.order(ranking.fuse(lists), paths, kinds, read("x"))
+    assert [group[0].chunk_id for group in groups] == [1, 2]
+
+
+def test_a_cosine_that_anything_has_says_nothing():
+    assert ranking.fuse({"semantic": [(1, 1, 0.2), (2, 1, 0.1)]}) == []
+    assert [item.chunk_id for item in ranking.fuse({"semantic": [(1, 1, 0.6), (2, 1, 0.1)]})] == [1]
