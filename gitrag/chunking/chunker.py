@@ -32,8 +32,10 @@ MAX_PARSED_LINE_CHARS = 5_000
 MAX_NESTING = 100
 MAX_UNMATCHED_BRACKETS = 1_000
 
-# What of a source in a wary language is parsed for a start.
+# What of a source in a wary language is parsed for a start, and how large it may be: such a grammar's time is
+# quadratic.
 PROBE_BYTES = 8_000
+MAX_WARY_BYTES = 100_000
 
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
@@ -69,24 +71,30 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
     """Return a source's definitions, or None if it cannot be parsed as what it says it is."""
     if len(source) > MAX_PARSED_BYTES or source.lstrip()[:5] == b"<?xml" or _is_hopelessly_nested(source):
         return None
-    if max(map(len, lines)) > MAX_PARSED_LINE_CHARS:
-        source = "\n".join("" if len(line) > MAX_PARSED_LINE_CHARS else line for line in lines).encode()
     if language.case is not None:
         pattern, other = language.case
-        if _compiled(pattern.encode()).search(source):
+        if _compiled(pattern).search(source):
             language = BY_NAME[other]
-    if language.noise:
-        source = _compiled(language.noise.encode()).sub(_without_group, source)
-    if language.embedded:
-        source = _only(source, language.embedded)
+    source = _for_parser(source, lines, language)
     try:
         if language.wary and len(source) > PROBE_BYTES:
             head = source[: source.rfind(b"\n", 0, PROBE_BYTES) + 1]
-            if is_foreign(head, language):
+            if len(source) > MAX_WARY_BYTES or is_foreign(head, language):
                 return None
         return outline(source, lines, language)
     except GrammarError:
         return None
+
+
+def _for_parser(source: bytes, lines: Sequence[str], language: Language) -> bytes:
+    """Blank out what the parser shall not see; what stays keeps its row and column."""
+    if max(map(len, lines)) > MAX_PARSED_LINE_CHARS:
+        source = "\n".join("" if len(line) > MAX_PARSED_LINE_CHARS else line for line in lines).encode()
+    if language.noise:
+        source = _compiled(language.noise).sub(_without_group, source)
+    if language.embedded:
+        source = _only(source, language.embedded)
+    return source
 
 
 def _is_hopelessly_nested(source: bytes) -> bool:
@@ -111,12 +119,12 @@ def _only(source: bytes, pattern: str) -> bytes:
     """Blank out all of a source but the pattern's first group, so that rows and columns stay."""
     kept: list[bytes] = []
     end = 0
-    for found in _compiled(pattern.encode()).finditer(source):
+    for found in _compiled(pattern).finditer(source):
         kept += _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end : found.start(1)]), found[1]
         end = found.end(1)
     return b"".join([*kept, _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end:])])
 
 
 @cache
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    return re.compile(pattern)
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode())
