@@ -49,7 +49,7 @@ def embed_pending(
         if not texts:
             break
         encoded = encoder.encode([text_of(item) for item in texts])
-        with store.write("writing vectors") as db:
+        with store.write("writing vectors", make=False) as db:
             vectors.write(db, [item.text_id for item in texts], encoded)
         done += len(texts)
         advance(len(texts))

@@ -386,7 +386,7 @@ def _cut(
             records = running()
             batch = None if deadline and time.monotonic() > deadline else next(batches, None)
             running = _start(pool, now, batch) if batch else None
-            with store.write("writing chunks") as db:
+            with store.write("writing chunks", make=False) as db:
                 content.write(db, records)
             done += len(records)
             advance(done, len(waiting))
@@ -423,7 +423,8 @@ def _start(
                 left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
     if pool is None:
         return lambda: [*left_out, *prepare_all(jobs)]
-    groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
+    with _without_interrupts():
+        groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
     return lambda: [*left_out, *(record for group in groups for record in group.result())]
 
 
@@ -441,12 +442,18 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor | None]:
         pool.shutdown(cancel_futures=True)
 
 
-def _end_with_parent() -> None:
-    """End this process of a pool when its parent is gone: a killed one cannot tell it, and it would wait on.
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back while processes are started: they inherit that, and are deaf to it from the start."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    Ctrl-C reaches both; the parent's word is enough.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+def _end_with_parent() -> None:
+    """End this process of a pool when its parent is gone: one that was killed cannot tell it."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_outlive, args=[parent.sentinel], daemon=True).start()

@@ -72,6 +72,17 @@ _DAMAGE = {
 """What it says of a file cut short, overwritten, or of something else, and how we put it."""
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C during a statement be what it is elsewhere; DuckDB makes another error of it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
+
+
 class StoreMissingError(StoreError):
     """There is no index yet, or it was of another version, or it was damaged and has been moved aside."""
 
@@ -126,32 +137,38 @@ class Store:
         """
         import duckdb
 
-        if not self.exists():
-            raise StoreMissingError("There is no index here.", _BUILD)
+        self._require()
+        read = None
         try:
             with self._lock.shared():
+                self._require()  # while others held the lock, it may have been removed
+                read = self._identity()
                 db = self._connect(read_only=True)
                 try:
                     self._check(db)
-                    yield db
+                    with _interruptible():
+                        yield db
                 finally:
                     db.close()
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
             with self._lock.exclusive("moving a damaged index aside"):
-                self._move(problem)
+                if self._identity() == read:  # or another process has, and built a new one
+                    self._move(problem)
             raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
 
     @contextmanager
-    def write(self, purpose: str) -> Iterator[DuckDBPyConnection]:
-        """Open the index for one transaction, alone; make it if it is not there.
+    def write(self, purpose: str, *, make: bool = True) -> Iterator[DuckDBPyConnection]:
+        """Open the index for one transaction, alone.
 
         The transaction is committed when the block ends and rolled back when it raises.
 
         Args:
             purpose: What for, in a few words; shown to those who wait.
+            make: Make it if it is not there. What is written must not rest on what it held before.
 
         Raises:
+            StoreMissingError: It is not there, and is not to be made.
             StoreError: It cannot be opened or written.
             BusyError: Others held it for too long.
         """
@@ -159,11 +176,14 @@ class Store:
 
         self._make_directory()
         with self._lock.exclusive(purpose):
+            if not make:
+                self._require()
             db = self._open_or_make()
             try:
-                db.execute("BEGIN")
-                yield db
-                db.execute("COMMIT")
+                with _interruptible():
+                    db.execute("BEGIN")
+                    yield db
+                    db.execute("COMMIT")
             except duckdb.Error as error:
                 db.close()
                 self._move(self._diagnose(error))
@@ -190,6 +210,18 @@ class Store:
         with self._lock.exclusive("removing the index"):
             self._delete("index.duckdb*", _ASIDE)
         return freed
+
+    def _require(self) -> None:
+        if not self.exists():
+            raise StoreMissingError("There is no index here.", _BUILD)
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Tell one index file from the next at the same path."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_dev
 
     def _delete(self, *patterns: str) -> None:
         for path in [path for pattern in patterns for path in self.directory.glob(pattern)]:
@@ -284,7 +316,9 @@ class Store:
         }
         if self._threads:
             config["threads"] = self._threads
-        return duckdb.connect(str(self.path), read_only=read_only, config=config)
+        db = duckdb.connect(str(self.path), read_only=read_only, config=config)
+        db.execute("SET enable_progress_bar = false")  # it is drawn on stdout, into the result
+        return db
 
     def _diagnose(self, error: Error | ForeignDatabaseError) -> str:
         """Say how the file is damaged; raise what is not damage as what it is."""

@@ -294,6 +294,55 @@ def test_a_file_in_the_directorys_place_is_told(tmp_path: Path):
         pass
 
 
+def test_what_rests_on_an_index_makes_no_new_one(tmp_path: Path):
+    """Vectors that come after ``gitrag index remove``."""
+    with pytest.raises(StoreMissingError), open_store(tmp_path).write("test", make=False):
+        pass
+    assert not open_store(tmp_path).exists()
+
+
+def test_a_reader_of_a_damaged_index_leaves_the_next_one_alone(tmp_path: Path):
+    said: list[str] = []
+    store = open_store(tmp_path, said)
+    fill(store, {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
+
+    def read_and_fail() -> None:
+        with store.read() as db:
+            (tmp_path / "index.duckdb").replace(tmp_path / "damaged-by-another.duckdb")
+            (tmp_path / "index.duckdb").write_bytes(b"the next one")
+            db.execute("SELECT error('Corrupt database file')")
+
+    with pytest.raises(StoreMissingError):
+        read_and_fail()
+    assert (store.path.read_bytes(), said) == (b"the next one", [])
+
+
+def test_a_long_statement_draws_nothing_into_the_result(tmp_path: Path):
+    """DuckDB draws a progress bar after two seconds."""
+    fill(open_store(tmp_path), {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
+    with open_store(tmp_path).read() as db:
+        shown = db.execute("SELECT current_setting('enable_progress_bar')").fetchone()
+    assert shown == (False,)
+
+
+def test_ctrl_c_during_a_statement_is_an_interrupt(tmp_path: Path):
+    fill(open_store(tmp_path), {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
+    code = f"""
+import os, signal, threading
+from pathlib import Path
+from gitrag.store.connection import Store
+statement = "SELECT count(*) FROM range(1000000000000) t(i) WHERE hash(i) = 3"
+try:
+    with Store(Path({str(tmp_path)!r}), recipe="test").read() as db:
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        db.execute(statement).fetchall()
+except KeyboardInterrupt:
+    print("interrupted")
+"""  # noqa: S608 - run here, on nothing of value
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
+
+
 @pytest.mark.parametrize("damage", ["cut", "noise"])
 def test_a_damaged_store_is_moved_aside_and_built_again(tmp_path: Path, damage: str):
     said: list[str] = []
