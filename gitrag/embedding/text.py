@@ -18,7 +18,6 @@ _MARKS_CHARACTERS = 1000
 """How much longer than they a signature and a docstring may be in the code: indentation, comment marks."""
 
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
-_SPACE = re.compile(r"\s+")
 _KEY_BYTES = 16
 
 
@@ -68,4 +67,4 @@ def split_words(name: str) -> str:
 
 
 def _collapse(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
