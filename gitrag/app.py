@@ -318,12 +318,19 @@ class App:
         stop: Callable[[], bool] = lambda: False,
         entries: Sequence[tuple[int, int]] = (),
         view_id: int | None = None,
+        oldest_first: bool = False,
     ) -> int:
         """Embed all that waits for its vector, in the foreground; the model must be there."""
         from gitrag.indexing.embedding import embed_pending
 
         return embed_pending(
-            self.store, self.embedder, entries=entries, view_id=view_id, advance=advance, stop=stop
+            self.store,
+            self.embedder,
+            entries=entries,
+            view_id=view_id,
+            oldest_first=oldest_first,
+            advance=advance,
+            stop=stop,
         )
 
     def count_unembedded(self, entries: Sequence[tuple[int, int]] = ()) -> int:
@@ -360,7 +367,7 @@ class App:
             view=counts,
             store=store,
             size_bytes=self.store.size_bytes(),
-            worker=background.running(self.store.directory),
+            worker=self.worker(),
             model=weights.status(self.model_dir),
         )
 
@@ -393,6 +400,10 @@ class App:
             raise NotSetUpError(f"No gitrag collections found for {self.name}. Run `gitrag index` first.")
 
     # the background
+
+    def worker(self) -> Holder | None:
+        """Tell who works in the background, if anybody does."""
+        return background.running(self.store.directory)
 
     def start_worker(self) -> None:
         """Start the background worker on this worktree, detached; it goes at once when one is running.

@@ -185,13 +185,17 @@ def embed_here(session: Session, app: App, waiting: int, seconds: float | None =
     begin = time.monotonic()
     with terminal.progress("Embedding", waiting) as progress:
         done = app.embed(
-            advance=progress.advance, stop=lambda: seconds is not None and time.monotonic() - begin > seconds
+            # The worker may be at it too, from the newest on.
+            oldest_first=app.worker() is not None,
+            advance=lambda _done: progress.update(waiting - app.count_unembedded()),
+            stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
         )
+    left = app.count_unembedded()
     took = time.monotonic() - begin
     terminal.print(f"Embedded {count(done, 'text')} in {took:.1f} s ({done / max(took, 1e-9):.0f}/s)")
-    if done < waiting:
+    if left:
         app.start_worker()
-        terminal.print(f"{count(waiting - done, 'text')} left: they follow in the background")
+        terminal.print(f"{count(left, 'text')} left: they follow in the background")
 
 
 def embed_in_background(session: Session, app: App, waiting: int) -> None:

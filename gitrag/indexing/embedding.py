@@ -24,6 +24,7 @@ def embed_pending(
     entries: Sequence[tuple[int, int]] = (),
     view_id: int | None = None,
     limit: int | None = None,
+    oldest_first: bool = False,
     advance: Callable[[int], None] = lambda _done: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> int:
@@ -35,6 +36,7 @@ def embed_pending(
         entries: Pairs of path id and content id beside those of the views.
         view_id: The only view that counts; None for all.
         limit: How many at most; None for all.
+        oldest_first: Begin at the other end, beside a process that begins with the newest.
         advance: Called with the number done in each round.
         stop: Asked between rounds whether to leave the rest for later.
 
@@ -45,7 +47,7 @@ def embed_pending(
     while not stop() and (limit is None or done < limit):
         room = _ROUND if limit is None else min(_ROUND, limit - done)
         with store.read() as db:
-            texts = vectors.pending(db, room, entries, view_id)
+            texts = vectors.pending(db, room, entries, view_id, oldest_first=oldest_first)
         if not texts:
             break
         encoded = encoder.encode([text_of(item) for item in texts])

@@ -92,17 +92,23 @@ def pending(
     limit: int,
     entries: Iterable[tuple[int, int]] = (),
     view_id: int | None = None,
+    *,
+    oldest_first: bool = False,
 ) -> list[PendingText]:
-    """List texts without a vector, newest first: what was just written is asked for next."""
+    """List texts without a vector, newest first: what was just written is asked for next.
+
+    Two processes that embed at once share the work where one of them begins with the oldest.
+    """
+    order = "text_id" if oldest_first else "text_id DESC"
     columns = _pairs(entries)
     rows = run(
         db,
         columns,
-        f"WITH wanted AS MATERIALIZED (SELECT text_id FROM ({_PENDING_IDS}) ORDER BY text_id DESC LIMIT ?)"
+        f"WITH wanted AS MATERIALIZED (SELECT text_id FROM ({_PENDING_IDS}) ORDER BY {order} LIMIT ?)"
         " SELECT text_id, min_by(struct_pack(kind, name, qualified_name, signature, docstring, text,"
         " line_start, line_end), chunk_id), NULL FROM chunks JOIN wanted USING (text_id) GROUP BY text_id"
         " UNION ALL SELECT text_id, NULL, min(path) FROM paths JOIN wanted USING (text_id)"
-        " WHERE text_id NOT IN (SELECT text_id FROM chunks) GROUP BY text_id ORDER BY text_id DESC",
+        f" WHERE text_id NOT IN (SELECT text_id FROM chunks) GROUP BY text_id ORDER BY {order}",
         [view_id, view_id, limit],
     ).fetchall()
     return [

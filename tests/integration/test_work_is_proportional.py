@@ -165,3 +165,16 @@ def test_worktrees_at_the_same_commit_share_one_view(project, tmp_path: Path):
     with app.store.read() as db:
         assert inspection.count_store(db).views == 2
         assert current(db, "") == current(db, "tree3") != current(db, "tree4")
+
+
+def test_two_that_embed_at_once_begin_at_opposite_ends(project):
+    project.commit({f"src/extra{i}.py": f"def extra_{i}():\n    return {i}\n" for i in range(6)})
+    app = open_app(project)
+    app.update()
+    with app.store.read() as db:
+        newest = [text.text_id for text in vectors.pending(db, 4)]
+        oldest = [text.text_id for text in vectors.pending(db, 4, oldest_first=True)]
+        every = [text.text_id for text in vectors.pending(db, 100)]
+    assert newest == every[:4]
+    assert oldest == every[::-1][:4]
+    assert app.embed(oldest_first=True) == len(every)
