@@ -21,7 +21,7 @@ from gitrag.config import Config
 from gitrag.embedding import weights
 from gitrag.embedding.manifest import MANIFEST
 from gitrag.embedding.version import ENCODER_VERSION
-from gitrag.errors import GitragError, ModelError, NotSetUpError, UsageError
+from gitrag.errors import BusyError, GitragError, ModelError, NotSetUpError, StoreError, UsageError
 from gitrag.git import Repository
 from gitrag.indexing import worker as background
 from gitrag.indexing.refresh import Options, Refreshed, Snapshot, known, look, look_at, refresh
@@ -300,7 +300,12 @@ class App:
         with self.store.read() as db:
             unembedded = vectors.count_pending(db, own, view_id)
         if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
-            unembedded -= embed_pending(self.store, encoder, entries=own, view_id=view_id, limit=unembedded)
+            try:
+                unembedded -= embed_pending(
+                    self.store, encoder, entries=own, view_id=view_id, limit=unembedded
+                )
+            except (StoreError, BusyError) as error:  # nothing can be written: words still answer
+                self.say(str(error))
         return _Standing(refreshed, unembedded)
 
     def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
