@@ -1,0 +1,149 @@
+"""Repositories of every shape: each is indexed, or refused with one message that says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+
+import pytest
+
+from tests.e2e.conftest import SOURCES, Gitrag
+
+QUESTION = ("search", "retry", "with", "backoff")
+EVERYTHING = [
+    ("init",),
+    ("index",),
+    ("index", "embed"),
+    ("index", "status"),
+    ("index", "remove"),
+    QUESTION,
+    ("status",),
+    ("check", "--push"),
+    ("hooks", "install"),
+    ("hooks", "uninstall"),
+    ("hooks", "status"),
+]
+
+
+def finds(gitrag, *, path="client.py"):
+    done = gitrag(*QUESTION, "--output", "json")
+    paths = [hit["path"] for hit in json.loads(done.out)["code_snippets"]]
+    return (done.status, paths[:1]) == (0, [path])
+
+
+@pytest.mark.parametrize("command", EVERYTHING, ids=" ".join)
+def test_without_a_repository_every_command_says_so(environment, tmp_path, command):
+    done = Gitrag(tmp_path, environment)(*command)
+    assert (done.status, done.out) == (78, "")
+    assert done.said == [
+        f"There is no git repository at {tmp_path} or above it.",
+        "hint: Go into a repository, or make one with: git init",
+    ]
+
+
+def test_what_needs_no_repository_works_without_one(environment, tmp_path):
+    gitrag = Gitrag(tmp_path, environment)
+    assert gitrag("model", "status").status == 0
+    assert gitrag("config", "limit").out == "8\n"
+    done = gitrag("doctor")
+    assert done.status == 1
+    assert f"fail  repository    There is no git repository at {tmp_path}" in done.out
+
+
+def test_before_the_first_commit_uncommitted_files_are_found(make_project):
+    project = make_project()
+    done = project.gitrag("init", "--skip-embed")
+    assert (done.status, "Indexed 0 chunks from 0 files" in done.out) == (0, True)
+    status = project.gitrag("status").out
+    assert "repository  project, main, no commit yet\n" in status
+    assert "files       0\n" in status
+    project.git.write(SOURCES)
+    assert finds(project.gitrag)
+    project.git.commit()
+    assert finds(project.gitrag)
+
+
+def test_a_detached_head_is_indexed(project):
+    project.git.git("checkout", "--quiet", "--detach")
+    assert project.gitrag("init", "--skip-embed").status == 0
+    assert finds(project.gitrag)
+    assert "project, detached HEAD at " in project.gitrag("status").out
+
+
+def test_a_bare_repository_is_indexed(project, tmp_path):
+    project.git.clone(tmp_path / "bare", "--bare")
+    gitrag = Gitrag(tmp_path / "bare", project.git.environment)
+    done = gitrag("init", "--skip-embed")
+    assert done.status == 0
+    assert ".gitignore" not in done.out
+    assert finds(gitrag)
+    assert gitrag("doctor").status == 0
+
+
+def test_a_shallow_clone_is_indexed(project, tmp_path):
+    project.git.commit({"other.py": "x = 1\n"})
+    clone = project.git.clone(tmp_path / "shallow", "--depth=1")
+    gitrag = Gitrag(clone.path, clone.environment)
+    assert gitrag("init", "--skip-embed").status == 0
+    assert finds(gitrag)
+    clone.git("-c", "protocol.file.allow=always", "fetch", "--quiet", "--unshallow")
+    assert finds(gitrag)
+
+
+def test_a_linked_worktree_shares_the_index(project, tmp_path):
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    tree = project.git.worktree(tmp_path / "tree", "-b", "other")
+    gitrag = Gitrag(tree.path, tree.environment)
+    assert "index       not of this worktree yet\n" in gitrag("status").out
+    tree.write({"client.py": None, "again.py": SOURCES["client.py"]})
+    assert finds(gitrag, path="again.py")
+    assert finds(project.gitrag)
+    assert "2 worktrees" in gitrag("status").out
+
+
+def test_a_repository_of_somebody_else_is_refused_until_it_is_trusted(project):
+    env = {}
+    if os.geteuid() == 0:
+        subprocess.run(["chown", "-R", "65534", project.path], check=True)
+    else:
+        env = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}  # git's own way to test it
+    for command in (("init",), QUESTION, ("status",)):
+        done = project.gitrag(*command, env=env)
+        assert (done.status, done.out) == (78, "")
+        assert done.said[0] == (
+            f"The repository {project.path} belongs to another user, and git does not trust it."
+        )
+    [advice] = done.said[1:]
+    command = advice.removeprefix("hint: If you do, run: ")
+    subprocess.run(shlex.split(command), env=project.git.environment, check=True)
+    assert project.gitrag("index", "update", "--no-embed", env=env).status == 0
+
+
+def test_sha256_object_ids_are_refused(make_project):
+    project = make_project(SOURCES, object_format="sha256")
+    for command in (("init",), QUESTION):
+        done = project.gitrag(*command)
+        assert (done.status, done.out) == (78, "")
+        assert done.said == [
+            f"The repository {project.path / '.git'} uses sha256 object ids, which libgit2 cannot read.",
+            "hint: gitrag needs a repository with SHA-1 object ids, git's default.",
+        ]
+    assert not (project.path / ".git" / "gitrag").exists()
+
+
+def test_broken_git_configuration_is_told(project):
+    with (project.path / ".git" / "config").open("a") as file:
+        file.write("[core\n")
+    done = project.gitrag("status")
+    assert done.status == 78
+    assert done.said[0].startswith(f"git cannot read the repository around {project.path}: bad config line")
+    assert done.said[1] == "hint: Try: git status"
+
+
+def test_without_an_index_search_says_exactly_this(project):
+    done = project.gitrag(*QUESTION)
+    assert (done.status, done.out) == (78, "")
+    assert done.err == "No gitrag collections found for project. Run `gitrag index` first.\n"
+    assert not project.store.exists()
