@@ -1,0 +1,126 @@
+"""Contents, names and questions that nobody expects."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tests.e2e.conftest import Gitrag, Project, user_environment
+from tests.repository import Link, create_repository
+
+ESCAPES = "\x1b]0;title\x07 \x1b[2J\x1b[31m \x9b31m \u202e"
+
+FILES = {
+    b"caf\xe9 latin.py": b"def latin_coffee():\n    return 'caf\xe9'\n",
+    "not_utf8.py": b"def broken_bytes():\n    return '\xff\xfe\xfd'\n",
+    "wide.py": "def sixteen_bits(): pass\n".encode("utf-16"),
+    "one_line.js": "var giant_statement = '" + "word " * 200_000 + "';",
+    "one_line.txt": "haystackword " + "x" * 999_000,
+    "empty.py": "",
+    "newlines.py": "\n\n\n",
+    "deep.py": "def deeply_nested():\n    return " + "(" * 20_000 + ")" * 20_000 + "\n",
+    "deep.js": "function deeply_scripted(){" * 5_000 + "}" * 5_000,
+    "deep.json": "[" * 100_000 + "]" * 100_000,
+    f"esc{ESCAPES}.py": f"def escaping_sequences():\n    '''Escaping {ESCAPES} sequences.'''\n",
+    "new\nline.py": "def newline_in_name(): pass\n",
+    "中文.py": "def 查询数据():\n    '''如何查询数据库'''\n",
+    "returns.py": b"def carriage_returns():\r\r\n    overwritten = 'a\rb'\r\n",
+    "nul.py": b"def nul_byte(): pass\0\n",
+    "link.py": Link("/etc/passwd"),
+    "loop.py": Link("loop.py"),
+}
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory, model_dir) -> Project:
+    directory = tmp_path_factory.mktemp("odd")
+    environment = user_environment(directory / "home", model_dir)
+    git = create_repository(directory / "project", environment, FILES)
+    os.mkfifo(git.path / "pipe.py")
+    project = Project(git, Gitrag(git.path, environment))
+    done = project.gitrag("index", "update", "--no-embed")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.endswith("  left out: 2 binary, 2 minified, 2 symlink\n"), done
+    assert project.gitrag("index", "embed", "--foreground").status == 0
+    return project
+
+
+def unsafe(text):
+    """Return what a terminal might obey."""
+    return [each for each in text if each != "\n" and not each.isprintable()]
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("latin coffee", r"caf\xe9 latin.py"),
+        ("broken bytes", "not_utf8.py"),
+        ("haystackword", "one_line.txt"),
+        ("deeply_nested", "deep.py"),
+        ("escaping sequences", r"esc\x1b]0;title\x07 \x1b[2J\x1b[31m \x9b31m \u202e.py"),
+        ("newline in name", r"new\nline.py"),
+        ("如何查询数据库", "中文.py"),
+        ("查询数据", "中文.py"),
+        ("carriage returns", "returns.py"),
+    ],
+)
+def test_what_is_odd_is_found_and_shown_safely(odd, question, path):
+    done = odd.gitrag("search", question, "--output", "text", "--limit", "1", "--explain")
+    assert (done.status, done.err) == (0, "")
+    assert path in done.out
+    assert unsafe(done.out) == []
+
+
+def test_markdown_too_shows_safely(odd):
+    done = odd.gitrag("search", "escaping sequences in a newline name", "--output", "markdown")
+    assert (done.status, done.err) == (0, "")
+    assert r"- **new\nline.py** (score: " in done.out
+    assert r"Escaping \x1b]0;title\x07" in done.out
+    assert unsafe(done.out) == []
+
+
+def test_json_says_everything_and_a_terminal_obeys_nothing_of_it(odd):
+    done = odd.gitrag("search", "escaping sequences", "--output", "json", "--limit", "1")
+    [hit] = json.loads(done.out)["code_snippets"]
+    assert hit["path"] == f"esc{ESCAPES}.py"
+    assert ESCAPES in hit["snippet"]
+    assert unsafe(done.out) == []
+
+
+def test_long_lines_are_cut_at_the_terminals_width(odd):
+    done = odd.gitrag.on_terminal("search", "haystackword", "-n", "1", env={"NO_COLOR": "1"}, columns=60)
+    assert done.status == 0
+    assert [len(line) for line in done.out.splitlines() if "xxxx" in line] == [60]
+    done = odd.gitrag.on_terminal("search", "如何查询数据库", "-n", "1", env={"NO_COLOR": "1"}, columns=24)
+    [line] = [line for line in done.out.splitlines() if "'''" in line]
+    assert line == "  2      '''如何查询数…"
+
+
+@pytest.mark.parametrize("question", ["", " ", "...", "!?", "-- ---", "\n"])
+def test_a_question_without_words_is_a_usage_error(odd, question):
+    done = odd.gitrag("search", "--", question)
+    assert (done.status, done.out) == (2, "")
+    assert done.said[0].startswith("There is no word to search for in ")
+    assert done.said[1] == 'hint: Ask in words, for example: gitrag search "where are retries implemented"'
+
+
+@pytest.mark.parametrize(
+    "question", ["a", "查", "q" * 10_000, "word " * 2_000, "\x1b[31m red", "(" * 10_000 + "a"]
+)
+def test_a_question_of_any_length_gets_an_answer(odd, question):
+    done = odd.gitrag("search", question, "--output", "json")
+    assert done.status in {0, 1}
+    assert done.err == ""
+    answer = json.loads(done.out)
+    assert (done.status == 0) == bool(answer["code_snippets"])
+    assert all(0.3 <= hit["score"] <= 1 for hit in answer["code_snippets"])
+
+
+def test_nothing_found_is_said_and_is_status_1(odd):
+    done = odd.gitrag("search", "zzyzx", "quetzal", "--output", "markdown")
+    assert (done.status, done.err) == (1, "")
+    assert done.out == (
+        "No relevant ADRs, specs, or code found for 'zzyzx quetzal'. Try a broader search term.\n"
+    )
