@@ -32,9 +32,10 @@ MAX_PARSED_LINE_CHARS = 5_000
 MAX_NESTING = 100
 MAX_UNMATCHED_BRACKETS = 1_000
 
-# What of a source in a wary language is parsed for a start, and how large it may be: such a grammar's time is
-# quadratic.
-PROBE_BYTES = 8_000
+# Where error recovery is quadratic, a source must be plausible before it is parsed whole: a large one in any
+# language, one of more than a few pages in a wary one.
+MIN_PROBED_BYTES = 100_000
+MIN_PROBED_WARY_BYTES = 8_000
 MAX_WARY_BYTES = 100_000
 
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
@@ -77,10 +78,11 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
             language = BY_NAME[other]
     source = _for_parser(source, lines, language)
     try:
-        if language.wary and len(source) > PROBE_BYTES:
-            head = source[: source.rfind(b"\n", 0, PROBE_BYTES) + 1]
-            if len(source) > MAX_WARY_BYTES or is_foreign(head, language):
-                return None
+        if language.wary and len(source) > MAX_WARY_BYTES:
+            return None
+        probed = len(source) > (MIN_PROBED_WARY_BYTES if language.wary else MIN_PROBED_BYTES)
+        if probed and is_foreign(source, language):
+            return None
         return outline(source, lines, language)
     except GrammarError:
         return None
@@ -92,8 +94,8 @@ def _for_parser(source: bytes, lines: Sequence[str], language: Language) -> byte
         source = "\n".join("" if len(line) > MAX_PARSED_LINE_CHARS else line for line in lines).encode()
     if language.noise:
         source = _compiled(language.noise).sub(_without_group, source)
-    if language.embedded:
-        source = _only(source, language.embedded)
+    if language.element:
+        source = _only(source, language.element.encode())
     return source
 
 
@@ -115,13 +117,18 @@ def _without_group(found: re.Match[bytes]) -> bytes:
     return whole[: start - found.start()] + b" " * (end - start) + whole[end - found.start() :]
 
 
-def _only(source: bytes, pattern: str) -> bytes:
-    """Blank out all of a source but the pattern's first group, so that rows and columns stay."""
+def _only(source: bytes, element: bytes) -> bytes:
+    """Blank out all of a source but what is in elements of a name, so that rows and columns stay."""
+    lower = source.lower()
     kept: list[bytes] = []
     end = 0
-    for found in _compiled(pattern).finditer(source):
-        kept += _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end : found.start(1)]), found[1]
-        end = found.end(1)
+    while (opens := lower.find(b"<" + element, end)) >= 0:
+        start = lower.find(b">", opens) + 1
+        closes = lower.find(b"</" + element, start)
+        if start == 0 or closes < 0:
+            break
+        kept += _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end:start]), source[start:closes]
+        end = closes
     return b"".join([*kept, _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end:])])
 
 

@@ -27,7 +27,7 @@ class Language:
         case: Regular expression for sources that another grammar reads better, with that language's name.
         wary: Whether the grammar takes seconds and gigabytes over what is not its language, so that the first
             lines must parse before the rest is tried.
-        embedded: Regular expression whose first group is the part to parse; the rest is other text.
+        element: The element of a mark-up that is in the language; the rest is other text.
         noise: Regular expression whose first group the parser does not see: macros that are no syntax.
     """
 
@@ -40,7 +40,7 @@ class Language:
     merge_clauses: bool = False
     owner_parts: int = 99
     case: tuple[str, str] | None = None
-    embedded: str = ""
+    element: str = ""
     noise: str = ""
     wary: bool = False
 
@@ -52,11 +52,11 @@ def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", *
 
 # C++ and Objective-C share ``.h`` with C; these lines are none of C.
 _CPP_HEADER = (
-    r"(?m)^\s*(?:class\s+\w[^;]*$|namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)"
+    r"(?m)^[ \t]*(?:class[ \t]+\w[^;\n]*$|namespace\b|template\s*<|using\s+\w"
+    r"|(?:public|private|protected)\s*:)"
 )
 # class LIB_EXPORT Table : public Base {
 _EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\w+\s*(?:final\b\s*)?[:{])"
-_SCRIPT_ELEMENT = r"(?s)<script\b[^>]*>(.*?)</script\s*>"
 
 LANGUAGES: tuple[Language, ...] = (
     # Floor of the requirements, section 1.3
@@ -128,8 +128,8 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("gdscript", "gd"),
     _parsed("thrift", "thrift"),
     _parsed("prisma", "prisma"),
-    _parsed("vue", "vue", "javascript typescript", grammar="typescript", embedded=_SCRIPT_ELEMENT),
-    _parsed("svelte", "svelte", "javascript typescript", grammar="typescript", embedded=_SCRIPT_ELEMENT),
+    _parsed("vue", "vue", "javascript typescript", grammar="typescript", element="script"),
+    _parsed("svelte", "svelte", "javascript typescript", grammar="typescript", element="script"),
     # Prose, cut at its headings
     Language("markdown", "md markdown mdx mdown mkd qmd rmd"),
     Language("rst", "rst rest"),

@@ -35,14 +35,21 @@ if TYPE_CHECKING:
 # A signature is one line of a result; the rest of a longer one is in the chunk's text.
 SIGNATURE_CHARS = 300
 
+# What of a comment and of a name is read; generated ones know no bounds, and the rest would be cut off.
+COMMENT_BYTES = 4_000
+NAME_BYTES = 200
+
 # Past this share of bytes outside definitions that did not parse, and below this one in definitions, the tree
 # says nothing about the file.
 MAX_ERROR_SHARE = 0.5
 MIN_DEFINED_SHARE = 0.2
 
-# More error nodes than this in 8,000 bytes are another language: foreign text gives 10 to 1,700, a damaged
-# source one or two.
-MAX_PROBE_ERRORS = 20
+# The first lines of a source, twice, since a cut within a comment makes errors of it, and how many error
+# nodes in them are another language. Foreign text gives 10 to 1,700, a damaged source one or two, C with
+# macros 100.
+PROBE_BYTES = (8_000, 16_000)
+MAX_PROBE_ERRORS = 200
+MAX_PROBE_ERRORS_WARY = 20
 
 # Parts of a written name that say where JavaScript keeps it, not whose it is.
 _NO_OWNERS = frozenset({"exports", "module", "prototype", "this", "self"})
@@ -158,14 +165,19 @@ def outline(  # noqa: C901 (one loop over the captures)
     return definitions
 
 
-def is_foreign(head: bytes, language: Language) -> bool:
-    """Whether the first lines of a source are plainly not in its language.
+def is_foreign(source: bytes, language: Language) -> bool:
+    """Whether a source is plainly not in its language, to judge by its first lines.
 
     Raises:
         GrammarError: If they are too costly to parse.
     """
-    found = matches(parse(head, language), language)
-    return sum("error" in captures for _, captures in found) > MAX_PROBE_ERRORS
+    most = MAX_PROBE_ERRORS_WARY if language.wary else MAX_PROBE_ERRORS
+    for size in PROBE_BYTES:
+        head = source[: source.rfind(b"\n", 0, size) + 1]
+        found = matches(parse(head, language), language)
+        if sum("error" in captures for _, captures in found) <= most:
+            return False
+    return True
 
 
 def _gather(
@@ -227,11 +239,10 @@ def _define(
         if comment is not None:
             above.append(comment)
     if found.doc is not None:
-        docstring = docstring_text(_text(source, *found.doc.byte_range))
+        start_doc, end_doc = found.doc.byte_range
+        docstring = docstring_text(_text(source, start_doc, min(end_doc, start_doc + COMMENT_BYTES)))
     elif above:
-        docstring = comment_text(
-            "\n".join(_text(source, *each.byte_range).rstrip() for each in reversed(above))
-        )
+        docstring = _comments_text(source, above)
     else:
         docstring = ""
 
@@ -239,9 +250,12 @@ def _define(
     if isinstance(found.name, str):
         name = found.name
     else:
-        owners, name = _name_parts(_text(source, *found.name), language.owner_parts)
+        opens, closes = found.name
+        owners, name = _name_parts(
+            _text(source, opens, min(closes, opens + NAME_BYTES)), language.owner_parts
+        )
     if found.owner is not None:
-        owners = (_text(source, *found.owner), *owners)
+        owners = (_text(source, *found.owner)[:NAME_BYTES], *owners)
     return Definition(
         kind=found.kind,
         minor=found.minor,
@@ -255,6 +269,19 @@ def _define(
         signature=_signature(source, start, end, found, comments, decorators),
         docstring=docstring,
     )
+
+
+def _comments_text(source: bytes, above: Sequence[tree_sitter.Node]) -> str:
+    """Return what the comments above a definition say; they come nearest first."""
+    texts: list[str] = []
+    left = COMMENT_BYTES
+    for comment in reversed(above):
+        start, end = comment.byte_range
+        texts.append(_text(source, start, min(end, start + left)).rstrip())
+        left -= end - start
+        if left <= 0:
+            break
+    return comment_text("\n".join(texts))
 
 
 def _signature(

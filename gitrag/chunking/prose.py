@@ -20,6 +20,9 @@ Heading = tuple[int, int, int, str]
 # Plain text is taken for reStructuredText with this many underlined headings; fewer may be a ruled table.
 MIN_TEXT_HEADINGS = 2
 
+# A longer line is no heading, and patterns need not try it.
+MAX_HEADING_LINE_CHARS = 500
+
 # A heading path this long names nothing better.
 HEADING_CHARS = 200
 
@@ -46,7 +49,8 @@ def is_prose(language: str) -> bool:
 def sections(lines: Sequence[str], language: str) -> list[Chunk]:
     """Return the chunks of a prose file; empty for plain text without headings."""
     front = _front_matter(lines) if language == "markdown" else 0
-    headings = list(_READERS[language](lines, front))
+    short = [line if len(line) <= MAX_HEADING_LINE_CHARS else "…" for line in lines]
+    headings = list(_READERS[language](short, front))
     if language == "text" and len(headings) < MIN_TEXT_HEADINGS:
         return []
     chunks: list[Chunk] = []
@@ -56,7 +60,7 @@ def sections(lines: Sequence[str], language: str) -> list[Chunk]:
     above: list[tuple[int, str]] = []
     for first, last, level, title in headings:
         # A heading with nothing under it opens the section of the heading that follows.
-        if not all(map(_NOTHING.fullmatch, lines[body:first])):
+        if not all(map(_NOTHING.fullmatch, short[body:first])):
             chunks.extend(_pieces(lines, start, first - 1, name, path))
             start = first
         body = last + 1
