@@ -24,7 +24,10 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
         start: Where to look.
         environ: The environment.
     """
-    checks = [prerequisites.check_git(environ), prerequisites.check_packages(), _grammars()]
+    checks = [prerequisites.check_git(environ), prerequisites.check_packages()]
+    if any(check.state is State.FAIL for check in checks):
+        return checks  # nothing else can be looked at
+    checks.append(_grammars())
     said: list[str] = []
     try:
         app = App.open(start, environ=environ, say=said.append)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # typing takes as long to load as the rest of this
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 

@@ -9,6 +9,7 @@ import click
 from gitrag.cli.frame import Example, command
 from gitrag.cli.index import embed_here, embed_in_background, say_indexed
 from gitrag.cli.session import Session, pass_session
+from gitrag.cli.words import count
 from gitrag.errors import OK, StoreError
 from gitrag.store.connection import StoreMissingError
 
@@ -47,7 +48,10 @@ def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -
         good = [report for report in reports if report.state is State.INSTALLED]
         terminal.print(f"Hooks: {', '.join(report.name for report in good) or 'none installed'}")
         if len(good) < len(reports):
-            terminal.warn(f"{len(reports) - len(good)} hooks are not gitrag's to change.")
+            foreign = len(reports) - len(good)
+            terminal.warn(
+                f"{count(foreign, 'hook')} {'is' if foreign == 1 else 'are'} not gitrag's to change."
+            )
             terminal.hint("`gitrag hooks status` shows the lines to add.")
     if app.repo.root is not None:
         try:
