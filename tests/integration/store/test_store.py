@@ -325,24 +325,6 @@ def test_a_long_statement_draws_nothing_into_the_result(tmp_path: Path):
     assert shown == (False,)
 
 
-def test_ctrl_c_during_a_statement_is_an_interrupt(tmp_path: Path):
-    fill(open_store(tmp_path), {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
-    code = f"""
-import os, signal, threading
-from pathlib import Path
-from gitrag.store.connection import Store
-statement = "SELECT count(*) FROM range(1000000000000) t(i) WHERE hash(i) = 3"
-try:
-    with Store(Path({str(tmp_path)!r}), recipe="test").read() as db:
-        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        db.execute(statement).fetchall()
-except KeyboardInterrupt:
-    print("interrupted")
-"""  # noqa: S608 - run here, on nothing of value
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
-
-
 @pytest.mark.parametrize("damage", ["cut", "noise"])
 def test_a_damaged_store_is_moved_aside_and_built_again(tmp_path: Path, damage: str):
     said: list[str] = []
