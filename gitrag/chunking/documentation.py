@@ -17,6 +17,7 @@ _OPENING = re.compile(
 )
 _CONTINUING = re.compile(r"\s*(?:\*(?![*/])|//[/!]?<?|\#'|\#+|---?|;+|%+)?[ \t]?")
 _CLOSING = re.compile(r"""\s*(?:\*+/|\*+\)|-\}|\]=*\]|\#>|"{3})\s*$""")
+_RULE = re.compile(r"[-=*#/_~+]{4,}")
 _XML_TAG = re.compile(
     r"</?(?:summary|remarks|para|param|returns|see|c|code|value|exception|typeparam)\b[^>]*>"
 )
@@ -37,7 +38,7 @@ def comment_text(comment: str) -> str:
         else:
             kept.append(_CONTINUING.sub("", line, count=1))
         inside = inside and not _CLOSING.search(line)
-    text = _shorten(inspect.cleandoc(_XML_TAG.sub("", "\n".join(kept))))
+    text = _shorten(inspect.cleandoc(_XML_TAG.sub("", _RULE.sub("", "\n".join(kept)))))
     return "" if text == "false" else text  # Elixir's @doc false: there is none
 
 

@@ -322,6 +322,8 @@ def _signature(
 
 def _name_parts(written: str, most_owners: int) -> tuple[tuple[str, ...], str]:
     """Split a name as written into its owners and the bare identifier."""
+    if written.isidentifier():
+        return (), written
     if written[:1] in "\"'`" and written:
         return (), written.strip("\"'`")
     name = " ".join(written.split())

@@ -6,11 +6,12 @@
     (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (_) @name)))]
   body: (_) @body) @definition.function
 
+; Prototypes; what is all capitals is a macro that annotates one.
 (declaration declarator: [
     (function_declarator declarator: (identifier) @name)
     (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
-    (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))])
-  @minor.function
+    (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))]
+  (#not-match? @name "^[A-Z0-9_]+$")) @minor.function
 
 (struct_specifier name: (_) @name body: (_) @body) @definition.class
 (union_specifier name: (_) @name body: (_) @body) @definition.class

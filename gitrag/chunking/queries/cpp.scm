@@ -14,10 +14,12 @@
     (reference_declarator (function_declarator declarator: (_) @name))]
   (try_statement) @body) @definition.function
 
+; Prototypes; what is all capitals is a macro that annotates one.
 (declaration declarator: [
     (function_declarator declarator: (_) @name)
     (pointer_declarator declarator: (function_declarator declarator: (_) @name))
-    (reference_declarator (function_declarator declarator: (_) @name))]) @minor.function
+    (reference_declarator (function_declarator declarator: (_) @name))]
+  (#not-match? @name "^[A-Z0-9_]+$")) @minor.function
 
 (class_specifier name: (_) @name body: (_) @body) @definition.class
 (struct_specifier name: (_) @name body: (_) @body) @definition.class
