@@ -196,7 +196,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         with store.write("bench") as db:
             ids = content.ensure(db, [(entry.blob, entry.language) for entry in records])
         blobs = {entry.path: (entry.blob, language_of(entry.path)) for entry in entries}
-        prepared = [prepare(ids[blobs[path]], text, blobs[path][1], path, 1 << 20) for path, text in data]
+        prepared = [prepare(ids[blobs[path]], text, blobs[path][1], 1 << 20) for path, text in data]
         with stage("write"):
             for i in range(0, len(prepared), 500):
                 with store.write("bench") as db:
@@ -230,7 +230,7 @@ def measure_changes(repository: Path) -> None:
             file = repository / path
             file.write_text(edited(file.read_text("utf-8")), "utf-8")
 
-    print(f"after a change (texts embedded, seconds from hook start to searchable with vectors):")
+    print("after a change (texts embedded, seconds from hook start to searchable with vectors):")
     after_commit(repository, "edit one function in each of 5 files", edit)
     after_commit(repository, "revert it", lambda: git(repository, "revert", "--no-commit", "HEAD"))
     git(repository, "switch", "--quiet", "--detach", before)
@@ -271,7 +271,8 @@ def after_hook(repository: Path, what: str) -> None:
     before = counts(repository)
     seconds, _peak = timed_process(["hook", "run", "post-commit"], repository)
     now = counts(repository)
-    assert unembedded(repository) == 0, "the hook left texts without vectors"
+    if unembedded(repository):
+        raise SystemExit("the hook left texts without vectors")
     chunks, paths = now["chunk"] - before["chunk"], now["path"] - before["path"]
     print(f"  {what:<40} {chunks:>4} chunks, {paths:>3} paths  {seconds:.2f} s")
 
@@ -344,16 +345,37 @@ def wait_for_worker(repository: Path) -> None:
 
 
 def timed_process(arguments: list[str], repository: Path, *, may_fail: bool = False) -> tuple[float, float]:
-    """Run a gitrag command; give its seconds and the peak memory in MB of it or its largest child."""
+    """Run a gitrag command; give its seconds and the peak memory in MB of it and its children together."""
     begin = time.perf_counter()
-    process = subprocess.Popen(
-        [GITRAG, *arguments], cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    _pid, code, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - begin
-    if code and not may_fail:
-        raise SystemExit(f"gitrag {' '.join(arguments)}: {process.stderr.read() if process.stderr else ''}")
-    return seconds, usage.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    with subprocess.Popen(
+        [GITRAG, *arguments],
+        cwd=repository,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, session_memory(process.pid))
+            time.sleep(0.02)
+        seconds = time.perf_counter() - begin
+        if process.returncode and not may_fail:
+            raise SystemExit(
+                f"gitrag {' '.join(arguments)}: {process.stderr.read() if process.stderr else ''}"
+            )
+    return seconds, peak
+
+
+def session_memory(session: int) -> float:
+    """Sum the resident memory in MB of the processes of a session; 0 where there is no /proc."""
+    pages = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                pages += int((folder / "statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def status(repository: Path) -> dict[str, Any]:
