@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import CONTEXT, Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK, STALE, GitragError
 
@@ -16,6 +16,7 @@ _UPDATE_S = 60.0
 
 @command(
     "check",
+    context_settings=CONTEXT | {"ignore_unknown_options": True},
     examples=[
         Example("gitrag check --push < refs", "what the pre-push hook runs"),
         Example("git config gitrag.prePush block", "refuse to push what is not indexed"),
@@ -24,13 +25,14 @@ _UPDATE_S = 60.0
 @click.option(
     "--push", is_flag=True, required=True, help="Read the refs from standard input, as git gives them."
 )
+@click.argument("remote", nargs=-1, type=click.UNPROCESSED, metavar="[REMOTE [URL]]")
 @pass_session
-def check(session: Session, *, push: bool) -> int:
+def check(session: Session, *, push: bool, remote: tuple[str, ...]) -> int:
     """Say whether what is being pushed is indexed and embedded.
 
     The setting pre_push decides what follows: warn, block (exit status 3), update, or off.
     """
-    del push  # the only check there is
+    del push, remote  # the only check there is; what is pushed counts, not where to
     from gitrag.freshness import Behind, behind, parse_pushed
 
     app = session.app()
