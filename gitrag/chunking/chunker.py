@@ -72,10 +72,10 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
     """Return a source's definitions, or None if it cannot be parsed as what it says it is."""
     if len(source) > MAX_PARSED_BYTES or source.lstrip()[:5] == b"<?xml" or _is_hopelessly_nested(source):
         return None
-    if language.case is not None:
-        pattern, other = language.case
+    for pattern, other in language.dialects:
         if _compiled(pattern).search(source):
             language = BY_NAME[other]
+            break
     source = _for_parser(source, lines, language)
     try:
         if language.wary and len(source) > MAX_WARY_BYTES:

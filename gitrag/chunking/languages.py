@@ -24,7 +24,8 @@ class Language:
         merge_clauses: Whether neighbouring definitions of the same name are one (equations, clauses).
         owner_parts: How many parts of a written name before its last dot count as owners; 0 where a dot is a
             letter.
-        case: Regular expression for sources that another grammar reads better, with that language's name.
+        dialects: Regular expressions for sources that another grammar reads better, each with that language's
+            name; the first that is found counts.
         wary: Whether the grammar takes seconds and gigabytes over what is not its language, so that the first
             lines must parse before the rest is tried.
         element: The element of a mark-up that is in the language; the rest is other text.
@@ -39,7 +40,7 @@ class Language:
     queries: str = ""
     merge_clauses: bool = False
     owner_parts: int = 99
-    case: tuple[str, str] | None = None
+    dialects: tuple[tuple[str, str], ...] = ()
     element: str = ""
     noise: str = ""
     wary: bool = False
@@ -51,6 +52,7 @@ def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", *
 
 
 # C++ and Objective-C share ``.h`` with C; these lines are none of C.
+_OBJC_HEADER = r"(?m)^@(?:interface|protocol)\b"
 _CPP_HEADER = (
     r"(?m)^[ \t]*(?:class[ \t]+\w[^;\n]*$|namespace\b|template\s*<|using\s+\w"
     r"|(?:public|private|protected)\s*:)"
@@ -79,7 +81,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("java", "java"),
     _parsed("kotlin", "kt kts"),
     _parsed("scala", "scala sc sbt", interpreters="scala"),
-    _parsed("c", "c h", case=(_CPP_HEADER, "cpp")),
+    _parsed("c", "c h", dialects=((_OBJC_HEADER, "objc"), (_CPP_HEADER, "cpp"))),
     _parsed("cpp", "cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ino", owner_parts=1, noise=_EXPORT_MACRO),
     _parsed("cuda", "cu cuh", "cpp", owner_parts=1),
     _parsed("csharp", "cs csx"),

@@ -173,6 +173,11 @@ def test_a_cpp_header_with_the_suffix_of_c_is_read_as_cpp():
     assert rows(source, "c") == ["class Table 1-2", "method Table.size 3-6"]
 
 
+def test_an_objective_c_header_with_the_suffix_of_c_is_read_as_objective_c():
+    source = "#import <F/F.h>\n\n@interface Session : NSObject\n- (void)send:(id)request;\n@end\n"
+    assert rows(source, "c") == ["module - 1-1", "class Session 3-5"]
+
+
 def test_definitions_on_one_line_are_one_chunk():
     source = (
         "class A { f() { return 1 } g() { return 2 } }\n"
