@@ -22,8 +22,9 @@ from gitrag.embedding import weights
 from gitrag.embedding.manifest import MANIFEST
 from gitrag.embedding.version import ENCODER_VERSION
 from gitrag.errors import BusyError, GitragError, ModelError, NotSetUpError, StoreError, UsageError
-from gitrag.git import Repository
+from gitrag.git import RULES_VERSION, Repository
 from gitrag.indexing import worker as background
+from gitrag.indexing.preparation import PREPARATION_VERSION
 from gitrag.indexing.refresh import Options, Refreshed, Snapshot, known, look, look_at, refresh
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import Store, StoreMissingError
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
     from gitrag.store.inspection import StoreCounts, ViewCounts
 
-RECIPE = f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}"
+RECIPE = (
+    f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}, rules {RULES_VERSION},"
+    f" preparation {PREPARATION_VERSION}"
+)
 """What the content of an index was made with; one made otherwise is built again."""
 
 INLINE_TEXTS = 24

@@ -12,6 +12,8 @@ from gitrag.model import Chunk, Skip
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.views import PathRecord
 
+PREPARATION_VERSION = 1  # raise when anything below changes: every index is then built again
+
 NAME_WEIGHT = 3
 """How often a term of the qualified name counts beyond its place in the text: names say what a chunk is
 about."""

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -423,9 +424,20 @@ def _start(
                 left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
     if pool is None:
         return lambda: [*left_out, *prepare_all(jobs)]
-    with _without_interrupts():
-        groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
-    return lambda: [*left_out, *(record for group in groups for record in group.result())]
+    try:
+        with _without_interrupts():
+            groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
+    except BrokenProcessPool:
+        groups = []
+
+    def wait() -> list[ContentRecord]:
+        try:
+            records = [record for group in groups for record in group.result()]
+        except BrokenProcessPool:  # one of its processes was killed, for want of memory perhaps
+            records = []
+        return [*left_out, *(records or prepare_all(jobs))]
+
+    return wait
 
 
 @contextmanager

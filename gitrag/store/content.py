@@ -45,12 +45,11 @@ class ContentRecord:
 
 @dataclass(frozen=True, slots=True)
 class PendingContent:
-    """A content that a view has and that is not read yet; ``path`` is one of those that hold it."""
+    """A content that a view has and that is not read yet."""
 
     content_id: int
     blob: str
     language: str | None
-    path: str
 
 
 def decode_path(path: bytes) -> str:
@@ -111,16 +110,12 @@ def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | N
     rows = run(
         db,
         columns,
-        "SELECT content_id, lower(hex(blob)), language, any_value(path ORDER BY path) FROM contents"
-        " LEFT JOIN entries USING (content_id) LEFT JOIN paths USING (path_id)"
-        " WHERE state = ? AND (view_id = ? OR content_id IN (SELECT column0 FROM columns))"
-        " GROUP BY ALL ORDER BY content_id",
+        "SELECT content_id, lower(hex(blob)), language FROM contents WHERE state = ? AND content_id IN"
+        " (SELECT content_id FROM entries WHERE view_id = ? UNION ALL SELECT column0 FROM columns)"
+        " ORDER BY content_id",
         [PENDING, view_id],
     ).fetchall()
-    return [
-        PendingContent(content_id, blob, language or None, decode_path(path or b""))
-        for content_id, blob, language, path in rows
-    ]
+    return [PendingContent(content_id, blob, language or None) for content_id, blob, language in rows]
 
 
 def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:

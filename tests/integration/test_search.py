@@ -69,7 +69,7 @@ def paths(app: App, query: str, options: SearchOptions = ALL) -> list[str]:
         (Filters(globs=("*.md", "Makefile")), lambda hit: hit.path.endswith((".md", "Makefile"))),
         (Filters(globs=("service/",), kinds=("class",)), lambda hit: hit.path.startswith("service/")),
     ],
-    ids=str,
+    ids=["kind", "kinds", "language", "languages", "directory", "globs", "kind and glob"],
 )
 def test_filters_act_before_the_cut(app, filters, holds):
     """However few hits are asked for, a filtered search gives the best of what passes the filter."""

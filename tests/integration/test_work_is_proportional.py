@@ -131,9 +131,11 @@ def test_a_copy_costs_the_words_of_its_path(project):
     assert catch_up(project) == Work(0, ["lib/copy.py"])
 
 
-def test_moving_a_function_to_another_file_costs_the_other_files_rest(project):
-    functions = FILES["src/lid.py"].partition("\n\n\n")[2]
-    project.commit({"src/lid.py": '"""About lids."""\n', "src/door.py": FILES["src/door.py"] + functions})
+def test_a_function_moved_to_another_file_is_not_embedded_again(project):
+    rest, _, moved = FILES["src/lid.py"].partition("\n\n\ndef close_lid")
+    project.commit(
+        {"src/lid.py": f"{rest}\n", "src/door.py": f"{FILES['src/door.py']}\n\ndef close_lid{moved}"}
+    )
     assert catch_up(project) == Work(2, [])
 
 

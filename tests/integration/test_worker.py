@@ -250,10 +250,19 @@ def test_what_a_killed_worker_was_asked_for_is_done_by_the_next(project, tmp_pat
     assert not (directory / "worker.taken").exists()
 
 
+LARGE = {
+    f"big/m{file}.py": "".join(f"def f{file}_{n}(a):\n    return {'word ' * 250!r}\n\n\n" for n in range(16))
+    for file in range(200)
+}
+"""More source than one process cuts alone."""
+
+needs_a_pool = pytest.mark.skipif(os.cpu_count() == 1, reason="one processor: nothing is shared")
+
+
+@needs_a_pool
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_processes_that_share_the_work_end_with_the_worker(project, number):
-    body = "".join(f"def f{n}(a, b):\n    return a + b * {n}\n\n\n" for n in range(500))
-    project.commit({f"big/m{n}.py": f"N = {n}\n{body}" for n in range(200)})
+    project.commit(LARGE)
     worker = start_worker(project)
     children: set[int] = set()
 
@@ -266,6 +275,17 @@ def test_processes_that_share_the_work_end_with_the_worker(project, number):
     worker.communicate(timeout=PATIENCE_S)
     wait_until(lambda: not [pid for pid in children if _is_running(pid)])
     assert open_app(project).status().worker is None
+
+
+@needs_a_pool
+def test_the_work_of_a_killed_process_is_done_by_the_one_that_waits_for_it(project):
+    project.commit(LARGE)
+    indexer = start(project, "index", "update", "--no-embed")
+    wait_until(lambda: len(_children(indexer.pid)) > (os.cpu_count() or 1))
+    os.kill(max(_children(indexer.pid)), signal.SIGKILL)  # the smallest is multiprocessing's own
+    out, err = indexer.communicate(timeout=PATIENCE_S)
+    assert (indexer.returncode, err) == (0, "")
+    assert f"from {len(LARGE) + 40} files" in out
 
 
 def _children(parent: int) -> list[int]:
