@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +32,7 @@ from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.lock import Holder
 from gitrag.teamfile import read_team
 from gitrag.terms import TERMS_VERSION
+from gitrag.values import show_duration
 
 if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
@@ -299,7 +301,11 @@ class App:
         from gitrag.indexing.embedding import embed_pending
         from gitrag.store import vectors
 
+        moved = self._moved_at(now.slot)
         refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s)
+        old = timedelta(minutes=int(time.time() - moved) // 60) if moved is not None else timedelta()
+        if (refreshed.changed or refreshed.removed) and old > self.config.staleness_threshold:
+            self.say(f"Index was {show_duration(old)} stale — refreshed before running.")
         own, view_id = refreshed.overlay.entries, refreshed.view.view_id
         with self.store.read() as db:
             unembedded = vectors.count_pending(db, own, view_id)
@@ -311,6 +317,15 @@ class App:
             except (StoreError, BusyError) as error:  # nothing can be written: words still answer
                 self.say(str(error))
         return _Standing(refreshed, unembedded)
+
+    def _moved_at(self, slot: str) -> float | None:
+        """Tell when a worktree's view was last brought up to date, in Unix seconds."""
+        from gitrag.store import inspection, views
+
+        with suppress(StoreMissingError), self.store.read() as db:
+            view = views.current(db, slot)
+            return None if view is None else inspection.updated_at(db, view)
+        return None
 
     def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
         """Bring text and vectors of any revision up to date; the model must be there for the vectors."""

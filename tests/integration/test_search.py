@@ -283,3 +283,18 @@ def test_meaning_ranks_by_the_models_own_cosines(app, model_dir):
         expected = float(question @ both / (both @ both) ** 0.5)
         assert hit.score == pytest.approx(expected, abs=0.005)
     encoder.close()
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"), [(1, []), (3, ["Index was 3h stale — refreshed before running."])]
+)
+def test_a_search_says_when_it_found_an_index_older_than_the_threshold(make_repository, hours, said):
+    repo = make_repository({"a.py": "def open_door():\n    return 1\n"})
+    heard: list[str] = []
+    app = App.open(repo.path, environ=repo.environment, say=heard.append)
+    app.update()
+    with app.store.write("test") as db:
+        db.execute("UPDATE views SET updated = now() - to_hours(?)", [hours])
+    repo.commit({"b.py": "def open_window():\n    return 1\n"})
+    app.search("window")
+    assert [line for line in heard if "stale" in line] == said
