@@ -6,7 +6,6 @@ import fcntl
 import os
 import pty
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -133,17 +132,13 @@ class Project:
         """Where the index lies."""
         return self.path / ".git" / "gitrag"
 
-    def kill_worker(self) -> None:
-        """End what works in the background, so that a test decides who writes."""
-        wait_until(lambda: not (self.store / "worker.holder").exists())
 
-
-def wait_until(holds: Callable[[], bool], what: str = "") -> None:
+def wait_until(holds: Callable[[], bool], what: str, every_s: float = 0.05) -> None:
     """Return once it holds."""
     end = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < end, what
-        time.sleep(0.05)
+        time.sleep(every_s)
 
 
 def everything_in(directory: Path) -> dict[str, bytes | str]:
@@ -210,11 +205,3 @@ def as_plain_user() -> list[str]:
         return []
     dropped = "-dac_override,-dac_read_search"
     return ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", "--"]
-
-
-def end(process_id: int) -> None:
-    """End a process, if it is still there."""
-    try:
-        os.kill(process_id, signal.SIGTERM)
-    except ProcessLookupError:
-        return

@@ -1,0 +1,150 @@
+"""After ``gitrag init`` git alone keeps the index up to date: nobody searches here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.e2e.conftest import GITRAG, SOURCES, Project, wait_until
+
+
+def standing(project):
+    return json.loads(project.gitrag("status", "--json").out)
+
+
+def wait_for(project, tree_files):
+    """Wait until the background has indexed and embedded HEAD, and check what it holds."""
+
+    def done():
+        if any((project.store / name).exists() for name in ("worker.marks", "worker.holder")):
+            return False  # a file is looked at sooner than a process is started
+        found = standing(project)
+        view = found["view"]
+        return found["fresh"] and found["worker"] is None and view["embedded"] == view["texts"]
+
+    wait_until(done, "HEAD is to be indexed and embedded", every_s=0.3)
+    assert standing(project)["view"]["files"] == tree_files
+    assert standing(project)["commit"] == project.git.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def hooked(make_project) -> Project:
+    project = make_project(SOURCES | {".gitignore": ".sdd/\n"})
+    done = project.gitrag("init", "--foreground")
+    assert (done.status, done.err) == (0, "")
+    return project
+
+
+def test_every_way_to_move_head_is_noticed(hooked):
+    git = hooked.git
+    git.commit({"added.py": "def added(): pass\n"})
+    wait_for(hooked, 4)
+    git.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+    git.commit({"side.py": "def side(): pass\n", "other.py": "def other(): pass\n"})
+    wait_for(hooked, 5)
+    git.git("checkout", "--quiet", "main")
+    wait_for(hooked, 4)
+    git.git("merge", "--quiet", "--no-edit", "side")
+    wait_for(hooked, 6)
+    git.git("checkout", "--quiet", "-b", "rebased", "HEAD~1")
+    git.commit({"rebased.py": "def rebased(): pass\n"})
+    git.git("rebase", "--quiet", "main")
+    wait_for(hooked, 7)
+    git.git("rm", "--quiet", "added.py")
+    git.git("commit", "--quiet", "--amend", "--no-edit")
+    wait_for(hooked, 6)
+
+
+def test_a_burst_of_commits_ends_with_the_last_one_indexed(hooked):
+    for number in range(12):
+        hooked.git.commit({f"burst_{number}.py": f"def burst_{number}(): pass\n"})
+    wait_for(hooked, 15)
+
+
+def test_a_linked_worktree_has_hooks_too(hooked, tmp_path):
+    tree = hooked.git.worktree(tmp_path / "tree", "-b", "other")
+    tree.commit({"tree.py": "def of_the_tree(): pass\n"})
+    other = Project(tree, type(hooked.gitrag)(tree.path, tree.environment))
+
+    def done():
+        found = standing(other)
+        return found["fresh"] and found["worker"] is None
+
+    wait_until(done, "the worktree is to be indexed")
+    assert standing(other)["view"]["files"] == 4
+    assert standing(hooked)["view"]["files"] == 3
+
+
+def commit_with(project, name, env=None):
+    """Commit as somebody types it; return what it printed."""
+    project.git.write({name: "x = 1\n"})
+    project.git.git("add", "--all")
+    return subprocess.run(
+        ["git", "commit", "--message", "Change"],
+        cwd=project.path,
+        env={**project.git.environment, **(env or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_commit_prints_nothing_of_gitrag(hooked):
+    done = commit_with(hooked, "quiet.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "gitrag" not in done.stdout
+    wait_for(hooked, 4)
+
+
+def test_gitrag_0_skips_the_hooks(hooked):
+    before = standing(hooked)["updated"]
+    done = commit_with(hooked, "skipped.py", {"GITRAG": "0"})
+    assert done.returncode == 0
+    assert (standing(hooked)["fresh"], standing(hooked)["updated"]) == (False, before)
+    assert "behind HEAD" in hooked.gitrag("status").out
+
+
+def test_gitrag_uninstalled_breaks_no_git_command(hooked, tmp_path):
+    hooked.git.clone(tmp_path / "remote.git", "--bare")
+    hooked.git.git("remote", "add", "origin", tmp_path / "remote.git")
+    for hook in (hooked.path / ".git" / "hooks").iterdir():
+        hook.write_text(hook.read_text().replace(str(GITRAG), "/nowhere/gitrag"))
+    assert "/nowhere/gitrag" in (hooked.path / ".git" / "hooks" / "pre-push").read_text()
+    done = commit_with(hooked, "without.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    for command in (
+        ["checkout", "-q", "-b", "side"],
+        ["merge", "-q", "main"],
+        ["push", "-q", "origin", "side"],
+    ):
+        done = subprocess.run(
+            ["git", *command],
+            cwd=hooked.path,
+            env=hooked.git.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+    done = hooked.gitrag("doctor")
+    assert done.status == 0
+    assert "warn  hooks         post-commit outdated, " in done.out
+    assert "→ gitrag hooks install\n" in done.out
+
+
+def test_what_goes_wrong_in_the_background_is_in_the_log_and_nowhere_else(hooked):
+    (hooked.path / ".gitrag.yaml").write_text("limit: nonsense\n")
+    done = commit_with(hooked, "wrong.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    log = hooked.store / "log"
+    wait_until(lambda: log.exists() and "limit is" in log.read_text(), "the log is to tell")
+    assert "Traceback" not in log.read_text()
+
+
+def test_uninstalling_leaves_nothing(hooked):
+    assert hooked.gitrag("hooks", "uninstall").status == 0
+    assert list((hooked.path / ".git" / "hooks").iterdir()) == []
+    done = hooked.gitrag("doctor")
+    assert "warn  hooks         post-commit missing, post-merge missing" in done.out

@@ -1,0 +1,108 @@
+"""Command lines and settings that make no sense: what is wrong, and where to read on."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.repository import Link
+
+
+@pytest.mark.parametrize(
+    ("args", "message", "hint"),
+    [
+        (["serch"], 'There is no command "serch". Did you mean "search"?', "gitrag --help"),
+        (["--colour", "never"], "No such option '--colour'.", "gitrag --help"),
+        (["search", "--outptu", "json", "x"], "No such option '--outptu'.", "gitrag search --help"),
+        (["search", "-o", "xml", "x"], "Invalid value for '-o' / '--output': 'xml' is not one of", ""),
+        (["search", "-n", "0", "x"], "Invalid value for '-n' / '--limit': 0 is not in the range", ""),
+        (["search", "-n", "many", "x"], "Invalid value for '-n' / '--limit': 'many' is not a valid", ""),
+        (["search", "--min-score", "2", "x"], "Invalid value for '--min-score': 2.0 is not in the", ""),
+        (["search", "--min-score", "nan", "x"], "Invalid value for '--min-score': 'nan' is not a", ""),
+        (["search", "--kind", "verb", "x"], "Invalid value for '--kind': 'verb' is not one of", ""),
+        (["index", "remov"], 'There is no command "remov". Did you mean "remove"?', "gitrag index --help"),
+        (["index", "embed", "--for", "-1"], "Invalid value for '--for': -1.0 is not in the range", ""),
+        (["check"], "Missing option '--push'.", "gitrag check --help"),
+        (["completion", "tcsh"], "Invalid value for '{bash|zsh|fish}': 'tcsh' is not one of", ""),
+        (["-C", "nowhere", "status"], "-C nowhere: there is no such directory.", ""),
+        (["config", "limt"], 'There is no setting "limt".', 'Did you mean "limit"?'),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_line_that_makes_no_sense(indexed, args, message, hint):
+    done = indexed.gitrag(*args)
+    assert (done.status, done.out) == (2, "")
+    assert done.said[0].startswith(message)
+    assert done.said[1].startswith(f"hint: {hint}")
+
+
+def test_no_question_shows_the_help_of_search(indexed):
+    done = indexed.gitrag("search")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("Usage: gitrag search [OPTIONS] [QUERY]...\n")
+    assert done.err.count("\n  gitrag search ") >= 2
+
+
+@pytest.mark.parametrize(
+    ("env", "message", "hint"),
+    [
+        (
+            {"GITRAG_LIMIT": "x"},
+            'limit is "x" (GITRAG_LIMIT): it must be',
+            "`unset GITRAG_LIMIT` removes it.",
+        ),
+        ({"GITRAG_MODEL_DIR": "here"}, 'model_dir is "here" (GITRAG_MODEL_DIR): it must be an absolute', ""),
+        ({"GITRAG_MIN_SCORE": "nan"}, 'min_score is "nan" (GITRAG_MIN_SCORE): it must be a number', ""),
+        (
+            {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gitrag.prePush", "GIT_CONFIG_VALUE_0": "maybe"},
+            'pre_push is "maybe" (git config gitrag.prePush): it must be one of warn, block, update, off.',
+            "`git config --unset gitrag.prePush` removes it.",
+        ),
+    ],
+    ids=str,
+)
+def test_a_setting_that_makes_no_sense(indexed, env, message, hint):
+    done = indexed.gitrag("status", env=env)
+    assert (done.status, done.out) == (2, "")
+    assert done.said[0].startswith(message)
+    assert done.said[1].startswith(f"hint: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("limit: none\n", ".gitrag.yaml): it must be a whole number from 1 to 1000."),
+        ("limit: 3\nlimit: 4\n", ".gitrag.yaml, line 2, column 1: 'limit' is set twice."),
+        ("limit: [3\n", ".gitrag.yaml, line 2, column 1: expected"),
+        ("- limit\n", ".gitrag.yaml, line 1, column 1: it must hold lines of the form `key: value`."),
+        ("a: &x [1]\nexclude: *x\n", ".gitrag.yaml, line 2, column 10: aliases are not allowed"),
+        ("exclude: !!python/name:os.system\n", ".gitrag.yaml, line 1, column 10: tags are not allowed"),
+        (b"limit: \xff\xfe\n", ".gitrag.yaml is not UTF-8 text."),
+        ("#" * 70_000, ".gitrag.yaml is larger than 65536 bytes."),
+        (Link("/etc/passwd"), ".gitrag.yaml cannot be read: "),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_team_file_that_makes_no_sense(project, content, message):
+    project.git.write({".gitrag.yaml": content})
+    done = project.gitrag("search", "retry")
+    assert (done.status, done.out) == (2, "")
+    assert message in done.said[0]
+    assert done.said[1].startswith("hint: ")
+
+
+def test_a_pipe_in_the_team_files_place_holds_nobody_up(project):
+    os.mkfifo(project.path / ".gitrag.yaml")
+    done = project.gitrag("status")
+    assert (done.status, done.said[0]) == (2, ".gitrag.yaml is not a regular file.")
+
+
+def test_what_a_team_file_may_not_set_is_told_and_ignored(project):
+    project.git.write({".gitrag.yaml": "model_dir: /elsewhere\nlimt: 3\n"})
+    done = project.gitrag("config", "model_dir")
+    assert (done.status, done.out) == (0, project.git.environment["GITRAG_MODEL_DIR"] + "\n")
+    assert [line.partition(":")[0] for line in done.said] == ["warning", "warning"]
+    done = project.gitrag("doctor")
+    assert done.status == 0
+    assert "warn  settings      .gitrag.yaml sets model_dir, which only you may set: ignored." in done.out
