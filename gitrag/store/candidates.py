@@ -240,15 +240,20 @@ def named(db: DuckDBPyConnection, names: Sequence[str], limit: int) -> list[Cand
     """
     if not names:
         return []
-    columns = [objects(names), objects(name.casefold() for name in names)]
+    columns = [
+        objects(names),
+        objects(name.casefold() for name in names),
+        objects(name.rpartition(".")[2].casefold() for name in names),
+    ]
     rows = run(
         db,
         columns,
         """
         SELECT min(chunk_id) AS chunk_id, path_id,
-            max(CASE WHEN name = column0 OR qualified_name = column0 THEN 1.0 ELSE 0.5 END)::DOUBLE AS score
-        FROM chunks JOIN columns ON name_key = column1 OR lower(qualified_name) = column1
-        JOIN scope USING (chunk_id)
+            max(CASE WHEN name = column0 OR ends_with('.' || qualified_name, '.' || column0)
+                THEN 1 ELSE 0.5 END)::DOUBLE AS score
+        FROM chunks JOIN columns ON name_key = column2 JOIN scope USING (chunk_id)
+        WHERE column1 = column2 OR ends_with('.' || lower(qualified_name), '.' || column1)
         GROUP BY qualified_name, path_id ORDER BY score DESC, path_id, chunk_id LIMIT ?
         """,
         [limit],
