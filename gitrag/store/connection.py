@@ -140,14 +140,13 @@ class Store:
         self._require()
         read = None
         try:
-            with self._lock.shared():
+            with _interruptible(), self._lock.shared():
                 self._require()  # while others held the lock, it may have been removed
                 read = self._identity()
                 db = self._connect(read_only=True)
                 try:
                     self._check(db)
-                    with _interruptible():
-                        yield db
+                    yield db
                 finally:
                     db.close()
         except (duckdb.Error, ForeignDatabaseError) as error:
@@ -175,15 +174,14 @@ class Store:
         import duckdb
 
         self._make_directory()
-        with self._lock.exclusive(purpose):
+        with _interruptible(), self._lock.exclusive(purpose):
             if not make:
                 self._require()
             db = self._open_or_make()
             try:
-                with _interruptible():
-                    db.execute("BEGIN")
-                    yield db
-                    db.execute("COMMIT")
+                db.execute("BEGIN")
+                yield db
+                db.execute("COMMIT")
             except duckdb.Error as error:
                 db.close()
                 self._move(self._diagnose(error))
