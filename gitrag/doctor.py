@@ -12,6 +12,7 @@ from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.hooking.install import State as HookState
 from gitrag.hooking.install import status as hooks_status
 from gitrag.indexing import worker
+from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.lock import FileLock, read_holder
@@ -66,12 +67,14 @@ def _grammars() -> Check:
 
 def _hooks(app: App) -> Check:
     reports = hooks_status(app.repo)
-    bad = [
-        f"{report.name} {report.state.value}" for report in reports if report.state is not HookState.INSTALLED
-    ]
+    bad: dict[str, list[str]] = {}
+    for report in reports:
+        if report.state is not HookState.INSTALLED:
+            bad.setdefault(report.state.value, []).append(report.name)
     if bad:
         mends = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
-        return Check("hooks", State.WARN, ", ".join(bad), mends[0])
+        what = "; ".join(f"{state}: {', '.join(names)}" for state, names in bad.items())
+        return Check("hooks", State.WARN, what, mends[0])
     return Check("hooks", State.OK, f"{len(reports)} installed in {app.repo.hooks_dir()}")
 
 
@@ -123,9 +126,12 @@ def _lock(app: App) -> Check:
 
 def _worker(app: App) -> Check:
     holder = worker.running(app.store.directory)
-    return Check(
-        "worker", State.OK, f"{holder} is at work" if holder else "nobody is working in the background"
-    )
+    if holder:
+        return Check("worker", State.OK, f"{holder} is at work")
+    trouble = last_trouble(app.store.directory)
+    if trouble:
+        return Check("worker", State.WARN, f"the last one failed: {trouble}", "gitrag index")
+    return Check("worker", State.OK, "nobody is working in the background")
 
 
 def _model(app: App) -> Check:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
+import re
 from pathlib import Path
 
 NAME = "log"
 """Its name in the store's directory (``<git-common-dir>/gitrag``) or the user's state directory."""
 LARGEST_BYTES = 512 * 1024
 """A thousand tracebacks; one older file of the same size is kept beside it."""
+_TAIL_BYTES = 16 * 1024
+"""Holds the longest traceback that follows an entry."""
 
 
 def open_log(directory: Path) -> logging.Logger:
@@ -29,6 +33,19 @@ def open_log(directory: Path) -> logging.Logger:
     logger.setLevel(logging.INFO)
     logger.propagate = False  # never to the terminal
     return logger
+
+
+def last_trouble(directory: Path) -> str:
+    """Return what the last entry of a directory's log says of a failure; empty when it tells of none."""
+    try:
+        with (directory / NAME).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    entries = re.findall(r"(?m)^\d{4}-\S+ \S+ \d+ (\w+) (.*)$", text)
+    level, message = entries[-1] if entries else ("", "")
+    return message if level in {"WARNING", "ERROR"} else ""
 
 
 def close_log() -> None:

@@ -11,7 +11,7 @@ from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal, sanitise_json, sanitise_line
 from gitrag.cli.words import count
-from gitrag.errors import NOTHING, OK, USAGE
+from gitrag.errors import NOTHING, OK, USAGE, UsageError
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _Score(click.FloatRange):
 @click.option(
     "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
 )
-@click.option("--lang", "languages", multiple=True, metavar="NAME", help="Only this language.")
+@click.option("--lang", "languages", multiple=True, metavar="NAME", help="Only this language, or suffix.")
 @click.option(
     "--kind", "kinds", multiple=True, type=click.Choice([k.value for k in Kind]), help="Only this kind."
 )
@@ -100,7 +100,7 @@ def search(
     answer = app.search(
         " ".join(query),
         SearchOptions(
-            filters=Filters(kinds, tuple(name.lower() for name in languages), globs),
+            filters=Filters(kinds, tuple(_language(name) for name in languages), globs),
             limit=limit,
             min_score=min_score,
             every_chunk=every_chunk,
@@ -120,6 +120,21 @@ def search(
     terminal.print(text)
     _notes(answer, terminal)
     return OK if answer.hits else NOTHING
+
+
+def _language(given: str) -> str:
+    """Return our name of a language, given by its name or by the suffix of its files."""
+    from gitrag.chunking.languages import BY_NAME, language_of
+    from gitrag.config import nearest
+
+    name = given.lower()
+    found = name if name in BY_NAME else language_of(f"a.{name}")
+    if found is None:
+        close = nearest(name, list(BY_NAME)).strip()
+        raise UsageError(
+            f'There is no language "{given}".', close or "`gitrag status` lists those of this repository."
+        )
+    return found
 
 
 def _styler(terminal: Terminal) -> Style:

@@ -96,7 +96,8 @@ def _run_logged(name: str, common_dir: Path, start: Path, environ: Mapping[str, 
     try:
         from gitrag.app import App
 
-        App.open(start, environ=environ, say=log.info).run_worker()
+        if App.open(start, environ=environ, say=log.info).run_worker():
+            log.info("%s: done", name)
     except GitragError as error:
         log.warning("%s: %s %s", name, error, error.hint)
     except Exception:

@@ -130,7 +130,7 @@ def test_gitrag_uninstalled_breaks_no_git_command(hooked, tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
     done = hooked.gitrag("doctor")
     assert done.status == 0
-    assert "warn  hooks         post-commit outdated, " in done.out
+    assert "warn  hooks         outdated: post-commit, post-merge, " in done.out
     assert "→ gitrag hooks install\n" in done.out
 
 
@@ -141,10 +141,16 @@ def test_what_goes_wrong_in_the_background_is_in_the_log_and_nowhere_else(hooked
     log = hooked.store / "log"
     wait_until(lambda: log.exists() and "limit is" in log.read_text(), "the log is to tell")
     assert "Traceback" not in log.read_text()
+    hooked.git.write({".gitrag.yaml": None})
+    done = hooked.gitrag("doctor")
+    assert 'warn  worker        the last one failed: post-commit: limit is "nonsense"' in done.out
+    hooked.git.commit()
+    wait_for(hooked, 4)
+    wait_until(lambda: log.read_text().endswith("post-commit: done\n"), "the log is to tell of success")
 
 
 def test_uninstalling_leaves_nothing(hooked):
     assert hooked.gitrag("hooks", "uninstall").status == 0
     assert list((hooked.path / ".git" / "hooks").iterdir()) == []
-    done = hooked.gitrag("doctor")
-    assert "warn  hooks         post-commit missing, post-merge missing" in done.out
+    done = hooked.gitrag("hooks", "status")
+    assert (done.status, done.said) == (1, ["hint: gitrag hooks install"])

@@ -79,7 +79,6 @@ def test_a_bare_repository_is_indexed(project, tmp_path):
     assert done.status == 0
     assert ".gitignore" not in done.out
     assert finds(gitrag)
-    assert gitrag("doctor").status == 0
 
 
 def test_a_shallow_clone_is_indexed(project, tmp_path):

@@ -20,6 +20,8 @@ from tests.repository import Link
         (["search", "-n", "many", "x"], "Invalid value for '-n' / '--limit': 'many' is not a valid", ""),
         (["search", "--min-score", "2", "x"], "Invalid value for '--min-score': 2.0 is not in the", ""),
         (["search", "--min-score", "nan", "x"], "Invalid value for '--min-score': 'nan' is not a", ""),
+        (["search", "--lang", "pyton", "x"], 'There is no language "pyton".', 'Did you mean "python"?'),
+        (["search", "--lang", "xyzzy", "x"], 'There is no language "xyzzy".', "`gitrag status` lists"),
         (["search", "--kind", "verb", "x"], "Invalid value for '--kind': 'verb' is not one of", ""),
         (["index", "remov"], 'There is no command "remov". Did you mean "remove"?', "gitrag index --help"),
         (["index", "embed", "--for", "-1"], "Invalid value for '--for': -1.0 is not in the range", ""),
@@ -35,6 +37,13 @@ def test_a_command_line_that_makes_no_sense(indexed, args, message, hint):
     assert (done.status, done.out) == (2, "")
     assert done.said[0].startswith(message)
     assert done.said[1].startswith(f"hint: {hint}")
+
+
+def test_a_language_is_given_by_its_name_or_its_suffix(indexed):
+    for language in ("python", "Python", "py"):
+        done = indexed.gitrag("search", "retry_with_backoff", "--lang", language, "-o", "text")
+        assert done.out.startswith("client.py:")
+    assert indexed.gitrag("search", "retry_with_backoff", "--lang", "rust").status == 1
 
 
 def test_no_question_shows_the_help_of_search(indexed):

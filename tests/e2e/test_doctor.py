@@ -1,0 +1,58 @@
+"""``gitrag doctor``: what it says is wrong, its advice mends."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from tests.e2e.conftest import wait_until
+
+
+def checks(project):
+    done = project.gitrag("doctor", "--json")
+    found = {check["name"]: check for check in json.loads(done.out)}
+    assert done.status == (1 if any(check["state"] == "fail" for check in found.values()) else 0)
+    assert all(bool(check["mend"]) == (check["state"] != "ok") for check in found.values())
+    return found
+
+
+def test_following_the_advice_ends_with_nothing_to_mend(project):
+    advised = []
+    while wrong := [check for check in checks(project).values() if check["state"] != "ok"]:
+        command, *args = shlex.split(wrong[0]["mend"])
+        advised.append(wrong[0]["mend"])
+        assert command == "gitrag"
+        assert project.gitrag(*args).status == 0
+        wait_until(lambda: not (project.store / "worker.holder").exists(), "the background is to end")
+    assert advised[:2] == ["gitrag hooks install", "gitrag index"]
+    assert set(advised[2:]) <= {"gitrag index embed --foreground"}
+
+
+def test_an_index_behind_head_is_told(indexed):
+    tip = indexed.git.commit({"later.py": "later = 1\n"})
+    found = checks(indexed)
+    assert found["freshness"]["state"] == "warn"
+    assert found["freshness"]["message"] == "behind HEAD; the next search catches up"
+    assert found["freshness"]["mend"] == "gitrag index"
+    indexed.git.git("reset", "--quiet", "--hard", f"{tip}~1")
+    assert checks(indexed)["freshness"]["message"] == "HEAD is indexed and embedded"
+
+
+def test_on_paper_it_is_a_line_a_check(indexed):
+    done = indexed.gitrag("doctor")
+    lines = [line for line in done.out.splitlines() if not line.startswith(" ")]
+    assert all(line[:6] in {"ok    ", "warn  ", "fail  "} for line in lines)
+    assert [line[6:20].strip() for line in lines] == [
+        "git",
+        "packages",
+        "grammars",
+        "repository",
+        "hooks",
+        "git directory",
+        "store",
+        "freshness",
+        "lock",
+        "worker",
+        "model",
+        "disk space",
+    ]
