@@ -11,7 +11,7 @@ from gitrag.app import App, Indexed
 from gitrag.cli.frame import Example, command, group
 from gitrag.cli.model import fetch_model
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal
+from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.cli.words import age, count, size
 from gitrag.embedding.weights import DOWNLOAD_BYTES
 from gitrag.errors import OK
@@ -204,9 +204,8 @@ def embed_in_background(session: Session, app: App, waiting: int) -> None:
         app.forget_fetch_failure()
         session.terminal.print(f"The model is fetched first, once ({size(DOWNLOAD_BYTES)}).")
     app.start_worker()
-    session.terminal.print(
-        f"Embedding {count(waiting, 'text')} in the background; log: {app.store.directory / 'log'}"
-    )
+    log = sanitise_line(str(app.store.directory / "log"))
+    session.terminal.print(f"Embedding {count(waiting, 'text')} in the background; log: {log}")
 
 
 for each in (update, embed, status, remove):

@@ -9,7 +9,7 @@ import click
 
 from gitrag.cli.frame import Example, command, group
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal
+from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.cli.words import size
 from gitrag.errors import NOTHING, OK, RepositoryError
 
@@ -61,9 +61,10 @@ def status(session: Session, *, as_json: bool) -> int:
         }
         session.terminal.print(json.dumps(row, indent=2))
     elif found.ready:
-        session.terminal.print(f"all-MiniLM-L6-v2 is ready: {found.path} ({size(found.size_bytes)})")
+        path = sanitise_line(str(found.path))
+        session.terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(found.size_bytes)})")
     else:
-        session.terminal.print(found.problem)
+        session.terminal.print(sanitise_line(found.problem))
         session.terminal.hint(f"gitrag model fetch   (downloads {size(weights.DOWNLOAD_BYTES)}, once)")
     return OK if found.ready else NOTHING
 
@@ -93,9 +94,8 @@ def fetch_model(session: Session, *, keep_weights: bool = False) -> None:
         fetched = weights.fetch(directory(session), progress=report, keep_weights=keep_weights)
     for step in fetched.steps:
         terminal.print(f"  {step.name}: {step.seconds:.1f} s")
-    terminal.print(
-        f"all-MiniLM-L6-v2 is ready: {fetched.path} ({size(fetched.size_bytes)}; {fetched.source})"
-    )
+    path = sanitise_line(str(fetched.path))
+    terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(fetched.size_bytes)}; {fetched.source})")
 
 
 for each in (fetch, status):

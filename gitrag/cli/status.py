@@ -71,7 +71,7 @@ def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
         f" {count(found.store.chunks, 'chunk')} in all",
     )
     line("working", str(found.worker) if found.worker else "nobody")
-    line("model", "ready" if found.model.ready else found.model.problem)
+    line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
     if not found.fresh:
         terminal.hint("the next search catches up; `gitrag index` does it now")
     if not found.model.ready:

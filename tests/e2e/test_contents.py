@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.e2e.conftest import Gitrag, Project, user_environment
+from tests.e2e.conftest import Gitrag, Project, as_plain_user, user_environment
 from tests.repository import Link, create_repository
 
 ESCAPES = "\x1b]0;title\x07 \x1b[2J\x1b[31m \x9b31m \u202e"
@@ -87,6 +87,29 @@ def test_json_says_everything_and_a_terminal_obeys_nothing_of_it(odd):
     assert hit["path"] == f"esc{ESCAPES}.py"
     assert ESCAPES in hit["snippet"]
     assert unsafe(done.out) == []
+
+
+def test_where_a_repository_lies_is_shown_safely_too(make_project, tmp_path):
+    project = make_project({"a.py": "a = 1\n"}, name="evil\x1b]0;title\x07\ndirectory")
+    evil = r"evil\x1b]0;title\x07\ndirectory"
+    model = {"GITRAG_MODEL_DIR": str(tmp_path / "\x1b[2Jmodel")}
+    said = ""
+    for command in (
+        ["init", "--skip-embed"],
+        ["status"],
+        ["doctor"],
+        ["hooks", "status"],
+        ["model", "status"],
+    ):
+        done = project.gitrag(*command, env=model)
+        said += done.out + done.err
+    project.store.chmod(0o500)
+    (project.store / "index.duckdb").write_bytes(b"")
+    done = project.gitrag("index", "update", wrapper=as_plain_user())
+    assert done.status == 78
+    assert evil in said
+    assert evil.replace(r"\n", "\n") in done.err
+    assert unsafe(said + done.err) == []
 
 
 def test_long_lines_are_cut_at_the_terminals_width(odd):
