@@ -40,7 +40,6 @@ def hooked(make_project) -> Project:
 def test_every_way_to_move_head_is_noticed(hooked):
     git = hooked.git
     git.commit({"added.py": "def added(): pass\n"})
-    wait_for(hooked, 4)
     git.git("checkout", "--quiet", "-b", "side", "HEAD~1")
     git.commit({"side.py": "def side(): pass\n", "other.py": "def other(): pass\n"})
     wait_for(hooked, 5)
