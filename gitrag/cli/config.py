@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
 
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import sanitise, sanitise_line
 from gitrag.config import DEFAULT, KEYS, Config, Setting, find_key, load
@@ -25,7 +24,7 @@ from gitrag.teamfile import TEAM_FILE, read_team
     ],
 )
 @click.argument("key", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @pass_session
 def config(session: Session, key: str | None, *, as_json: bool) -> None:
     """List every setting, its value and its origin.
@@ -41,7 +40,7 @@ def config(session: Session, key: str | None, *, as_json: bool) -> None:
     for warning in loaded.warnings:
         session.terminal.warn(warning)
     if as_json:
-        session.terminal.print(json.dumps([_row(setting) for setting in settings], indent=2))
+        session.terminal.print_json([_row(setting) for setting in settings])
     elif key is not None:
         session.terminal.print(sanitise(_text(settings[0])))
     else:

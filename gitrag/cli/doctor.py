@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
-import click
-
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import sanitise_line
 from gitrag.errors import NOTHING, OK
@@ -19,7 +16,7 @@ _COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
     "doctor",
     examples=[Example("gitrag doctor", "one line a check"), Example("gitrag doctor --json", "for programs")],
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @pass_session
 def doctor(session: Session, *, as_json: bool) -> int:
     """Check everything gitrag rests on, and say what mends it.
@@ -31,7 +28,7 @@ def doctor(session: Session, *, as_json: bool) -> int:
 
     checks = examine(session.start, session.environ)
     if as_json:
-        session.terminal.print(json.dumps([dataclasses.asdict(check) for check in checks], indent=2))
+        session.terminal.print_json([dataclasses.asdict(check) for check in checks])
     else:
         for check in checks:
             state = session.terminal.style(f"{check.state.value:<4}", _COLORS[check.state.value])

@@ -22,6 +22,9 @@ _LINE_COLUMNS = 50
 COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
 """How a shell's completion script asks gitrag; see click's documentation on shell completion."""
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+"""Where the command prints with `Terminal.print_json` instead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from gitrag.cli.frame import Example, command, group
+from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.errors import NOTHING, OK
@@ -69,7 +66,7 @@ def uninstall_hooks(session: Session) -> int:
         Example("gitrag hooks status --json", "the same, for programs"),
     ],
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @pass_session
 def status_of_hooks(session: Session, *, as_json: bool) -> int:
     """Say how each hook stands, and what to do about it.
@@ -92,7 +89,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
         }
         for report in reports
     ]
-    session.terminal.print(json.dumps(rows, indent=2))
+    session.terminal.print_json(rows)
     return OK if all(report.state is State.INSTALLED for report in reports) else NOTHING
 
 

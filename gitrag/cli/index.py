@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import click
 
 from gitrag.app import App, Indexed
-from gitrag.cli.frame import Example, command, group
+from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.model import fetch_model
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal, sanitise_line
@@ -99,7 +98,7 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
         Example("gitrag index status --json", "for programs"),
     ],
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """List the collections, and what they hold."""
@@ -115,7 +114,7 @@ def status(session: Session, *, as_json: bool) -> int:
         "updated": found.updated,
     }
     if as_json:
-        session.terminal.print(json.dumps([row], indent=2))
+        session.terminal.print_json([row])
         return OK
     updated = age(time.time() - found.updated) + " ago" if found.updated else "never"
     name = f"{row['collection']:<10}"

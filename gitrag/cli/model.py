@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from gitrag.cli.frame import Example, command, group
+from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.cli.words import size
@@ -45,7 +44,7 @@ def fetch(session: Session, *, keep_weights: bool) -> int:
         Example("gitrag model status --json", "for programs"),
     ],
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """Say whether the model is there and whole. Exit status 1 when it is not."""
@@ -59,7 +58,7 @@ def status(session: Session, *, as_json: bool) -> int:
             "size_bytes": found.size_bytes,
             "problem": found.problem,
         }
-        session.terminal.print(json.dumps(row, indent=2))
+        session.terminal.print_json(row)
     elif found.ready:
         path = sanitise_line(str(found.path))
         session.terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(found.size_bytes)})")

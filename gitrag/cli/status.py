@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Callable
 
-import click
-
 from gitrag.app import Status
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.cli.words import age, count, size
@@ -24,7 +21,7 @@ from gitrag.errors import OK
         Example("gitrag status --json", "the same, for programs"),
     ],
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """Say what is indexed, how fresh, how large, and who is working."""
@@ -33,7 +30,7 @@ def status(session: Session, *, as_json: bool) -> int:
     if as_json:
         row = dataclasses.asdict(found)
         row["model"]["path"] = str(found.model.path)
-        session.terminal.print(json.dumps(row, indent=2))
+        session.terminal.print_json(row)
         return OK
     _show(found, app.fetch_failure(), session.terminal)
     return OK

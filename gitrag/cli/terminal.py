@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -113,6 +114,10 @@ class Terminal:
     def print(self, text: str = "") -> None:
         """Write a line of the result; what others wrote in it has been through `sanitise`."""
         self.out.write(text + "\n")
+
+    def print_json(self, value: object) -> None:
+        """Write the result as JSON, for programs; all but ASCII is escaped in it."""
+        self.print(json.dumps(value, indent=2))
 
     def note(self, text: str) -> None:
         """Say something beside the result."""
