@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from gitrag.cli.frame import Example, command, json_option
@@ -52,22 +50,9 @@ def _load(session: Session) -> Config:
         repository = session.repository()
     except RepositoryError as error:
         session.terminal.note(f"{error} What follows holds everywhere else.")
-        return load(git=_git_config(session), team=None, env=session.environ)
+        return session.config_outside()
     team = read_team(repository.root) if repository.root else None
     return load(git=repository.config("gitrag"), team=team, env=session.environ)
-
-
-def _git_config(session: Session) -> dict[str, str]:
-    """Return the user's own git config of gitrag, where there is no repository to ask."""
-    from gitrag.git.environment import run_git, scrubbed_environment
-
-    environment = scrubbed_environment(session.environ)
-    asked = ["config", "--null", "--get-regexp", r"^gitrag\."]
-    try:
-        said = os.fsdecode(run_git(asked, cwd=session.start, environment=environment).stdout)
-    except RepositoryError:  # no git, no configuration of it
-        return {}
-    return {name: value for name, _, value in (item.partition("\n") for item in said.split("\0")[:-1])}
 
 
 def _print_all(settings: list[Setting], session: Session) -> None:

@@ -70,13 +70,12 @@ def status(session: Session, *, as_json: bool) -> int:
 
 def directory(session: Session) -> Path:
     """Say where the model lies, by the repository's settings if there is one."""
-    from gitrag import config
     from gitrag.embedding import weights
 
     try:
         return session.app().model_dir
     except RepositoryError:
-        return weights.model_directory(config.load(git={}, team=None, env=session.environ).model_dir)
+        return weights.model_directory(session.config_outside().model_dir)
 
 
 def fetch_model(session: Session, *, keep_weights: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.terminal import Terminal
+from gitrag.errors import RepositoryError
 
 if TYPE_CHECKING:
     from gitrag.app import App
+    from gitrag.config import Config
     from gitrag.git import Repository
 
 
@@ -56,6 +59,25 @@ class Session:
         for warning in app.config.warnings:
             self.terminal.warn(warning)
         return app
+
+    def config_outside(self) -> Config:
+        """Read the settings that hold where there is no repository: the user's git config, the environment.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
+        from gitrag.config import load
+        from gitrag.git.environment import run_git, scrubbed_environment
+
+        asked = ["config", "--null", "--get-regexp", r"^gitrag\."]
+        try:
+            done = run_git(asked, cwd=self.start, environment=scrubbed_environment(self.environ))
+        except RepositoryError:  # no git, no configuration of it
+            items = []
+        else:
+            items = os.fsdecode(done.stdout).split("\0")[:-1]
+        git = {name: value for name, _, value in (item.partition("\n") for item in items)}
+        return load(git=git, team=None, env=self.environ)
 
 
 pass_session = click.make_pass_decorator(Session)

@@ -281,6 +281,14 @@ def test_config_outside_a_repository_reads_what_holds_everywhere(call, project, 
     assert (done.returncode, done.stdout) == (0, "4\n")
 
 
+def test_the_model_lies_where_the_user_says_outside_a_repository_too(call, project, tmp_path):
+    project.git("config", "--global", "gitrag.modelDir", str(tmp_path / "model"))
+    outside = {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    for cwd in (project.path, tmp_path):
+        done = call("model", "status", "--json", cwd=cwd, env=outside)
+        assert (json.loads(done.stdout)["path"], done.stderr) == (str(tmp_path / "model"), "")
+
+
 def test_config_with_a_wrong_value_says_which(call):
     done = call("config", env={"GITRAG_LIMIT": "none"})
     assert done.returncode == 2
