@@ -84,10 +84,7 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
         terminal.print("Every chunk is embedded.")
         return OK
     require([check_writable(app.store.directory)])
-    if foreground or app.embeds_on_gpu():
-        embed_here(session, app, waiting, seconds)
-    else:
-        embed_in_background(session, app, waiting)
+    embed_waiting(session, app, waiting, foreground=foreground, seconds=seconds)
     return OK
 
 
@@ -149,17 +146,31 @@ def update_index(session: Session, *, embed: bool) -> int:
     """Update with a progress bar, say what was done, and start the worker for the vectors."""
     app = session.app()
     require([check_writable(app.store.directory)])
-    with session.terminal.progress("Indexing") as progress:
-        indexed = app.update(advance=progress.update)
-    say_indexed(indexed, session.terminal)
-    waiting = indexed.counts.texts - indexed.counts.embedded
+    waiting = update_text(session, app)
     if waiting and embed:
-        embed_in_background(session, app, waiting)
+        _embed_in_background(session, app, waiting)
     return OK
 
 
-def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
-    """Say what an update did."""
+def update_text(session: Session, app: App) -> int:
+    """Update with a progress bar, say what was done, and count the texts that wait for their vector."""
+    with session.terminal.progress("Indexing") as progress:
+        indexed = app.update(advance=progress.update)
+    _say_indexed(indexed, session.terminal)
+    return indexed.counts.texts - indexed.counts.embedded
+
+
+def embed_waiting(
+    session: Session, app: App, waiting: int, *, foreground: bool, seconds: float | None = None
+) -> None:
+    """Embed here on request or on a GPU, else in the background, and say so."""
+    if foreground or app.embeds_on_gpu():
+        _embed_here(session, app, waiting, seconds)
+    else:
+        _embed_in_background(session, app, waiting)
+
+
+def _say_indexed(indexed: Indexed, terminal: Terminal) -> None:
     done, counts = indexed.refreshed, indexed.counts
     terminal.print(
         f"Indexed {count(counts.chunks, 'chunk')} from {count(counts.files, 'file')}"
@@ -176,7 +187,7 @@ def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
         terminal.print(f"  left out: {reasons}")
 
 
-def embed_here(session: Session, app: App, waiting: int, seconds: float | None = None) -> None:
+def _embed_here(session: Session, app: App, waiting: int, seconds: float | None) -> None:
     """Embed with a progress bar, the model fetched first if need be, and say what was done."""
     terminal = session.terminal
     if not app.model_is_there():
@@ -197,7 +208,7 @@ def embed_here(session: Session, app: App, waiting: int, seconds: float | None =
         terminal.print(f"{count(left, 'text')} left: they follow in the background")
 
 
-def embed_in_background(session: Session, app: App, waiting: int) -> None:
+def _embed_in_background(session: Session, app: App, waiting: int) -> None:
     """Start the worker, and say so."""
     if not app.model_is_there():
         app.forget_fetch_failure()

@@ -7,7 +7,7 @@ from contextlib import suppress
 import click
 
 from gitrag.cli.frame import Example, command
-from gitrag.cli.index import embed_here, embed_in_background, say_indexed
+from gitrag.cli.index import embed_waiting, update_text
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.words import count
 from gitrag.errors import OK, StoreError
@@ -61,17 +61,11 @@ def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -
         else:
             terminal.print(f".gitignore: .sdd/ {'added' if done else 'is in it'}")
 
-    with terminal.progress("Indexing") as progress:
-        indexed = app.update(advance=progress.update)
-    say_indexed(indexed, terminal)
-
-    waiting = indexed.counts.texts - indexed.counts.embedded
+    waiting = update_text(session, app)
     if waiting and skip_embed:
         terminal.print("Embed skipped per --skip-embed flag")
-    elif waiting and (foreground or app.embeds_on_gpu()):
-        embed_here(session, app, waiting)
     elif waiting:
-        embed_in_background(session, app, waiting)
+        embed_waiting(session, app, waiting, foreground=foreground)
     terminal.print()
     terminal.print('Next: gitrag search "where is …"')
     terminal.print("      gitrag status   how far the vectors are, and what was left out")
