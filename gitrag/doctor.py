@@ -11,11 +11,10 @@ from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.hooking.install import State as HookState
 from gitrag.hooking.install import status as hooks_status
-from gitrag.indexing import worker
 from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State
 from gitrag.store.connection import StoreMissingError
-from gitrag.store.lock import FileLock, read_holder
+from gitrag.store.lock import is_held, read_holder
 
 
 def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
@@ -111,9 +110,7 @@ def _freshness(app: App) -> Check:
 
 
 def _lock(app: App) -> Check:
-    lock = FileLock(app.store.directory / "lock")
-    if not lock.path.exists() or lock.try_acquire(shared=True):
-        lock.release()
+    if not is_held(app.store.directory / "lock"):
         return Check("lock", State.OK, "free")
     holder = read_holder(app.store.directory / "lock.holder")
     mend = (
@@ -125,7 +122,7 @@ def _lock(app: App) -> Check:
 
 
 def _worker(app: App) -> Check:
-    holder = worker.running(app.store.directory)
+    holder = app.worker()
     if holder:
         return Check("worker", State.OK, f"{holder} is at work")
     trouble = last_trouble(app.store.directory)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gitrag.errors import GitragError
-from gitrag.store.lock import FileLock, Holder, read_holder, write_holder
+from gitrag.store.lock import FileLock, Holder, is_held, read_holder, write_holder
 
 _NICENESS = 10
 """Of 19; the hooks start it with the same."""
@@ -87,13 +87,7 @@ class Worker:
 
 def running(directory: Path) -> Holder | None:
     """Tell which process is working in the background, if one is."""
-    lock = FileLock(directory / "worker.lock")
-    if not lock.path.exists():
-        return None
-    if lock.try_acquire(shared=True):
-        lock.release()
-        return None
-    return read_holder(directory / "worker.holder")
+    return read_holder(directory / "worker.holder") if is_held(directory / "worker.lock") else None
 
 
 def lower_priority() -> None:

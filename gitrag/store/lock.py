@@ -86,6 +86,19 @@ class FileLock:
             self._file = None
 
 
+def is_held(path: Path) -> bool:
+    """Tell whether a process holds a lock for itself; where there is no lock file, none does.
+
+    Raises:
+        StoreError: The lock file cannot be opened.
+    """
+    lock = FileLock(path)
+    if path.exists() and not lock.try_acquire(shared=True):
+        return True
+    lock.release()
+    return False
+
+
 class StoreLock:
     """The readers-writer lock of a store's directory."""
 
