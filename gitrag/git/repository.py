@@ -232,12 +232,8 @@ class Repository:
         Raises:
             BlobError: The object is missing or damaged.
         """
-        from pygit2 import GitError
-
-        try:
+        with _blob_wrapped(blob):
             _, size = self._odb.read_header(blob)
-        except (GitError, LookupError, ValueError) as error:
-            raise BlobError(f"Cannot read blob {blob}: {error}") from error
         return int(size)
 
     def read_blob(self, blob: str) -> bytes:
@@ -246,12 +242,8 @@ class Repository:
         Raises:
             BlobError: The object is missing or damaged.
         """
-        from pygit2 import GitError
-
-        try:
+        with _blob_wrapped(blob):
             _, data = self._libgit2.read(blob)
-        except (GitError, LookupError, ValueError) as error:
-            raise BlobError(f"Cannot read blob {blob}: {error}") from error
         return bytes(data)
 
     @cached_property
@@ -328,6 +320,16 @@ class Repository:
         if done.returncode:
             raise RepositoryError(f"git does not say where hooks are: {message_of(done)}.")
         return Path(os.fsdecode(done.stdout).removesuffix("\n"))
+
+
+@contextmanager
+def _blob_wrapped(blob: str) -> Iterator[None]:
+    from pygit2 import GitError
+
+    try:
+        yield
+    except (GitError, LookupError, ValueError) as error:
+        raise BlobError(f"Cannot read blob {blob}: {error}") from error
 
 
 def _differences(old_tree: pygit2.Tree | None, new_tree: pygit2.Tree | None) -> Iterator[Change]:
