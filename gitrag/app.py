@@ -369,11 +369,10 @@ class App:
 
     def status(self) -> Status:
         """Look at the index without changing it."""
-        from gitrag.git import overlay
         from gitrag.store import inspection, views
 
-        head = self.repo.head()
-        dirty = len(overlay(self.repo).changes) if self.repo.root is not None else 0
+        now = look(self.repo, self.options)
+        head = now.head
         view = counts = store = updated = None
         with suppress(StoreMissingError), self.store.read() as db:
             view = views.current(db, self.repo.worktree)
@@ -386,7 +385,7 @@ class App:
             commit=head.commit,
             branch=head.branch,
             fresh=view is not None and view.tree == head.tree and not (counts and counts.waiting),
-            dirty=dirty,
+            dirty=len(now.changes),
             updated=updated,
             view=counts,
             store=store,
