@@ -57,8 +57,9 @@ def _grammars() -> Check:
             except Exception as error:  # noqa: BLE001 - whatever a grammar does wrong, the line says which one
                 broken.append(f"{language.name} ({error})")
     if broken:
-        mend = "python -m pip install --force-reinstall 'tree-sitter-language-pack<1'"
-        return Check("grammars", State.FAIL, f"cannot be loaded: {', '.join(broken)}", mend)
+        return Check(
+            "grammars", State.FAIL, f"cannot be loaded: {', '.join(broken)}", prerequisites.REINSTALL
+        )
     return Check(
         "grammars", State.OK, f"{sum(bool(language.grammar) for language in LANGUAGES)} languages parsed"
     )
