@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import stat
 from pathlib import Path
 
+from gitrag import files
 from gitrag.errors import StoreError
 
 IGNORED = ".sdd/"
@@ -41,24 +41,10 @@ def ignore_local_files(root: Path) -> str:
         changed = with_entry(content)
         if changed is None:
             return ""
-        _replace(path, changed)
+        files.replace(path, changed, 0o644 if content is None else stat.S_IMODE(path.stat().st_mode))
     except OSError as error:
         raise StoreError(
             f"Cannot write {path}: {error.strerror}.",
             f"Make it writable, or add the line {IGNORED} yourself.",
         ) from error
     return "created" if content is None else "added"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, keeping its mode."""
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".gitignore.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

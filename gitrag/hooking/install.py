@@ -12,13 +12,13 @@ import re
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from gitrag import files
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import blocks
 from gitrag.hooking.table import HOOKS, Hook, script
@@ -276,19 +276,9 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
-    """Replace a file in one step, so that git never runs half a hook."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        written = Path(name)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            written.chmod(mode)
-            written.replace(path)
-        except BaseException:
-            written.unlink()
-            raise
+        files.replace(path, content, mode)
     except OSError as error:
         raise _cannot_write(path, error) from error
 
