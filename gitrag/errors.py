@@ -78,9 +78,3 @@ class DiskFullError(StoreError):
     """There is no space left for the index."""
 
     exit_code = TRY_AGAIN
-
-
-class StaleError(GitragError):
-    """What is being pushed is not indexed, and the policy is ``block``."""
-
-    exit_code = STALE
