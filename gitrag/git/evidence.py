@@ -35,14 +35,13 @@ _MARKER = re.compile(
 )
 
 
-def content_skip(data: bytes, path: str, max_bytes: int, *, keep_generated: bool = False) -> Skip | None:
+def content_skip(data: bytes, path: str, max_bytes: int) -> Skip | None:
     """Return why a file's content keeps it from being indexed, or None.
 
     Args:
         data: The content, as git stores it.
         path: Its path; the extension tells which tests apply.
         max_bytes: Larger content is left out.
-        keep_generated: Do not test for minified and generated content (`Rules.keeps_generated`).
     """
     if len(data) > max_bytes:
         return Skip.TOO_LARGE
@@ -50,8 +49,6 @@ def content_skip(data: bytes, path: str, max_bytes: int, *, keep_generated: bool
         return Skip.LFS
     if data.startswith(_WIDE_TEXT) or b"\0" in data[:BINARY_PREFIX_BYTES]:
         return Skip.BINARY
-    if keep_generated:
-        return None
     if path.endswith(_SCRIPT_NAMES) and len(data) >= MINIFIED_MIN_BYTES:
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
         if len(data) > MINIFIED_MEAN_LINE_BYTES * lines:

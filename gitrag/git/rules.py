@@ -227,11 +227,6 @@ class Rules:
             return Skip.VENDORED
         return _by_name(name) if generated is None else None
 
-    def keeps_generated(self, path: str) -> bool:
-        """Say whether the rules ask for this path, whether or not its content looks generated or minified."""
-        directory = self._directory(path.rpartition("/")[0])
-        return self._wanted(directory, path) is True or _attribute(directory, path, GENERATED) is False
-
     def _wanted(self, directory: _Directory, path: str) -> bool | None:
         """Return what the strongest says of the configuration, the gitrag attribute and .gitragignore."""
         excluded = directory.excluded

@@ -138,14 +138,6 @@ def test_exclude_works_like_lines_of_an_ignore_file():
     assert skip("src/docs", exclude=exclude) is None
 
 
-def test_generated_content_is_kept_where_the_rules_ask_for_the_path():
-    rules = Rules.build({".gitattributes": b"a.py gitrag\nb.py -linguist-generated\n"})
-
-    assert rules.keeps_generated("a.py")
-    assert rules.keeps_generated("b.py")
-    assert not rules.keeps_generated("c.py")
-
-
 def test_signature_changes_with_what_can_change_an_answer_and_with_nothing_else():
     base = {".gitattributes": b"*.py -gitrag\n", "d/.gitragignore": b"x\n"}
     same = {".gitattributes": b"# note\n*.png binary\n*.py -gitrag\n", "d/.gitragignore": b"\nx\n", "e": b"y"}
