@@ -49,7 +49,6 @@ class Allowance:
 
     globs: int = MAX_GLOBS
     patterns: int = MAX_PATTERNS
-    exhausted: bool = False
 
 
 @dataclass
@@ -70,7 +69,6 @@ class PatternTable:
     def add(self, number: int, pattern: str, allowance: Allowance) -> None:
         """Add a pattern (without `!` or a trailing `/`); numbers must grow."""
         if allowance.patterns <= 0:
-            allowance.exhausted = True
             return
         allowance.patterns -= 1
         anchored = "/" in pattern
@@ -86,7 +84,6 @@ class PatternTable:
             self._under[stem + "/"] = number
         else:
             if allowance.globs <= 0 or len(pattern) > MAX_GLOB_CHARS:
-                allowance.exhausted = True
                 return
             expression = _translate(pattern) if anchored else _segment(pattern)
             if expression is not None:

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gitrag.git.patterns import Allowance
-
 ATTRIBUTES_FILE = ".gitattributes"
 IGNORE_FILE = ".gitragignore"
 
 INDEXED, GENERATED, VENDORED = "gitrag", "linguist-generated", "linguist-vendored"
 _ATTRIBUTES = (INDEXED, GENERATED, VENDORED)
 
-# Caps; what is over them is not read, and `Rules.exhausted` says so.
+# Caps; what is over them is not read.
 MAX_RULE_FILE_BYTES = 1 << 20
 MAX_LINE_BYTES = 2048  # git's own limit for .gitattributes
 
@@ -43,13 +41,10 @@ class Ignore:
     directories_only: bool
 
 
-def read_lines(content: bytes, allowance: Allowance) -> list[str]:
+def read_lines(content: bytes) -> list[str]:
     if len(content) > MAX_RULE_FILE_BYTES:
-        allowance.exhausted = True
         content = content[:MAX_RULE_FILE_BYTES].rpartition(b"\n")[0]
     lines = [line.removesuffix(b"\r") for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
-    if any(len(line) > MAX_LINE_BYTES for line in lines):
-        allowance.exhausted = True
     return [line.decode("utf-8", "surrogateescape") for line in lines if len(line) <= MAX_LINE_BYTES]
 
 

@@ -152,7 +152,6 @@ class Rules:
 
     Attributes:
         signature: Hash over everything that can change an answer.
-        exhausted: Whether a cap was reached, so that some lines do not count.
     """
 
     def __init__(
@@ -160,10 +159,8 @@ class Rules:
         by_directory: Mapping[str, _RuleFiles],
         exclude: _IgnoreTable | None,
         signature: str,
-        exhausted: bool,
     ) -> None:
         self.signature = signature
-        self.exhausted = exhausted
         self._by_directory = by_directory
         self._exclude = exclude
         top = by_directory.get("")
@@ -184,7 +181,7 @@ class Rules:
         ignores: dict[str, list[Ignore]] = {}
         for path in sorted(filter(is_rule_file, files), key=lambda path: (path.count("/"), path)):
             directory, _, name = path.rpartition("/")
-            lines = read_lines(files[path], allowance)
+            lines = read_lines(files[path])
             if name == ATTRIBUTES_FILE:
                 attributes[directory] = list(parse_attributes(lines, top=not directory))
             else:
@@ -204,7 +201,7 @@ class Rules:
             if tables.attributes or tables.ignores:
                 by_directory[directory] = tables
         signature = hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
-        return cls(by_directory, exclude_table, signature, allowance.exhausted)
+        return cls(by_directory, exclude_table, signature)
 
     def skip(self, path: str, mode: int) -> Skip | None:
         """Return why a path is left out, or None."""

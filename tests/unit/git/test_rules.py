@@ -186,19 +186,17 @@ def test_hostile_patterns_answer_at_once(hostile):
         rules.skip(path, FILE)
 
 
-def test_caps_hold_and_are_reported():
-    within = Rules.build({".gitragignore": b"a?b\n"})
-    too_many = Rules.build({".gitragignore": b"".join(b"a?%d\n" % n for n in range(MAX_GLOBS + 1))})
-    too_long = Rules.build({".gitragignore": b"a?" + b"b" * MAX_GLOB_CHARS})
-    long_line = Rules.build({".gitragignore": b"a" * (MAX_LINE_BYTES + 1)})
-    too_big = Rules.build({".gitragignore": b"#\n" * MAX_RULE_FILE_BYTES + b"last"})
+def test_caps_hold():
+    many = {".gitattributes": b"".join(b"a?%d -gitrag\n" % n for n in range(MAX_GLOBS + 1))}
+    too_long = {".gitragignore": b"a?" + b"b" * MAX_GLOB_CHARS}
+    long_line = {".gitragignore": b"a" * (MAX_LINE_BYTES + 1)}
+    too_big = {".gitragignore": b"#\n" * MAX_RULE_FILE_BYTES + b"last"}
 
-    assert not within.exhausted
-    assert too_many.exhausted
-    assert too_long.exhausted
-    assert long_line.exhausted
-    assert too_big.exhausted
-    assert too_big.skip("last", FILE) is None
+    assert skip(f"ab{MAX_GLOBS - 1}", many) == Skip.IGNORED
+    assert skip(f"ab{MAX_GLOBS}", many) is None
+    assert skip("ab" + "b" * MAX_GLOB_CHARS, too_long) is None
+    assert skip("a" * (MAX_LINE_BYTES + 1), long_line) is None
+    assert skip("last", too_big) is None
 
 
 def test_a_path_deeper_than_the_stack_is_answered():
