@@ -12,7 +12,6 @@ fast. The same holds for clean filters: git runs those that the user's own confi
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -97,16 +96,6 @@ class Overlay:
     head: Head
     changes: tuple[Change, ...]
     _repository: Repository = field(repr=False, compare=False)
-
-    @property
-    def signature(self) -> str:
-        """Hash of the tree and all changes: equal signatures, equal content."""
-        digest = hashlib.sha256(self.head.tree.encode())
-        for change in self.changes:
-            entry = change.entry
-            fact = f"{entry.blob} {entry.mode:o} {change.skip or ''}" if entry else ""
-            digest.update(f"{change.path}\0{fact}\0".encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()
 
     def read(self, entry: TreeEntry) -> bytes:
         """Return the content of one of the changes' entries, as git would store it.

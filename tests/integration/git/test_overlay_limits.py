@@ -230,17 +230,17 @@ def test_a_commit_between_reading_head_and_the_status_is_noticed(make_repository
     assert overlay(found, state).changes == (change("a", b"3\n"),)
 
 
-def test_signature_tells_states_apart(make_repository):
+def test_changes_tell_states_apart(make_repository):
     repository = make_repository({"a": "1\n", "b": "1\n"})
-    signatures = [look(repository).signature]
+    seen = [look(repository).changes]
     for step in ({"a": "2\n"}, {"a": "3\n"}, {"b": None}, {"new": "n\n"}, {"a": "1\n"}):
         repository.write(step)
-        signatures.append(look(repository).signature)
+        seen.append(look(repository).changes)
     repository.file("new").chmod(0o755)
-    signatures.append(look(repository).signature)
+    seen.append(look(repository).changes)
 
-    assert len(set(signatures)) == len(signatures)
-    assert look(repository).signature == signatures[-1]
+    assert len(set(seen)) == len(seen)
+    assert look(repository).changes == seen[-1]
 
 
 def test_a_thousand_untracked_files_with_odd_names(make_repository):
