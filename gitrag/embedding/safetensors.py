@@ -1,4 +1,4 @@
-"""Reading a safetensors file: a length, a JSON header, raw little-endian numbers.
+"""Reading and writing safetensors files: a length, a JSON header, raw little-endian numbers.
 
 The format: https://github.com/huggingface/safetensors#format
 """
@@ -6,21 +6,25 @@ The format: https://github.com/huggingface/safetensors#format
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import ModelError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
+_DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "i1", "U8": "u1"}
+"""What our files hold; a tensor of another type is passed over."""
+
+_ALIGNMENT = 64
 _HEADER_BYTES_CAP = 1 << 20
 """The model's header has 11 kB; a damaged length must not make us allocate gigabytes."""
 
 
-def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
-    """Map the float32 tensors of a file by name; they are views of the mapped file, read when touched.
+def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
+    """Map the tensors of a file by name; they are views of the mapped file, read when touched.
 
     Raises:
         ModelError: It is no safetensors file, or is cut short.
@@ -35,9 +39,29 @@ def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
             header: dict[str, dict[str, Any]] = json.loads(file.read(length))
         data = np.memmap(path, dtype=np.uint8, mode="r", offset=8 + length)
         return {
-            name: data[slice(*entry["data_offsets"])].view("<f4").reshape(entry["shape"])
+            name: data[slice(*entry["data_offsets"])].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
             for name, entry in header.items()
-            if entry.get("dtype") == "F32"
+            if entry.get("dtype") in _DTYPES
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path} is no whole safetensors file: {error}.") from error
+
+
+def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Write tensors of the types that ``read_tensors`` reads, in their order."""
+    import numpy as np
+
+    names = {np.dtype(code): name for name, code in _DTYPES.items()}
+    header: dict[str, Any] = {}
+    end = 0
+    for name, array in tensors.items():
+        start, end = end, end + array.nbytes
+        header[name] = {
+            "dtype": names[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [start, end],
+        }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(8 + len(text)) % _ALIGNMENT)
+    data = b"".join(array.tobytes() for array in tensors.values())
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
