@@ -1,4 +1,4 @@
-"""What decides a vector, as one string: model, precision, tokens read."""
+"""What decides a vector, as one string: model, precision, tokens read; and what decides a draft."""
 
 from __future__ import annotations
 
@@ -17,3 +17,6 @@ GRAPH_VERSION: Final = "int8-1"
 """Raise when the graph or its quantisation changes the vectors."""
 
 ENCODER_VERSION: Final = f"all-MiniLM-L6-v2/{WEIGHTS_SHA256[:8]}/{GRAPH_VERSION}/{MAX_TOKENS}"
+
+DRAFT_VERSION: Final = 1
+"""Raise when the table, or how it is used, changes the drafts."""

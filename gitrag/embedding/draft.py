@@ -1,0 +1,131 @@
+"""Draft vectors: what the model would say of a text, guessed from its word pieces in 0.1 ms.
+
+A student of MiniLM in the model's own space, so that drafts, true vectors and true questions compare. Every
+word piece has a row; a text has two sums of its rows: each piece once, by ``log(1 + count)``, and the
+text's beginning, by ``exp(-position / 20)``, since a chunk begins with its name. Both are normalised and go
+through one hidden layer, which corrects what a sum cannot know. ``scripts/train_draft.py`` fits it all.
+
+Trained on 115,000 texts of 248 public archives (``scripts/draft_archives.toml``). Mean cosine to the true
+vectors on 5,000 texts of 39 others: 0.881 (code 0.886, paths 0.892, prose 0.853, questions 0.869); on the 22
+development repositories of the search benchmark, none of which it has seen: chunks 0.878, paths 0.891.
+What the parts are worth, with 60,000 texts: one sum of rows 0.849, both sums 0.862, one sum and the hidden
+layer 0.859, all 0.872; all with twice the texts 0.881. The same before the rows are int8 and the layers
+float16: 0.881. One core makes 11,000 drafts a second, a quarter of it cutting into pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from gitrag.embedding.pieces import WordPieces
+from gitrag.embedding.safetensors import read_tensors
+from gitrag.embedding.version import DIMENSIONS, DRAFT_VERSION, MAX_TOKENS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+__all__ = ["DRAFT_VERSION", "TABLE", "Drafter"]
+
+TABLE = Path(__file__).with_name("draft.safetensors")
+"""int8 rows with a scale each, the layers in float16, and the vocabulary they go by: 15 MB."""
+
+MAX_PIECES = MAX_TOKENS - 2
+"""What the model reads of a text between the marks of its begin and end."""
+
+HEAD_PIECES = 20.0
+_BLOCK = 256
+"""Texts that go through the layers together."""
+
+_SUMS = 2
+
+
+class Drafter:
+    """The table, loaded. Not to be used by several threads at once: it learns words as it goes."""
+
+    def __init__(self, tensors: dict[str, NDArray[np.generic]]) -> None:
+        import numpy as np
+
+        def floats(name: str) -> Vectors:
+            return np.ascontiguousarray(tensors[name], np.float32)
+
+        self._pieces = WordPieces(bytes(tensors["vocabulary"]).decode().split("\n"))
+        self._rows = tensors["rows"]
+        self._scales = floats("scales")
+        self._into = floats("into")
+        self._bias = floats("bias")
+        self._out = floats("out")
+        self._empty = floats("empty")
+        self._counts = np.log1p(np.arange(MAX_PIECES + 1)).astype(np.float32)
+        self._places = np.exp(np.arange(MAX_PIECES) / -HEAD_PIECES).astype(np.float32)
+
+    @classmethod
+    def load(cls, path: Path = TABLE) -> Self:
+        """Open the table: 10 ms, and no part of the model is needed.
+
+        Raises:
+            ModelError: It is not whole.
+        """
+        return cls(read_tensors(path))
+
+    def draft(self, texts: Sequence[str]) -> Vectors:
+        """Draft texts' vectors: float32 (n, 384), L2-normalised, in their order.
+
+        A text's draft does not depend on the others', but for the last bits, which a larger matrix product
+        rounds otherwise.
+
+        Args:
+            texts: What ``embedding.text`` gives, or questions.
+        """
+        import numpy as np
+
+        drafts = np.empty((len(texts), DIMENSIONS), np.float32)
+        for start in range(0, len(texts), _BLOCK):
+            block = texts[start : start + _BLOCK]
+            sums = np.zeros((len(block), _SUMS * DIMENSIONS), np.float32)
+            known = np.array([self._sum(text, row) for text, row in zip(block, sums, strict=True)])
+            found = self._correct(sums)
+            found[~known] = self._empty
+            drafts[start : start + len(block)] = found
+        return drafts
+
+    def _sum(self, text: str, out: Vectors) -> bool:
+        """Write a text's two sums of rows, each normalised; say whether there is anything to sum."""
+        import numpy as np
+
+        pieces = self._pieces.cut(text, MAX_PIECES)
+        if not pieces:
+            return False
+        distinct, index = np.unique(np.array(pieces), return_inverse=True)
+        weights = np.empty((_SUMS, len(distinct)), np.float32)
+        weights[0] = self._counts[np.bincount(index)]
+        weights[1] = np.bincount(index, weights=self._places[: len(pieces)])
+        weights *= self._scales[distinct]
+        sums: Vectors = weights @ self._rows[distinct].astype(np.float32)
+        _normalise(sums)
+        out[:] = sums.reshape(-1)
+        return True
+
+    def _correct(self, sums: Vectors) -> Vectors:
+        """Send sums through the layers."""
+        import numpy as np
+
+        hidden: Vectors = sums @ self._into
+        hidden += self._bias
+        # The first columns are the linear part, the others the hidden layer.
+        np.maximum(hidden[:, DIMENSIONS:], 0, out=hidden[:, DIMENSIONS:])
+        drafts: Vectors = hidden[:, DIMENSIONS:] @ self._out
+        drafts += hidden[:, :DIMENSIONS]
+        _normalise(drafts)
+        return drafts
+
+
+def _normalise(vectors: Vectors) -> None:
+    import numpy as np
+
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    np.divide(vectors, lengths[:, None], out=vectors)
