@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -14,14 +15,14 @@ from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gitrag import config as configuration
 from gitrag.chunking import CHUNKER_VERSION
 from gitrag.config import Config
 from gitrag.embedding import weights
 from gitrag.embedding.manifest import MANIFEST
-from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.embedding.version import DRAFT_VERSION, ENCODER_VERSION
 from gitrag.errors import BusyError, GitragError, ModelError, NotSetUpError, StoreError, UsageError
 from gitrag.git import RULES_VERSION, Repository
 from gitrag.indexing import worker as background
@@ -30,19 +31,25 @@ from gitrag.indexing.refresh import Options, Refreshed, Snapshot, known, look, l
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.lock import Holder
+from gitrag.store.views import Overlay
 from gitrag.teamfile import read_team
 from gitrag.terms import TERMS_VERSION
 from gitrag.values import show_duration
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gitrag.embedding.encoder import Encoder
-    from gitrag.search.engine import Hit
+    from gitrag.search.engine import Found, Hit
     from gitrag.store.connection import Connection
     from gitrag.store.inspection import StoreCounts, ViewCounts
 
+T = TypeVar("T")
+
 RECIPE = (
-    f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}, rules {RULES_VERSION},"
-    f" preparation {PREPARATION_VERSION}"
+    f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}, drafts {DRAFT_VERSION},"
+    f" rules {RULES_VERSION}, preparation {PREPARATION_VERSION}"
 )
 """What the content of an index was made with; one made otherwise is built again."""
 
@@ -73,18 +80,18 @@ class Answer:
         hits: Best first.
         commit: HEAD's commit, or None before the first.
         dirty: Paths with uncommitted changes that the answer includes.
-        unembedded: Texts of the view without a vector.
+        drafts: Texts of the view that have a draft vector, not yet the model's own.
         waiting: Contents that there was no time to index.
-        vectors: Whether the question was compared by meaning, or by words alone.
+        model: Whether the model was there to read the question; else it was compared by its draft.
     """
 
     query: str
     hits: tuple[Hit, ...]
     commit: str | None
     dirty: int
-    unembedded: int
+    drafts: int
     waiting: int
-    vectors: bool
+    model: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +150,34 @@ class _Standing:
     refreshed: Refreshed
     unembedded: int
 
+    @property
+    def state(self) -> tuple[int, Overlay]:
+        """The view and what lies on top of it."""
+        return self.refreshed.view.view_id, self.refreshed.overlay
+
+
+class _Meanwhile(Generic[T]):
+    """Work that is done in a thread while something else is waited for."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._outcome: list[T] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=[work], daemon=True)
+        self._thread.start()
+
+    def _run(self, work: Callable[[], T]) -> None:
+        try:
+            self._outcome.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+            self._error = error
+
+    def result(self) -> T:
+        """Wait for the result, or raise what the work raised."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._outcome[0]
+
 
 class App:
     """gitrag at work on one worktree of one repository.
@@ -161,6 +196,7 @@ class App:
         self.config = config
         self.say = say
         self._environ = environ
+        self._last_state: tuple[int, Overlay] | None = None
         self.store = Store(
             repo.common_dir / "gitrag", recipe=RECIPE, lock_timeout_s=config.lock_timeout_s, say=say
         )
@@ -246,43 +282,80 @@ class App:
                 'Ask in words, for example: gitrag search "where are retries implemented"',
             )
         self.require_index()
-        now = look(self.repo, self.options, committed_only=options.committed_only)
-        encoder = self._encoder_if_ready()
-        vector = None if encoder is None else encoder.encode_query(question.text)
+        looking = _Meanwhile(lambda: look(self.repo, self.options, committed_only=options.committed_only))
+        encoder, vector = self._question_vector(question.text)
 
-        def ask(db: Connection, refreshed: Refreshed) -> list[Hit]:
+        def ask(db: Connection, view_id: int, overlay: Overlay) -> Found:
             return engine.ask(
                 db,
                 question,
-                engine.Scoped(refreshed.view.view_id, refreshed.overlay, options.filters),
+                engine.Scoped(view_id, overlay, options.filters),
                 vector,
                 limit=self.config.limit if options.limit is None else options.limit,
                 min_score=self.config.min_score if options.min_score is None else options.min_score,
                 every_chunk=options.every_chunk,
             )
 
-        hits: list[Hit] | None = None
+        found: Found | None = None
         standing: _Standing | None = None
         with suppress(StoreMissingError), self.store.read() as db:
-            standing = self._standing(db, now, encoder)  # when nothing has changed, one look is all
+            # While git looks, what it will most likely find is asked already.
+            likely = self._likely_state(db)
+            guess = None if likely is None else ask(db, *likely)
+            standing = self._standing(db, looking.result(), encoder)
             if standing is not None:
-                hits = ask(db, standing.refreshed)
-        if standing is None or hits is None:
-            standing = self._catch_up(now, encoder)
+                self._last_state = standing.state
+                found = guess if standing.state == likely else ask(db, *standing.state)
+        if standing is None or found is None:
+            standing = self._catch_up(looking.result(), encoder)
             with self.store.read() as db:
-                hits = ask(db, standing.refreshed)
-        refreshed, unembedded = standing.refreshed, standing.unembedded
-        if refreshed.waiting or (unembedded and encoder is not None):
+                found = ask(db, *standing.state)
+        refreshed, drafts = standing.refreshed, standing.unembedded
+        if drafts and encoder is not None and (refined := self._refine(found, encoder)):
+            drafts -= refined
+            with self.store.read() as db:
+                found = ask(db, *standing.state)
+        if refreshed.waiting or (drafts and encoder is not None):
             self.start_worker()
         return Answer(
             query=question.text,
-            hits=tuple(hits),
+            hits=found.hits,
             commit=refreshed.head.commit,
             dirty=refreshed.dirty,
-            unembedded=unembedded,
+            drafts=drafts,
             waiting=refreshed.waiting,
-            vectors=vector is not None,
+            model=encoder is not None,
         )
+
+    def _likely_state(self, db: Connection) -> tuple[int, Overlay] | None:
+        """Guess the view, and what lies on top of it, that git will name: the last one, else a clean one."""
+        from gitrag.store import views
+
+        view = views.current(db, self.repo.worktree)
+        if view is None:
+            return None
+        last = self._last_state
+        return last if last is not None and last[0] == view.view_id else (view.view_id, Overlay())
+
+    def _question_vector(self, text: str) -> tuple[Encoder | None, NDArray[np.float32]]:
+        """Embed a question with the model, or draft its vector where there is none."""
+        from gitrag.embedding.draft import Drafter
+
+        encoder = self._encoder_if_ready()
+        return encoder, Drafter.load().draft([text])[0] if encoder is None else encoder.encode_query(text)
+
+    def _refine(self, found: Found, encoder: Encoder) -> int:
+        """Give the shown chunks that have drafts their vectors, within the budget; count them."""
+        from gitrag.indexing.embedding import embed_within
+        from gitrag.store import vectors
+
+        with self.store.read() as db:
+            texts = vectors.drafts_among(db, found.chunk_ids)
+        try:
+            return embed_within(self.store, encoder, texts, self.config.refine_s)
+        except (StoreError, BusyError) as error:  # nothing can be written: drafts still answer
+            self.say(str(error))
+            return 0
 
     def _standing(self, db: Connection, now: Snapshot, encoder: Encoder | None) -> _Standing | None:
         """Say how the store stands to what git says; None when something can be done about it at once."""

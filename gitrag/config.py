@@ -84,6 +84,12 @@ KEYS: tuple[Key, ...] = (
         "What to do before a push whose commits are not indexed.",
     ),
     Key("catch_up_s", _WAIT, 10.0, "Seconds a search may spend on indexing what has changed."),
+    Key(
+        "refine_s",
+        _WAIT,
+        0.3,
+        "Seconds a search may spend on true vectors for results that have drafts.",
+    ),
     Key("threads", Whole(0, 256), 0, "Threads to embed with; 0 lets gitrag decide."),
     Key("model_dir", Folder(), None, "Where the model's files lie, for a machine that cannot fetch them."),
     Key(
@@ -127,6 +133,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     pre_push: str = "warn"
     catch_up_s: float = 10.0
+    refine_s: float = 0.3
     threads: int = 0
     model_dir: Path | None = None
     staleness_threshold: timedelta = timedelta(minutes=120)

@@ -125,10 +125,9 @@ def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[s
         )
         yield f"  {style(cut('also ' + also, columns - 2), 'dim')}"
     if explain:
-        said = ", ".join(
-            f"{name} {signal.value:.3f} (#{signal.rank + 1})" for name, signal in sorted(hit.signals.items())
-        )
-        yield f"  {style('why: ' + said, 'dim')}"
+        said = [f"cosine {hit.cosine:.2f}"] if hit.cosine > -1 else []
+        said += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]
+        yield f"  {style('why: ' + ', '.join(said), 'dim')}"
 
 
 def _gist(hit: Hit) -> str:

@@ -1,8 +1,9 @@
 """The terms of a text: what lexical search counts.
 
-A word is a run of word characters. It yields itself, case-folded, and, when it is an identifier of several
-parts, each part: ``parseHTTPResponse2`` → ``parsehttpresponse2 parse http response 2``. A run of Chinese,
-Japanese or Korean characters, which has no spaces to cut at, yields its overlapping pairs.
+A word is a run of word characters. It yields its stem or, when it is an identifier of several parts,
+itself, case-folded, and each part's stem: ``parsedHTTPResponse2`` → ``parsedhttpresponse2 pars http respons
+2``. A run of Chinese, Japanese or Korean characters, which has no spaces to cut at, yields its overlapping
+pairs.
 
 A term is kept as a 64-bit hash, so that no dictionary has to be read before a text can be written: among ten
 million distinct terms the chance of any collision is 3e-6 (birthday bound n²/2⁶⁵).
@@ -18,11 +19,13 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from gitrag.stems import stem
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TERMS_VERSION = 1  # raise when the terms of a text change: every index is then rebuilt
+TERMS_VERSION = 2  # raise when the terms of a text change: every index is then rebuilt
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
@@ -34,7 +37,7 @@ LONGEST_SPLIT = 64
 
 @lru_cache(maxsize=20_000)
 def split(word: str) -> tuple[str, ...]:
-    """Split one raw word into its terms, the whole word first; no duplicates."""
+    """Split one raw word into its terms: its stem, or the whole identifier and then its parts' stems."""
     if not word.isascii():
         word = unicodedata.normalize("NFKC", word)
         if _CJK.search(word):
@@ -44,8 +47,8 @@ def split(word: str) -> tuple[str, ...]:
         return ()
     if len(word) > LONGEST_SPLIT:
         return (whole,)
-    parts = [part.casefold() for part in _PART.findall(word)]
-    return tuple(dict.fromkeys([whole, *parts]))
+    parts = [stem(part.casefold()) for part in _PART.findall(word)]
+    return tuple(dict.fromkeys([whole, *parts] if len(parts) > 1 else parts or [whole]))
 
 
 def _split_cjk(word: str) -> tuple[str, ...]:
@@ -90,16 +93,25 @@ _MOST_WORDS = 400_000
 _vocabulary = _Vocabulary()
 
 
-def count(
-    texts: Sequence[Sequence[tuple[str, int]]],
-) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
-    """Count the hashed terms of texts, each given as pieces and what one occurrence in a piece counts.
+IN_NAME = 1 << 15
+"""Added to the frequency of a term that a piece marked as a name has."""
 
-    Words become numbers in Python, the rest is NumPy: five times faster than counting in dictionaries.
+_NAME_UNIT = 1 << 32
+"""The same while frequencies are summed."""
+
+
+def count(
+    texts: Sequence[Sequence[tuple[str, int, bool]]],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
+    """Count the hashed terms of texts.
+
+    Each text is given as pieces: the words, what one occurrence counts, and whether it is a name. Words
+    become numbers in Python, the rest is NumPy: five times faster than counting in dictionaries.
 
     Returns:
         The distinct terms of each text, ordered, one text after the other; their weighted frequencies, at
-        most 65,535; the number of distinct terms of each text; the sum of the frequencies of each text.
+        most 32,767, and ``IN_NAME`` beside; the number of distinct terms of each text; the sum of the
+        frequencies of each text.
     """
     import numpy as np
 
@@ -110,10 +122,10 @@ def count(
     numbers: list[int] = []
     runs: list[tuple[int, int, int]] = []  # text, weight, words
     for position, pieces in enumerate(texts):
-        for text, weight in pieces:
+        for text, weight, is_name in pieces:
             found = [vocabulary[word] for word in _WORD.findall(text)]
             numbers += found
-            runs.append((position, weight, len(found)))
+            runs.append((position, weight + _NAME_UNIT * is_name, len(found)))
     run = np.array(runs, dtype=np.int64).reshape(-1, 3)
     word = np.array(numbers, dtype=np.int64)
     starts = np.frombuffer(vocabulary.starts, dtype=np.int64)  # views, which end with this call
@@ -129,21 +141,30 @@ def count(
     first[1:] = (term[1:] != term[:-1]) | (owner[1:] != owner[:-1])
     places = np.flatnonzero(first)
     frequency = np.add.reduceat(weight_of, places) if len(places) else weight_of
-    frequency = np.minimum(frequency, _HIGHEST_FREQUENCY)
+    in_name = frequency >= _NAME_UNIT
+    frequency = np.minimum(frequency % _NAME_UNIT, IN_NAME - 1)
     return (
         term[places],
-        frequency.astype(np.uint16),
+        (frequency + IN_NAME * in_name).astype(np.uint16),
         np.bincount(owner[places], minlength=len(texts)),
         np.bincount(owner[places], weights=frequency, minlength=len(texts)).astype(np.int64),
     )
 
 
-_HIGHEST_FREQUENCY = 65_535
-
-
 def query_terms(text: str) -> list[str]:
     """List the distinct terms of a question, in order of appearance."""
     return list(dict.fromkeys(term for word in _WORD.findall(text) for term in split(word)))
+
+
+def parts_of(text: str) -> list[str]:
+    """List the distinct stems of a text without whole identifiers: what a path or a name is made of."""
+    return list(dict.fromkeys(term for word in _WORD.findall(text) for term in stems_of(word)))
+
+
+def stems_of(word: str) -> tuple[str, ...]:
+    """Split one raw word into its parts' stems, without the whole identifier."""
+    found = split(word)
+    return found[1:] if len(found) > 1 else found
 
 
 def identifiers(text: str) -> list[str]:

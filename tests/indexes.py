@@ -12,7 +12,7 @@ from gitrag.indexing.refresh import known, look, refresh
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS
 from gitrag.store.connection import Store
-from gitrag.store.content import decode_path
+from gitrag.store.paths import decode_path
 from tests.repository import GitRepository
 
 
@@ -21,8 +21,10 @@ class Logical:
     """An index without its ids: what any index of the same state must hold.
 
     Attributes:
-        chunks: Of each chunk in a search's scope: path, language, text key, postings and every column.
-        paths: Of each path in the scope: the key of its text and its words.
+        chunks: Of each chunk in a search's scope: path, language, text key, postings with their frequencies
+            as stored, and every column.
+        paths: Of each path in the scope: the key of its text, what kind of file it is, its words and where
+            they are.
         left_out: Paths that are not indexed, and why; of those with uncommitted changes only the ones whose
             content was read.
     """
@@ -74,16 +76,20 @@ def logical(app: App) -> Logical:
             )
             SELECT path, language, hex(key), terms, chunks.* EXCLUDE (chunk_id, content_id, text_id, text),
                 text
-            FROM (SELECT chunk_id, path_id FROM scope) JOIN chunks USING (chunk_id)
-            JOIN contents USING (content_id) JOIN paths USING (path_id) LEFT JOIN counted USING (chunk_id)
+            FROM scope JOIN chunks USING (content_id) JOIN contents USING (content_id)
+            JOIN paths USING (path_id) LEFT JOIN counted USING (chunk_id)
             LEFT JOIN texts ON texts.text_id = chunks.text_id ORDER BY ALL
             """
         ).fetchall()
         paths = db.execute(
             """
-            SELECT path, hex(key), (SELECT list(term ORDER BY term) FROM path_postings
-                WHERE path_postings.path_id = paths.path_id)
-            FROM paths JOIN texts USING (text_id) WHERE path_id IN (SELECT path_id FROM scope) ORDER BY ALL
+            WITH words AS (
+                SELECT path_id, list((term, in_name) ORDER BY term, in_name) AS terms
+                FROM path_postings GROUP BY path_id
+            )
+            SELECT path, hex(key), traits, top, name_terms, terms, contents.chunks, contents.length
+            FROM scope JOIN contents USING (content_id) JOIN paths USING (path_id)
+            JOIN texts USING (text_id) LEFT JOIN words USING (path_id) ORDER BY ALL
             """
         ).fetchall()
         held = db.execute(

@@ -190,6 +190,21 @@ _BY_INTERPRETER = {word: row.name for row in reversed(LANGUAGES) for word in row
 _SHEBANG = re.compile(r"#!\s*(\S+)(.*)")
 _VERSION = re.compile(r"-?[\d.]+$")
 
+_PROSE = frozenset("markdown rst asciidoc org latex text".split())
+_DATA = frozenset(
+    "html css json yaml toml ini xml make cmake dockerfile nix csv diff gettext bibtex gitignore".split()
+)
+
+
+def is_code(language: str) -> bool:
+    """Tell whether a language is one that programs are written in."""
+    return bool(language) and language not in _PROSE and language not in _DATA
+
+
+def is_prose(language: str) -> bool:
+    """Tell whether a language is one that people read."""
+    return language in _PROSE
+
 
 def language_of(path: str, first_line: str = "") -> str | None:
     """Return our name of the language of a path, or None if it is not known.

@@ -144,12 +144,8 @@ def _styler(terminal: Terminal) -> Style:
 def _notes(answer: Answer, terminal: Terminal) -> None:
     if answer.waiting:
         terminal.note(f"{count(answer.waiting, 'file')} not in this answer: being indexed in the background.")
-    if not answer.vectors and not answer.unembedded:
-        terminal.note("Searched by words alone: the model is not ready. `gitrag model fetch` gets it.")
-    elif not answer.vectors:
-        terminal.note(
-            f"{answer.unembedded} chunks unembedded — vector/hybrid search disabled until"
-            " `gitrag index embed` runs"
-        )
-    elif answer.unembedded:
-        terminal.note(f"{count(answer.unembedded, 'chunk')} unembedded: searched by words alone.")
+    if answer.drafts:
+        drafts = count(answer.drafts, "chunk")
+        terminal.note(f"{drafts} on draft vectors — `gitrag index embed` refines them")
+    if not answer.model:
+        terminal.note("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")

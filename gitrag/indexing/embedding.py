@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from gitrag.store.connection import Store
 from gitrag.store.vectors import PendingText
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gitrag.embedding.encoder import Encoder
 
 _ROUND = 512
@@ -56,6 +60,20 @@ def embed_pending(
         done += len(texts)
         advance(len(texts))
     return done
+
+
+def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], budget_s: float) -> int:
+    """Embed as many of the texts as a budget allows, the first ones first, in one transaction; count them."""
+    import numpy as np
+
+    deadline = time.monotonic() + budget_s
+    done: list[NDArray[np.float32]] = []
+    while len(done) < len(texts) and time.monotonic() < deadline:
+        done.append(encoder.encode([text_of(texts[len(done)])])[0])
+    if done:
+        with store.write("writing vectors", make=False) as db:
+            vectors.write(db, [item.text_id for item in texts[: len(done)]], np.stack(done))
+    return len(done)
 
 
 def text_of(item: PendingText) -> str:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 from gitrag import terms
 from gitrag.chunking import chunk
+from gitrag.embedding.draft import Drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.git import content_skip
 from gitrag.model import Chunk, Skip
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.views import PathRecord
+from gitrag.terms import parts_of
+from gitrag.traits import traits
 
-PREPARATION_VERSION = 1  # raise when anything below changes: every index is then built again
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PREPARATION_VERSION = 2  # raise when anything below changes: every index is then built again
 
 NAME_WEIGHT = 3
 """How often a term of the qualified name counts beyond its place in the text: names say what a chunk is
@@ -29,37 +38,52 @@ _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
 holds the content: equal content in the same language is read once, whatever its paths."""
 
 
-def prepare(content_id: int, data: bytes, language: str | None, max_bytes: int) -> ContentRecord:
-    """Cut a content into chunks, with their postings and the keys of their texts.
+def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, int]]) -> list[ContentRecord]:
+    """Cut contents into chunks, with their postings, the keys of their texts, and drafts of their vectors.
 
     Args:
-        content_id: The store's id for it.
-        data: Its bytes.
-        language: The language it is read in.
-        max_bytes: Larger contents are left out.
+        jobs: Of each content the store's id, its bytes, the language it is read in, and the number of bytes
+            beyond which it is left out.
     """
+    cut = [_cut(data, language, max_bytes) for _, data, language, max_bytes in jobs]
+    texts = [
+        [] if language in WORDS_ONLY else [chunk_text(chunk) for chunk in chunks]
+        for (_, _, language, _), (_, chunks) in zip(jobs, cut, strict=True)
+    ]
+    drafts = _drafter().draft([text for own in texts for text in own])
+    records = []
+    end = 0
+    for (content_id, *_), (skip, chunks), own in zip(jobs, cut, texts, strict=True):
+        counted = terms.count([((c.text, 1, False), (c.qualified_name, NAME_WEIGHT, True)) for c in chunks])
+        start, end = end, end + len(own)
+        records.append(
+            ContentRecord(
+                content_id=content_id,
+                state=skip.value if skip else INDEXED,
+                chunks=chunks,
+                text_keys=tuple(map(_key, own)) if own else (b"",) * len(chunks),
+                terms=counted[0],
+                frequencies=counted[1],
+                term_counts=counted[2],
+                lengths=counted[3],
+                drafts=drafts[start:end],
+            )
+        )
+    return records
+
+
+def _cut(data: bytes, language: str | None, max_bytes: int) -> tuple[Skip | None, tuple[Chunk, ...]]:
     skip = content_skip(data, _MINIFIED_SUFFIXES.get(language or "", ""), max_bytes)
-    chunks = () if skip else tuple(chunk(data, language))
-    counted = terms.count([((piece.text, 1), (piece.qualified_name, NAME_WEIGHT)) for piece in chunks])
-    return ContentRecord(
-        content_id=content_id,
-        state=skip.value if skip else INDEXED,
-        chunks=chunks,
-        text_keys=tuple(_key(piece, language) for piece in chunks),
-        terms=counted[0],
-        frequencies=counted[1],
-        term_counts=counted[2],
-        lengths=counted[3],
-    )
+    return skip, () if skip else tuple(chunk(data, language))
 
 
-def _key(piece: Chunk, language: str | None) -> bytes:
-    return b"" if language in WORDS_ONLY else bytes.fromhex(text_key(chunk_text(piece)))
+def _key(text: str) -> bytes:
+    return bytes.fromhex(text_key(text))
 
 
-def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, int]]) -> list[ContentRecord]:
-    """Prepare several contents, given as the arguments of ``prepare``."""
-    return [prepare(*job) for job in jobs]
+@cache
+def _drafter() -> Drafter:
+    return Drafter.load()
 
 
 def left_out_record(content_id: int, skip: Skip) -> ContentRecord:
@@ -68,12 +92,35 @@ def left_out_record(content_id: int, skip: Skip) -> ContentRecord:
 
     nothing = np.array([], dtype=np.uint64)
     counts = nothing.astype(np.int64)
-    return ContentRecord(content_id, skip.value, (), (), nothing, nothing.astype(np.uint16), counts, counts)
+    return ContentRecord(
+        content_id,
+        skip.value,
+        (),
+        (),
+        nothing,
+        nothing.astype(np.uint16),
+        counts,
+        counts,
+        _drafter().draft([]),
+    )
 
 
-def prepare_path(path: str) -> PathRecord:
-    """Make the record of a path: its words as terms, and the key of their text."""
-    words = path_text(path)
+def prepare_paths(paths: Sequence[str]) -> list[PathRecord]:
+    """Make records of paths: what kind of file each names, its words as terms and as they are embedded."""
+    texts = [path_text(path) for path in paths]
+    drafts = _drafter().draft(texts)
+    return [_path(path, text, draft) for path, text, draft in zip(paths, texts, drafts, strict=True)]
+
+
+def _path(path: str, text: str, draft: NDArray[np.float32]) -> PathRecord:
+    folder, _, file = path.rpartition("/")
+    stem = file[: file.rfind(".")] if file.rfind(".") > 0 else file
     return PathRecord(
-        path, bytes.fromhex(text_key(words)), tuple(terms.hashed(term) for term in terms.query_terms(path))
+        path=path,
+        text_key=_key(text),
+        draft=draft,
+        traits=traits(path),
+        top=terms.hashed(path.partition("/")[0] if folder else ""),
+        name_terms=tuple(map(terms.hashed, parts_of(stem))),
+        folder_terms=tuple(map(terms.hashed, parts_of(folder))),
     )

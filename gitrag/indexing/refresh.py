@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import multiprocessing.connection
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +18,7 @@ from gitrag.git.overlay import Overlay as GitOverlay
 from gitrag.git.overlay import overlay as git_overlay
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.plan import Plan, plan
-from gitrag.indexing.preparation import left_out_record, prepare_all, prepare_path
+from gitrag.indexing.preparation import left_out_record, prepare_all, prepare_paths
 from gitrag.model import Head, Skip, TreeEntry
 from gitrag.store import content, views
 from gitrag.store.connection import Store, StoreMissingError
@@ -30,7 +26,10 @@ from gitrag.store.content import ContentRecord, PendingContent
 from gitrag.store.views import Overlay, View
 
 if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
     from gitrag.store.connection import Connection
+
 _BATCH_BYTES = 4 << 20
 """Source cut between two transactions: a second or two of work, and some 30 MB of rows."""
 
@@ -84,11 +83,6 @@ class Refreshed:
     dirty: int = 0
     cut: int = 0
     waiting: int = 0
-
-    @property
-    def overlay_contents(self) -> tuple[int, ...]:
-        """The content ids of the uncommitted changes."""
-        return tuple(content_id for _path, content_id in self.overlay.entries)
 
 
 class _Reader:
@@ -191,6 +185,11 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
 
 def known(db: Connection, now: Snapshot) -> Refreshed | None:
     """Find the state of a view that needs no writing but for contents to cut; None when something is new."""
+    found = _known(db, now)
+    return found and replace(found[0], waiting=len(found[1]))
+
+
+def _known(db: Connection, now: Snapshot) -> tuple[Refreshed, list[PendingContent]] | None:
     view = views.current(db, now.slot)
     if view is None or (view.tree, view.rules) != (now.head.tree, now.rules_key):
         return None
@@ -202,7 +201,7 @@ def known(db: Connection, now: Snapshot) -> Refreshed | None:
             return None
         overlay = found
     refreshed = Refreshed(view, overlay, now.head, dirty=len(now.changes))
-    return replace(refreshed, waiting=len(_waiting(db, refreshed)))
+    return refreshed, _waiting(db, refreshed)
 
 
 def refresh(
@@ -223,17 +222,14 @@ def refresh(
         advance: Called with (contents done, contents in all) while they are cut.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
-    refreshed = None
-    try:
-        with store.read() as db:
-            refreshed = known(db, now)
-            waiting = _waiting(db, refreshed) if refreshed else []
-    except StoreMissingError:
-        pass
-    if refreshed is None:
+    found = None
+    with suppress(StoreMissingError), store.read() as db:
+        found = _known(db, now)
+    if found is None:
         with store.write("updating the view") as db:
             refreshed = _record(db, now)
-            waiting = _waiting(db, refreshed)
+            found = refreshed, _waiting(db, refreshed)
+    refreshed, waiting = found
     cut = _cut(store, now, waiting, deadline, advance) if waiting else 0
     return replace(refreshed, cut=cut, waiting=len(waiting) - cut)
 
@@ -287,7 +283,8 @@ def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
 
 
 def _waiting(db: Connection, refreshed: Refreshed) -> list[PendingContent]:
-    return content.pending(db, refreshed.overlay_contents, refreshed.view.view_id)
+    own = [content_id for _path_id, content_id in refreshed.overlay.entries]
+    return content.pending(db, own, refreshed.view.view_id)
 
 
 def _plan(now: Snapshot, changes: Sequence[Change], files: Mapping[str, bytes]) -> Plan:
@@ -325,13 +322,16 @@ def _record(db: Connection, now: Snapshot) -> Refreshed:
         else:
             view, difference = _move_view(db, now, view)
             changed, removed = len(difference.added), len(difference.removed)
-    overlay: Overlay | None = Overlay()
+    overlay = Overlay()
     if now.changes:
         on_top = _plan(now, now.changes, views.rule_files(db, view))
-        views.record_paths(db, [prepare_path(path) for path in _unknown(db, on_top)])
+        views.record_paths(db, prepare_paths(_unknown(db, on_top)))
         content.ensure(db, [(entry.blob, entry.language) for entry in on_top.added if not entry.skip])
-        overlay = views.overlay(db, on_top.removed, on_top.added)
-    return Refreshed(view, overlay or Overlay(), head, changed, removed, len(now.changes))
+        found = views.overlay(db, on_top.removed, on_top.added)
+        if found is None:
+            raise AssertionError("what was just recorded is not there")
+        overlay = found
+    return Refreshed(view, overlay, head, changed, removed, len(now.changes))
 
 
 def _move_view(db: Connection, now: Snapshot, view: View | None) -> tuple[View, Plan]:
@@ -349,7 +349,7 @@ def _move_view(db: Connection, now: Snapshot, view: View | None) -> tuple[View, 
     else:
         files = views.rule_files(db, base)
     difference = _plan(now, changes, files)
-    views.record_paths(db, [prepare_path(path) for path in _unknown(db, difference)])
+    views.record_paths(db, prepare_paths(_unknown(db, difference)))
     moved = views.replace(
         db,
         now.slot,
@@ -413,6 +413,8 @@ def _start(
     batch: Sequence[PendingContent],
 ) -> Callable[[], list[ContentRecord]]:
     """Begin to cut a batch; the function that is given back waits for the records."""
+    from concurrent.futures.process import BrokenProcessPool  # 20 ms that a search has no need of
+
     jobs: list[tuple[int, bytes, str | None, int]] = []
     left_out: list[ContentRecord] = []
     for item in batch:
@@ -445,9 +447,12 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor | None]:
     if processes < 2:
         yield None
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     # Not forked: the parent's DuckDB and onnxruntime threads would leave their locks behind.
     spawn = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=spawn, initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(processes, mp_context=spawn, initializer=_begin_in_pool)
     try:
         yield pool
     finally:
@@ -464,13 +469,18 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_with_parent() -> None:
-    """End this process of a pool when its parent is gone: one that was killed cannot tell it."""
+def _begin_in_pool() -> None:
+    """Begin as a process of a pool, and end when its parent is gone: one that was killed cannot tell it."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is there: the pool has a process a core
+    import multiprocessing
+
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_outlive, args=[parent.sentinel], daemon=True).start()
 
 
 def _outlive(parent: int) -> None:
-    multiprocessing.connection.wait([parent])
+    from multiprocessing.connection import wait
+
+    wait([parent])
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Ask the store: candidates by words, meaning, name and path, fused and ranked."""
+"""Ask the store what bears on a question, rank the files and read what is shown of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gitrag.git import Rules
 from gitrag.git.repository import FILE_MODE
 from gitrag.model import Chunk, Skip
 from gitrag.search import ranking
+from gitrag.search.evidence import Evidence, gather
 from gitrag.search.question import Question
-from gitrag.search.ranking import Signal
 from gitrag.search.snippet import Line, snippet
 from gitrag.store import candidates, content
-from gitrag.store.candidates import Filters
+from gitrag.store.candidates import Files, Filters, Near
 from gitrag.store.views import Overlay
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from gitrag.store.connection import Connection
 
-_CANDIDATES = 200
-"""From each way of looking; 50 → 200 is worth 0.015 NDCG@10 on whole repositories."""
+_NEAREST = 1_000
+"""Chunks compared with a question by their vectors: 0.98 of the exact top 50 among 300,000."""
 
 _ALSO = 3
 """Further hits of a file that are named beneath its best."""
@@ -49,7 +49,9 @@ class Hit:
         score: Relevance in [0, 1].
         lines: The lines that say most.
         also: The file's other hits, best first.
-        signals: What each way of looking said (``ranking.WEIGHTS`` names them).
+        bm25: The chunk's BM25.
+        cosine: The chunk's cosine with the question; -1 where it is not known.
+        reasons: What put the file here: features (``evidence.gather``) and what each added.
     """
 
     path: str
@@ -57,7 +59,22 @@ class Hit:
     score: float
     lines: tuple[Line, ...]
     also: tuple[Place, ...]
-    signals: dict[str, Signal]
+    bm25: float
+    cosine: float
+    reasons: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What answers a question.
+
+    Attributes:
+        hits: Best first.
+        chunk_ids: The chunks that they are of, best first.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    chunk_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +101,7 @@ def ask(
     limit: int,
     min_score: float,
     every_chunk: bool = False,
-) -> list[Hit]:
+) -> Found:
     """Answer a question from the store.
 
     Args:
@@ -97,46 +114,55 @@ def ask(
         every_chunk: Give each chunk a hit of its own, not each file.
     """
     allowed = _allowed(db, scoped.filters)
-    scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, allowed)
-    if not scope.chunks or not question.words:
-        return []
-    lexical = candidates.lexical(db, scope, question.hashes, question.weights, _CANDIDATES)
-    semantic = [] if vector is None else candidates.semantic(db, scope, vector, _CANDIDATES)
-    named = candidates.named(db, question.names, _CANDIDATES)
-    by_path = candidates.by_path(db, question.hashes, _CANDIDATES)
-    fused = ranking.fuse(
-        {
-            "lexical": [(hit.chunk_id, hit.path_id, hit.score) for hit in lexical],
-            "semantic": [(hit.chunk_id, hit.path_id, hit.score) for hit in semantic],
-            "name": [(hit.chunk_id, hit.path_id, hit.score) for hit in named],
-            "path": [(hit.chunk_id, hit.path_id, hit.score) for hit in by_path],
-        }
-    )
-    kinds = content.read_kinds(db, {item.chunk_id for item in fused})
-    paths = candidates.read_paths(db, list({item.path_id for item in fused}))
-    files = ranking.order(fused, paths, kinds, question)
+    files = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, allowed)
+    if not len(files) or not question.words:
+        return Found()
+    evidence = collect(db, question, files, scoped.filters, vector)
+    places = {file: int(files.path_id[file]) for file in ranking.candidates(evidence, limit)}
+    paths = candidates.read_paths(db, list(places.values()))
+    names = {file: paths[path_id] for file, path_id in places.items()}
+    found = ranking.rank(evidence, files.content_id, names, limit=limit, min_score=min_score)
     if every_chunk:
-        singles = [[item] for group in files for item in group]
-        files = sorted(singles, key=lambda group: -group[0].fused)
-    sure = ranking.evidence(
-        max((hit.coverage for hit in lexical), default=0.0),
-        max((hit.score for hit in semantic), default=0.0),
-        named=any(hit.score == 1.0 for hit in named),
-    )
-    shown = ranking.cut(files, sure, limit=limit, min_score=min_score)
-    ids = {item.chunk_id for _score, group in shown for item in group[: 1 + _ALSO]}
-    chunks = content.read_chunks(db, ids)
-    return [
+        found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
+    shown = [(item, evidence.chunk_id[list(item.chunks[: 1 + _ALSO])].tolist()) for item in found]
+    chunks = content.read_chunks(db, {chunk_id for _item, ids in shown for chunk_id in ids})
+    hits = tuple(
         Hit(
-            path=paths[group[0].path_id],
-            chunk=chunks[group[0].chunk_id],
-            score=score,
-            lines=snippet(chunks[group[0].chunk_id], question),
-            also=tuple(_place(chunks[item.chunk_id]) for item in group[1 : 1 + _ALSO]),
-            signals=dict(group[0].signals),
+            path=names[item.file],
+            chunk=chunks[ids[0]],
+            score=item.score,
+            lines=snippet(chunks[ids[0]], question),
+            also=tuple(_place(chunks[chunk_id]) for chunk_id in ids[1:]),
+            bm25=float(evidence.bm25[item.chunks[0]]),
+            cosine=float(evidence.cosine[item.chunks[0]]),
+            reasons=item.reasons,
         )
-        for score, group in shown
-    ]
+        for item, ids in shown
+    )
+    return Found(hits, tuple(chunk_id for _item, ids in shown for chunk_id in ids))
+
+
+def collect(
+    db: Connection,
+    question: Question,
+    files: Files,
+    filters: Filters,
+    vector: NDArray[np.float32] | None,
+) -> Evidence:
+    """Read what bears on a question and turn it into evidence; the connection has the scope."""
+    import numpy as np
+
+    near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
+    if vector is not None:
+        near = candidates.nearest(db, vector, filters, _NEAREST)
+    return gather(
+        question,
+        files,
+        candidates.postings(db, question.hashes, filters),
+        near,
+        candidates.definitions(db, question.names, filters),
+        candidates.path_words(db, question.hashes),
+    )
 
 
 def _place(chunk: Chunk) -> Place:

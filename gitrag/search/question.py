@@ -6,21 +6,29 @@ import re
 from dataclasses import dataclass
 
 from gitrag import terms
+from gitrag.stems import stem
+from gitrag.traits import Trait, asked_for
 
 MOST_TERMS = 64
 """Distinct terms that count; a pasted file is a question of its first lines."""
 
-_STOP_WORDS = frozenset(
+_ASKING = frozenset(
     """
     a about an and any are as at be been by can code could do does each for from get gets has have how i if
     in into is it its me of on or our should show so some that the their them then there these they this to
     used using was we what when where which who why will with work works would you
     """.split()
 )
+_STOP_WORDS = _ASKING | {stem(word) for word in _ASKING}
 """Words that ask rather than name. They count only where a question has no others."""
 
-_PROGRAM_NAME = re.compile(r"[a-z0-9][A-Z]|\w_\w|\d|\.|::|^[A-Z][a-z]+[A-Z]|^_")
-"""What a name in a program has and a word of prose has not: an inner capital, underscore, digit or dot."""
+_PROGRAM_NAME = re.compile(r"[a-z0-9][A-Z]|\w_\w|\d|\.\w|::|^[A-Z]|^_")
+"""What a name in a program has and a word of prose has not: a capital, an underscore, digit or dot."""
+
+_ASKS_PEOPLE = re.compile(
+    r"(?i)^(why|when should|how (do|can|should) (i|we|you)|how to|what happens (if|when))\b"
+)
+"""Beginnings of questions that prose answers: a decision, a guide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +37,21 @@ class Question:
 
     Attributes:
         text: As asked, white space collapsed.
-        words: Its distinct terms that count, lower-case.
+        words: Its distinct terms that count: stems, and whole identifiers.
         hashes: Their hashes, in the same order.
-        weights: What each counts: a whole identifier 1, its parts together as much again.
+        is_part: For each whether it is a stem, not a whole identifier of several.
         names: Words that may name a definition.
+        is_name: Whether it is a single word.
+        asks_for: Kinds of file that it asks for.
     """
 
     text: str
     words: tuple[str, ...]
     hashes: tuple[int, ...]
-    weights: tuple[float, ...]
+    is_part: tuple[bool, ...]
     names: tuple[str, ...]
-
-    def mentions(self, *words: str) -> bool:
-        """Tell whether the question has one of the words."""
-        return not set(words).isdisjoint(self.words)
+    is_name: bool
+    asks_for: Trait
 
 
 def read(text: str) -> Question:
@@ -52,13 +60,19 @@ def read(text: str) -> Question:
     found = terms.query_terms(text)
     words = [word for word in found if word not in _STOP_WORDS] or found
     words = words[:MOST_TERMS]
+    parts = frozenset(terms.parts_of(text))
     identifiers = terms.identifiers(text)[:MOST_TERMS]
     alone = len(text.split()) == 1
-    names = [name for name in identifiers if alone or _PROGRAM_NAME.search(name)]
+    opening = text.partition(" ")[0]  # has a capital in any case
+    asking = {opening} if opening.lower() in _ASKING else set()
+    names = [name for name in identifiers if alone or (_PROGRAM_NAME.search(name) and name not in asking)]
     return Question(
         text=text,
         words=tuple(words),
         hashes=tuple(terms.hashed(word) for word in words),
-        weights=(1.0,) * len(words),
+        is_part=tuple(word in parts for word in words),
         names=tuple(names),
+        is_name=alone,
+        asks_for=asked_for(frozenset(re.findall(r"[a-z]+", text.lower())))
+        | (Trait.DOCUMENT if _ASKS_PEOPLE.match(text) else Trait(0)),
     )

@@ -1,186 +1,228 @@
-"""Fuse what the ways of looking found, and order it. Pure.
+"""Order files by what speaks for them, and say how likely an answer is. Pure.
 
-Each weight is a named constant with its reason.
+A linear ranker: the sum of a file's features times fixed weights. `scripts/fit_ranker.py` fits them on
+annotated questions, `scripts/fit_calibration.py` fits what the score says; both score themselves on
+repositories left out, and print what to put here.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gitrag.model import Kind
-from gitrag.search.question import Question
+from gitrag.search.evidence import Evidence
 
-RANK_CONSTANT = 60
-"""Reciprocal rank fusion's k (Cormack, Clarke and Büttcher, 2009)."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
-    "lexical": 1.0,
-    "semantic": 1.0,
-    "name": 1.5,  # a definition of exactly the name asked for is what was asked for
-    "path": 0.4,  # a file's name says what it is about, but of all its chunks alike
+    "bm25": 0.862,
+    "bm25_file": 2.065,
+    "coverage": 0.306,
+    "cosine": 2.975,
+    "cosine_sum": 3.459,
+    "cosine_best": 0.405,
+    "in_file_name": -8.556,
+    "of_file_name": 1.266,
+    "is_file_name": 8.213,
+    "in_path": 1.593,
+    "in_names": 0.348,
+    "defines": 1.560,
+    "test": -2.862,
+    "example": -1.729,
+    "document": -2.049,
+    "support": -1.198,
+    "code": 1.697,
+    "prose": -2.059,
+    "top_share": 2.035,
+    "size": 0.138,
+    "defines_it": 5.000,
 }
+"""What a unit of each feature is worth: NDCG@10 0.904 on source folders and 0.899 on whole repositories, each
+scored by weights fitted on other repositories (436 questions, 22 repositories, 17 languages).
 
-_COSINE_NOISE = 0.25
-"""MiniLM's cosine of unrelated question and code seldom goes beyond."""
-_COSINE_SURE = 0.65
-"""Seldom reached but by a text that answers the question."""
+A file whose name has some of the question's words among others is less likely the one than another file with
+these words; one whose name they are is most likely it: ``in_file_name`` and ``is_file_name`` pull apart.
+"""
 
-_FLOORS: Mapping[str, float] = {"semantic": _COSINE_NOISE}
-"""Values up to here say nothing, in ways of looking that have a value for every chunk."""
+CHANCE: Mapping[str, float] = {
+    "bias": -10.91,
+    "coverage": 4.03,
+    "first_coverage": 6.45,
+    "unknown_name": -3.47,
+    "cosine": 5.11,
+    "above": 12.30,
+}
+"""Weights of a logistic regression on whether a page of ten files answers its question: ``question_facts``.
 
-_TEST = re.compile(
-    r"(^|/)(tests?|testing|__tests__|specs?|e2e|fixtures?|testdata|mocks?)/|(^|/)test_|[_.-](test|tests|spec)\.\w+$"
-    r"|(^|/)conftest\.py$|Tests?\.\w+$",
-)
-_EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|docs?_src)/", re.IGNORECASE)
-_DOCUMENT = re.compile(r"(^|/)(docs?|documentation)/|\.(md|mdx|markdown|rst|adoc|txt|org)$", re.IGNORECASE)
-_SUPPORT = re.compile(
-    r"(^|/)(\.github|\.circleci|ci|legacy|compat|_?compat\.\w+$|deprecated)(/|$)", re.IGNORECASE
-)
+`scripts/fit_calibration.py` fits them on 436 questions with an answer and 462 without. On whole repositories
+left out 0.952 of the questions without an answer score below 0.3, of those with one 0.991 score above, and
+the expected calibration error is 0.013; on source folders 0.978, 0.977 and 0.015. Plausible features that the
+repository lacks are the hard kind: 0.841. The same weights serve drafts: 0.957, 0.991, 0.013; without
+``cosine``, which is worth nothing among true vectors, 0.944, 0.988, 0.013.
+"""
 
-PRIORS: tuple[tuple[re.Pattern[str], float, tuple[str, ...]], ...] = (
-    (_TEST, 0.6, ("test", "tests", "testing", "spec", "fixture", "mock")),
-    (_EXAMPLE, 0.7, ("example", "examples", "sample", "demo", "benchmark", "tutorial")),
-    (_DOCUMENT, 0.7, ("doc", "docs", "documentation", "readme", "guide", "changelog", "decision", "adr")),
-    (_SUPPORT, 0.8, ("ci", "workflow", "legacy", "compat", "deprecated")),
-)
-"""Kinds of path that repeat what other code is about: what each is worth, and the words that ask for it."""
+CHANCE_BY_WORDS: Mapping[str, float] = {
+    "bias": -5.91,
+    "coverage": 5.35,
+    "first_coverage": 6.57,
+    "unknown_name": -3.74,
+}
+"""The same where nothing in the scope has a vector: 0.922, 0.984 and 0.025."""
 
-_MODULE_WORTH = 0.9
-"""Imports and constants name everything and explain little."""
+_FEW = 100
+"""So many chunks at least make up what the nearest one stands out from."""
 
-_REPEAT_WORTH = 0.15
-"""What further chunks of a file add to its best one: a file about the question has several."""
+_SHARE_KEPT = 0.5
+"""What is left of the best hit's score for a hit that is far behind it: still on a page that answers."""
 
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """What one way of looking says of a chunk.
-
-    Attributes:
-        rank: Its place there, from 0.
-        value: BM25, cosine, or 1 for a name.
-    """
-
-    rank: int
-    value: float
+_FAR_BEHIND = 4.0
+"""Distance to the best file's sum at which another one's chance has fallen to 1/e."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A chunk at a path, ranked.
+    """A file, ranked.
 
     Attributes:
-        chunk_id: The chunk.
-        path_id: The path.
-        fused: Reciprocal rank fusion with its priors; comparable within one question only.
-        signals: What each way of looking says, by its name in ``WEIGHTS``.
+        file: Its number in the scope.
+        score: Relevance in [0, 1].
+        chunks: Places in the evidence of its chunks to show, best first.
+        reasons: What each feature adds to its place among the files, most first; features that add nothing
+            are left out.
     """
 
-    chunk_id: int
-    path_id: int
-    fused: float
-    signals: Mapping[str, Signal]
+    file: int
+    score: float
+    chunks: tuple[int, ...]
+    reasons: tuple[tuple[str, float], ...]
 
 
-def fuse(lists: Mapping[str, Sequence[tuple[int, int, float]]]) -> list[Ranked]:
-    """Fuse lists of (chunk id, path id, value), each best first, by rank and by value.
-
-    A chunk has from each list the list's weight, times its reciprocal rank, times its value as a share of the
-    best one's. By rank alone a near miss and a far one count alike, and in a small repository everything is
-    near the top of every list. On 863 questions to eight Python packages (docstrings' first sentences, the
-    docstrings removed) the file asked for is first for 75 % instead of 70 %, MRR@10 0.845 instead of 0.809.
-    """
-    fused: dict[tuple[int, int], float] = {}
-    signals: dict[tuple[int, int], dict[str, Signal]] = {}
-    for name, found in lists.items():
-        floor = _FLOORS.get(name, 0.0)
-        rank = -1
-        last: float | None = None
-        for place, (chunk_id, path_id, value) in enumerate(found):
-            if value <= floor:
-                break
-            if value != last:  # equals share a rank, so that the order of ids decides nothing
-                rank, last = place, value
-            share = (value - floor) / (found[0][2] - floor)
-            key = chunk_id, path_id
-            fused[key] = fused.get(key, 0.0) + WEIGHTS[name] * share / (RANK_CONSTANT + 1 + rank)
-            signals.setdefault(key, {})[name] = Signal(rank, value)
-    return sorted((Ranked(*key, worth, signals[key]) for key, worth in fused.items()), key=_order)
-
-
-def prior(path: str, kind: Kind, question: Question) -> float:
-    """Give what a chunk is worth before the question is looked at, in (0, 1]."""
-    worth = _MODULE_WORTH if kind is Kind.MODULE else 1.0
-    for pattern, value, words in PRIORS:
-        if pattern.search(path) and not question.mentions(*words):
-            worth *= value
-    return worth
-
-
-def order(
-    ranked: Iterable[Ranked], paths: Mapping[int, str], kinds: Mapping[int, Kind], question: Question
-) -> list[list[Ranked]]:
-    """Apply the priors and group by file: files best first, within each its chunks best first."""
-    files: dict[int, list[Ranked]] = {}
-    for item in ranked:
-        worth = prior(paths[item.path_id], kinds[item.chunk_id], question)
-        files.setdefault(item.path_id, []).append(
-            Ranked(item.chunk_id, item.path_id, item.fused * worth, item.signals)
-        )
-    for group in files.values():
-        group.sort(key=_order)
-    return sorted(files.values(), key=lambda group: (-_file_worth(group), paths[group[0].path_id]))
-
-
-def cut(
-    files: Sequence[list[Ranked]], sure: float, *, limit: int, min_score: float
-) -> list[tuple[float, list[Ranked]]]:
-    """Score the files and keep those that are worth showing.
-
-    A score is the evidence for the best hit times the share of its fused rank that a file has; it never rises
-    down the list. Of files with the same content the first stays.
+def rank(
+    evidence: Evidence,
+    twins: NDArray[np.int32],
+    ties: Mapping[int, str] | Sequence[str],
+    *,
+    limit: int,
+    min_score: float,
+) -> list[Ranked]:
+    """Give the best files, best first.
 
     Args:
-        files: Groups of ranked chunks, best first.
-        sure: The evidence, in [0, 1].
-        limit: How many to keep at most.
-        min_score: Those below go.
+        evidence: What speaks for the files.
+        twins: For each file a number that files with the same content share; only the best of them stays.
+        ties: For each of the files that ``candidates`` gives, what decides between equals: its path.
+        limit: How many at most.
+        min_score: Those below are left out.
     """
-    best = max((group[0].fused for group in files), default=0.0)
-    kept: list[tuple[float, list[Ranked]]] = []
+    every = total(evidence)
+    sums = {file: round(float(every[file]), 6) for file in candidates(evidence, limit)}
+    order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
+    if not order:
+        return []
+    sure = chance(evidence, order[0])
+    best = sums[order[0]]
+    found: list[Ranked] = []
     seen: set[int] = set()
-    score = sure
-    for group in files:
-        if group[0].chunk_id in seen:
+    for file in order:
+        if int(twins[file]) in seen:
             continue
-        seen.add(group[0].chunk_id)
-        score = min(score, sure * group[0].fused / best)
-        if score < min_score or len(kept) == limit:
+        seen.add(int(twins[file]))
+        behind = math.exp((sums[file] - best) / _FAR_BEHIND)
+        score = sure * (_SHARE_KEPT + (1 - _SHARE_KEPT) * behind)
+        if score < min_score or len(found) == limit:
             break
-        kept.append((score, group))
-    return kept
+        found.append(Ranked(file, score, _chunks(evidence, file), reasons(evidence, file)))
+    return found
 
 
-def _file_worth(group: Sequence[Ranked]) -> float:
-    return group[0].fused + _REPEAT_WORTH * sum(item.fused for item in group[1:4])
+def candidates(evidence: Evidence, limit: int) -> list[int]:
+    """List the files that may be among the ``limit`` best, twins aside."""
+    import numpy as np
+
+    speaking = np.unique(evidence.file)
+    if not len(speaking):
+        return []
+    sums = total(evidence)[speaking]
+    return [int(file) for file in speaking[np.argsort(-sums, kind="stable")[: 4 * limit + 50]]]
 
 
-def _order(item: Ranked) -> tuple[float, int, int]:
-    return -item.fused, item.path_id, item.chunk_id
+def total(evidence: Evidence) -> NDArray[np.float32]:
+    """Sum up what speaks for each file, float32 (f,)."""
+    import numpy as np
+
+    columns = [
+        np.float32(WEIGHTS[name]) * column for name, column in evidence.features.items() if name in WEIGHTS
+    ]
+    return np.sum(columns, axis=0, dtype=np.float32) if columns else np.zeros(0, dtype=np.float32)
 
 
-def evidence(coverage: float, cosine: float, *, named: bool) -> float:
-    """Say how much speaks for the best hit at all, in [0, 1], so that nonsense finds nothing.
+def reasons(evidence: Evidence, file: int) -> tuple[tuple[str, float], ...]:
+    """List what each feature adds to a file, most first."""
+    parts = (
+        (name, WEIGHTS[name] * float(column[file]))
+        for name, column in evidence.features.items()
+        if name in WEIGHTS
+    )
+    return tuple(
+        sorted(((name, part) for name, part in parts if abs(part) > 0.005), key=lambda item: -abs(item[1]))
+    )
 
-    Args:
-        coverage: Share of the question's information (idf) that one chunk's terms cover.
-        cosine: The best cosine.
-        named: Whether a definition has exactly the name asked for.
+
+def chance(evidence: Evidence, first: int) -> float:
+    """Say how likely it is that the files answer the question, in [0, 1]; ``first`` is ranked first."""
+    facts = question_facts(evidence, first)
+    weights = CHANCE if "cosine" in facts else CHANCE_BY_WORDS
+    return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in facts.items())))
+
+
+def question_facts(evidence: Evidence, first: int) -> dict[str, float]:
+    """Give what says whether there is an answer at all.
+
+    - ``cosine``: that of the nearest chunk, and ``above``: by how much it stands out, over the median of the
+      nearest 1,000; left out where no vector is known
+    - ``coverage``: the share of the question's information that the words of some one file have, and
+      ``first_coverage``: that the first file's have
+    - ``unknown_name``: whether the question is a single word that names no definition
+    - ``bias``: 1
     """
-    if named:
-        return 1.0
-    near = min(max((cosine - _COSINE_NOISE) / (_COSINE_SURE - _COSINE_NOISE), 0.0), 1.0)
-    return 1.0 - (1.0 - coverage**2) * (1.0 - near)
+    import numpy as np
+
+    coverage, defines = evidence.features["coverage"], evidence.features["defines"]
+    facts = {
+        "bias": 1.0,
+        "coverage": float(coverage.max(initial=0.0)),
+        "first_coverage": float(coverage[first]),
+        "unknown_name": float(evidence.is_name and not defines.any()),
+    }
+    known = evidence.cosine[evidence.cosine > -1]
+    if len(known):
+        # A few chunks have no middle to stand out from: those that are missing count as unrelated.
+        around = np.concatenate([known, np.zeros(max(0, _FEW - len(known)), dtype=np.float32)])
+        facts["cosine"] = float(known.max())
+        facts["above"] = facts["cosine"] - float(np.median(around))
+    return facts
+
+
+def _chunks(evidence: Evidence, file: int) -> tuple[int, ...]:
+    import numpy as np
+
+    own = np.flatnonzero(evidence.file == file)
+    return tuple(own[np.lexsort((evidence.chunk_id[own], -evidence.worth[own]))].tolist())
+
+
+def singles(evidence: Evidence, found: Sequence[Ranked], *, limit: int, min_score: float) -> list[Ranked]:
+    """Give each chunk of the files a hit of its own: its file's score, less what it is behind the best."""
+
+    def each() -> Iterator[Ranked]:
+        for item in found:
+            best = float(evidence.worth[item.chunks[0]])
+            for place in item.chunks:
+                share = float(evidence.worth[place]) / best if best else 1.0
+                yield Ranked(item.file, item.score * share, (place,), item.reasons)
+
+    chosen = [item for item in each() if item.score >= min_score]
+    return sorted(chosen, key=lambda item: -item.score)[:limit]

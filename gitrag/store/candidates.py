@@ -1,40 +1,34 @@
-"""Candidates: the chunks that a question may be about, by words, by meaning and by name.
+"""What the store knows that bears on a question: the files it may find, and the rows that speak for them.
 
-All work on a *scope*, a temporary table of the chunks that the question may find: those of a view with an
-overlay on top, filtered. So a filter acts before any cut.
+All work on a *scope*, a temporary table of the files that the question may find: those of a view with an
+overlay on top, filtered. So a filter acts before any cut. Rows come as NumPy columns; what they are worth is
+the ranker's to say (`gitrag/search`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, run
-from gitrag.store.content import decode_path
+from gitrag.store.paths import decode_path
 from gitrag.store.schema import DIMENSIONS
-from gitrag.store.vectors import pack
 from gitrag.store.views import Overlay
+from gitrag.terms import IN_NAME
 
 if TYPE_CHECKING:
     import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-EXACT_BELOW = 20_000
-"""Fewer vectors are scanned exactly (11 ms); more go by Hamming distance first, 7 ms for 200,000."""
-
-_FIRST_STAGE = 1_000
-"""Vectors compared exactly after the first stage: 0.98 of the exact top 50 among 300,000."""
+EXACT_BELOW = 2_000
+"""So few chunks are compared by their vectors, more by their signs first."""
 
 PATH_WEIGHT = 0.5
 """A question is compared with normalise(chunk + 0.5 · path): one result a file, NDCG@10 0.836 with vectors
 alone, against 0.722 without the path and 0.803 with the path's words in the embedded text."""
-
-K1 = 1.2
-B = 0.75
-"""Okapi BM25's usual constants (Robertson and Zaragoza, 2009, section 3.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +50,92 @@ NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """What the temporary table ``scope`` holds.
+class Files:
+    """The files of a scope, in columns of equal length; a file's number is its place in them.
 
     Attributes:
-        chunks: Number of chunks.
-        mean_length: Their mean number of weighted terms.
+        path_id: int32.
+        content_id: int32.
+        language: str, empty where it is not known.
+        traits: uint8, ``gitrag.traits.Trait``.
+        top: uint64, hash of the first directory.
+        name_terms: uint8, number of words in the file's name.
+        chunks: int32, number of chunks.
+        length: int32, number of weighted terms.
     """
 
-    chunks: int
-    mean_length: float
+    path_id: NDArray[np.int32]
+    content_id: NDArray[np.int32]
+    language: NDArray[Any]
+    traits: NDArray[np.uint8]
+    top: NDArray[np.uint64]
+    name_terms: NDArray[np.uint8]
+    chunks: NDArray[np.int32]
+    length: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        """Count the files."""
+        return len(self.path_id)
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk at a path, and what one way of looking thinks of it; larger is better."""
+class Postings:
+    """Where a question's terms are, in columns of equal length.
 
-    chunk_id: int
-    path_id: int
-    score: float
+    Attributes:
+        term: int32, place of the term in the question.
+        chunk_id: int32.
+        file: int32, number of the file in the scope.
+        frequency: int32, weighted.
+        in_name: bool, whether the chunk's name has it.
+        length: int32, the chunk's number of weighted terms.
+    """
+
+    term: NDArray[np.int32]
+    chunk_id: NDArray[np.int32]
+    file: NDArray[np.int32]
+    frequency: NDArray[np.int32]
+    in_name: NDArray[np.bool_]
+    length: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class LexicalCandidate:
-    """A chunk at a path, its BM25, and the share of the question's information that its terms cover."""
+class Near:
+    """Chunks nearest to a question in meaning, best first.
+
+    Attributes:
+        chunk_id: int32.
+        file: int32, number of the file in the scope.
+        cosine: float32, of the question with normalise(chunk + 0.5 · path).
+    """
+
+    chunk_id: NDArray[np.int32]
+    file: NDArray[np.int32]
+    cosine: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition of a name that was asked for.
+
+    Attributes:
+        chunk_id: Its first chunk.
+        file: Number of the file in the scope.
+        exact: Whether the name is written as asked for, not only the same letters.
+    """
 
     chunk_id: int
-    path_id: int
-    score: float
-    coverage: float
+    file: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PathWords:
+    """Where a question's terms are in paths: columns of equal length, one row a term, path and part of it."""
+
+    term: NDArray[np.int32]
+    file: NDArray[np.int32]
+    in_name: NDArray[np.bool_]
 
 
 def open_scope(
@@ -93,22 +144,22 @@ def open_scope(
     overlay: Overlay,
     filters: Filters,
     path_ids: Sequence[int] | None,
-) -> Scope:
-    """Make the temporary table ``scope`` (chunk_id, path_id, text_id, length).
+) -> Files:
+    """Make the temporary table ``scope`` (file, path_id, content_id) and read what its files are.
 
     Args:
         db: An open connection; reading is enough.
         view_id: The view; None for the overlay alone.
         overlay: What lies on top of it.
-        filters: Kinds and languages.
+        filters: Languages; kinds are of chunks, not of files.
         path_ids: The only paths allowed, or None for all.
     """
-    columns = [
+    columns: list[NDArray[Any]] = [
         integers(path for path, _ in overlay.entries),
         integers(content for _, content in overlay.entries),
     ]
     own = "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0"
-    conditions = ["true"]
+    conditions = ["contents.chunks > 0"]
     parameters: list[object] = [view_id]
     if overlay.masked:
         _table(db, "masked", integers(overlay.masked))
@@ -116,175 +167,148 @@ def open_scope(
     if path_ids is not None:
         _table(db, "allowed", integers(path_ids))
         conditions.append("path_id IN (FROM allowed)")
-    if filters.kinds:
-        conditions.append("kind IN (SELECT unnest(?))")
-        parameters.append(list(filters.kinds))
     if filters.languages:
         conditions.append("language IN (SELECT unnest(?))")
         parameters.append(list(filters.languages))
     run(
         db,
         columns,
-        "CREATE OR REPLACE TEMP TABLE scope AS SELECT chunk_id, path_id, chunks.text_id, length"
-        f" FROM ({own} UNION ALL SELECT column0, column1 FROM columns)"
-        " JOIN chunks USING (content_id) JOIN contents USING (content_id)"
+        "CREATE OR REPLACE TEMP TABLE scope AS"
+        " SELECT (row_number() OVER (ORDER BY path_id) - 1)::INTEGER AS file, path_id, content_id"
+        f" FROM ({own} UNION ALL SELECT column0, column1 FROM columns) JOIN contents USING (content_id)"
         f" WHERE {' AND '.join(conditions)}",
         parameters,
     )
-    row = db.execute("SELECT count(*), coalesce(avg(length), 0) FROM scope").fetchone()
-    return Scope(*row) if row else Scope(0, 0.0)
+    found = db.execute(
+        "SELECT path_id, content_id, language, traits, top, name_terms, contents.chunks, length"
+        " FROM scope JOIN contents USING (content_id) JOIN paths USING (path_id) ORDER BY file"
+    ).fetchnumpy()
+    return Files(**found)
 
 
-def lexical(
-    db: DuckDBPyConnection, scope: Scope, terms: Sequence[int], weights: Sequence[float], limit: int
-) -> list[LexicalCandidate]:
-    """Rank the scope's chunks by BM25, document frequencies counted in the scope.
+def postings(db: DuckDBPyConnection, terms: Sequence[int], filters: Filters) -> Postings:
+    """Find the scope's chunks that have a question's terms.
 
     Args:
         db: The connection that has the scope.
-        scope: What it holds.
         terms: The question's distinct hashed terms.
-        weights: For each term, how much it counts.
-        limit: How many to give at most.
+        filters: Kinds of chunk.
     """
-    if not terms or not scope.chunks:
-        return []
-    columns = [hashes(terms), _doubles(weights)]
-    n, slope = _double(scope.chunks), _double(K1 * B / max(scope.mean_length, 1.0))
-    rows = run(
+    columns: list[NDArray[Any]] = [hashes(terms), integers(range(len(terms)))]
+    condition, parameters = _kinds(filters)
+    found = run(
         db,
         columns,
-        f"""
-        WITH hits AS MATERIALIZED (
-            SELECT term, chunk_id, tf::DOUBLE AS tf FROM postings
-            SEMI JOIN columns ON term = column0 SEMI JOIN scope USING (chunk_id)
-        ), idf AS MATERIALIZED (
-            -- A term found nowhere has the idf of one found once: what is not there must count as missing.
-            SELECT column0 AS term,
-                column1 * ln(1 + ({n} - coalesce(df, 1) + 0.5) / (coalesce(df, 1) + 0.5)) AS idf
-            FROM columns LEFT JOIN (SELECT term, count(*) AS df FROM hits GROUP BY term) counted
-                ON column0 = counted.term
-        )
-        SELECT chunk_id, path_id,
-            sum(idf * tf * {_double(K1 + 1)} / (tf + {_double(K1 * (1 - B))} + {slope} * length)) AS score,
-            sum(idf) / (SELECT sum(idf) FROM idf) AS coverage
-        FROM hits JOIN idf USING (term) JOIN scope USING (chunk_id)
-        GROUP BY chunk_id, path_id ORDER BY score DESC, path_id, chunk_id LIMIT {int(limit)}
-        """,
-    ).fetchall()
-    return [LexicalCandidate(*row) for row in rows]
+        "SELECT column1 AS term, chunk_id, file, tf, chunks.length FROM postings"
+        " JOIN columns ON term = column0 JOIN chunks USING (chunk_id) JOIN scope USING (content_id)"
+        f" WHERE {condition}",
+        parameters,
+    ).fetchnumpy()
+    frequency = found["tf"].astype("int32")
+    return Postings(
+        found["term"],
+        found["chunk_id"],
+        found["file"],
+        frequency & (IN_NAME - 1),
+        (frequency & IN_NAME) > 0,
+        found["length"],
+    )
 
 
-def semantic(
-    db: DuckDBPyConnection, scope: Scope, question: NDArray[np.float32], limit: int
-) -> list[Candidate]:
-    """Rank the scope's chunks by the cosine of the question with normalise(chunk + 0.5 · path).
+def nearest(db: DuckDBPyConnection, question: NDArray[np.float32], filters: Filters, limit: int) -> Near:
+    """Find the scope's chunks that are nearest to a question in meaning.
+
+    The signs of all vectors choose ``limit`` chunks, whose vectors then decide. Of two vectors whose signs
+    differ in h of n places the angle is about πh/n (Charikar, 2002).
 
     Args:
         db: The connection that has the scope.
-        scope: What it holds.
         question: float32 (384,), L2-normalised.
+        filters: Kinds of chunk.
         limit: How many to give at most.
-
-    Returns:
-        Candidates with their cosine in [-1, 1]; a chunk without a vector is not among them.
     """
-    columns = [question.astype("float32")]
-    # A row of a table: as a parameter, 384 numbers would be converted one by one, in each place again.
-    run(
-        db,
-        columns,
-        "CREATE OR REPLACE TEMP TABLE question AS"
-        f" SELECT list(column0)::FLOAT[{DIMENSIONS}] AS q FROM columns",
-    )
-    exact = scope.chunks <= EXACT_BELOW
+    import numpy as np
+
+    condition, parameters = _kinds(filters)
     rows = db.execute(
-        f"""
-        WITH near AS MATERIALIZED (
-            -- Over the whole table, for a join would copy each vector that it passes on.
-            SELECT text_id, {_cosine("vector") if exact else _cosine_by_signs(question)} AS near
-            FROM vectors {"CROSS JOIN question" if exact else ""}
-        ), near_paths AS MATERIALIZED (
-            SELECT path_id, text_id AS path_text_id, near AS path_near
-            FROM paths JOIN near USING (text_id) SEMI JOIN scope USING (path_id)
-        ), first AS MATERIALIZED (
-            SELECT chunk_id, path_id, scope.text_id, path_text_id, near.near
-            FROM scope JOIN near ON scope.text_id = near.text_id LEFT JOIN near_paths USING (path_id)
-            ORDER BY near.near + {_double(PATH_WEIGHT)} * coalesce(path_near, 0) DESC, path_id, chunk_id
-            LIMIT {max(2 * limit, 0 if exact else _FIRST_STAGE)}
-        ), pairs AS MATERIALIZED (
-            -- No outer join to vectors: DuckDB 2.0 casts garbage for the array of a row without match.
-            SELECT text_id, path_text_id, {_cosine("path.vector")} AS path_near,
-                {_cosine("chunk.vector", f"path.vector::FLOAT[{DIMENSIONS}]")} AS alike
-            FROM (SELECT DISTINCT text_id, path_text_id FROM first WHERE path_text_id IS NOT NULL)
-                JOIN vectors chunk USING (text_id) JOIN vectors path ON path_text_id = path.text_id
-                CROSS JOIN question
-        )
-        SELECT chunk_id, path_id,
-            ({_cosine("chunk.vector")} + {_double(PATH_WEIGHT)} * coalesce(path_near, 0))
-            / sqrt(1 + coalesce({_double(PATH_WEIGHT**2)} + 2 * {_double(PATH_WEIGHT)} * alike, 0)) AS score
-        FROM first JOIN vectors chunk ON first.text_id = chunk.text_id
-            LEFT JOIN pairs ON first.text_id = pairs.text_id AND first.path_text_id = pairs.path_text_id
-            CROSS JOIN question
-        ORDER BY score DESC, path_id, chunk_id LIMIT ?
-        """,
-        [limit],
-    ).fetchall()
-    return [Candidate(*row) for row in rows]
+        "SELECT chunk_id, file, chunks.text_id, paths.text_id AS path_text FROM chunks"
+        " JOIN scope USING (content_id) JOIN paths USING (path_id)"
+        f" WHERE chunks.text_id <> 0 AND {condition}",
+        parameters,
+    ).fetchnumpy()
+    chunk_id, file, text, path_text = (rows[name] for name in ("chunk_id", "file", "text_id", "path_text"))
+    if len(chunk_id) > max(limit, EXACT_BELOW):
+        text_ids, signs = vectors.read_signs(db)
+        _small, own = vectors.pack(question.reshape(1, -1))
+        differing = np.bitwise_count(signs ^ own).sum(axis=1, dtype=np.int16)
+        about = np.full(1 + max(text_ids.max(initial=0), text.max(), path_text.max()), -1.0, dtype=np.float32)
+        about[text_ids] = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))[differing]
+        guess = about[text] + PATH_WEIGHT * np.maximum(about[path_text], 0)
+        best = np.argpartition(-guess, limit)[:limit]
+        chunk_id, file, text, path_text = chunk_id[best], file[best], text[best], path_text[best]
+    known, found = vectors.read(db, np.unique(np.concatenate([text, path_text])).astype(np.int32))
+    if not len(known):
+        return Near(chunk_id[:0], file[:0], np.empty(0, dtype=np.float32))
+    there, place = _places(known, text)
+    chunk_id, file, place, path_text = chunk_id[there], file[there], place[there], path_text[there]
+    with_path, path_place = _places(known, path_text)
+    near = found @ question
+    weight = np.where(with_path, np.float32(PATH_WEIGHT), np.float32(0))
+    alike = np.einsum("ij,ij->i", found[place], found[path_place])
+    cosine = (near[place] + weight * near[path_place]) / np.sqrt(1 + weight * (weight + 2 * alike))
+    order = np.lexsort((chunk_id, file, -cosine))[:limit]
+    return Near(chunk_id[order], file[order], cosine[order])
 
 
-def named(db: DuckDBPyConnection, names: Sequence[str], limit: int) -> list[Candidate]:
-    """Find the scope's definitions by name or qualified name; 1 for the same case, 0.5 otherwise.
+def _places(
+    known: NDArray[np.int32], wanted: NDArray[np.int32]
+) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Look up ids in an ascending column: whether each is there, and where (anywhere when it is not)."""
+    import numpy as np
 
-    Of a definition in several parts it is the first, which has its signature.
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return known[place] == wanted, place
+
+
+def definitions(db: DuckDBPyConnection, names: Sequence[str], filters: Filters) -> list[Definition]:
+    """Find the scope's definitions by name or qualified name, case aside.
+
+    Of a definition in several parts it is the first, which has its signature. Headings define nothing.
     """
     if not names:
         return []
-    columns = [
+    columns: list[NDArray[Any]] = [
         objects(names),
         objects(name.casefold() for name in names),
         objects(name.rpartition(".")[2].casefold() for name in names),
     ]
+    condition, parameters = _kinds(filters)
     rows = run(
         db,
         columns,
-        """
-        SELECT min(chunk_id) AS chunk_id, path_id,
-            max(CASE WHEN name = column0 OR ends_with('.' || qualified_name, '.' || column0)
-                THEN 1 ELSE 0.5 END)::DOUBLE AS score
-        FROM chunks JOIN columns ON name_key = column2 JOIN scope USING (chunk_id)
-        WHERE column1 = column2 OR ends_with('.' || lower(qualified_name), '.' || column1)
-        GROUP BY qualified_name, path_id ORDER BY score DESC, path_id, chunk_id LIMIT ?
+        f"""
+        SELECT min(chunk_id) AS first, file,
+            bool_or(name = column0 OR ends_with('.' || qualified_name, '.' || column0))
+        FROM chunks JOIN columns ON name_key = column2 JOIN scope USING (content_id)
+        WHERE (column1 = column2 OR ends_with('.' || lower(qualified_name), '.' || column1))
+            AND kind <> 'section' AND {condition}
+        GROUP BY qualified_name, file ORDER BY file, first
         """,
-        [limit],
+        parameters,
     ).fetchall()
-    return [Candidate(*row) for row in rows]
+    return [Definition(*row) for row in rows]
 
 
-def by_path(db: DuckDBPyConnection, terms: Sequence[int], limit: int) -> list[Candidate]:
-    """Find the scope's paths by their words: the summed idf of the terms among the scope's paths."""
-    if not terms:
-        return []
-    columns = [hashes(terms)]
-    rows = run(
+def path_words(db: DuckDBPyConnection, terms: Sequence[int]) -> PathWords:
+    """Find the scope's paths that have a question's terms."""
+    columns: list[NDArray[Any]] = [hashes(terms), integers(range(len(terms)))]
+    found = run(
         db,
         columns,
-        """
-        WITH mine AS MATERIALIZED (SELECT path_id, min(chunk_id) AS chunk_id FROM scope GROUP BY path_id),
-        hits AS MATERIALIZED (
-            SELECT term, path_id FROM path_postings
-            SEMI JOIN columns ON term = column0 SEMI JOIN mine USING (path_id)
-        ), idf AS (
-            SELECT term, ln(1 + ((SELECT count(*) FROM mine) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-            FROM hits GROUP BY term
-        )
-        SELECT any_value(chunk_id), path_id, sum(idf) AS score
-        FROM hits JOIN idf USING (term) JOIN mine USING (path_id)
-        GROUP BY path_id ORDER BY score DESC, path_id LIMIT ?
-        """,
-        [limit],
-    ).fetchall()
-    return [Candidate(*row) for row in rows]
+        "SELECT column1 AS term, file, in_name FROM path_postings JOIN columns ON term = column0"
+        " JOIN scope USING (path_id)",
+    ).fetchnumpy()
+    return PathWords(found["term"], found["file"], found["in_name"])
 
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int]) -> dict[int, str]:
@@ -301,31 +325,9 @@ def all_paths(db: DuckDBPyConnection) -> list[tuple[int, str]]:
     return [(i, decode_path(path)) for i, path in db.execute("SELECT path_id, path FROM paths").fetchall()]
 
 
-def _cosine_by_signs(question: NDArray[np.float32]) -> str:
-    """Of two vectors whose signs differ in h of n places the angle is about πh/n (Charikar, 2002)."""
-    _, bits = pack(question.reshape(1, -1))
-    distance = " + ".join(
-        # Without the cast the sum overflows INT8.
-        f"bit_count(xor(b{i}, {int(word)}::UBIGINT))::SMALLINT"
-        for i, word in enumerate(bits[0])
-    )
-    return f"cos({_double(math.pi / DIMENSIONS)} * ({distance}))"
-
-
-def _cosine(column: str, other: str = "q") -> str:
-    return f"array_cosine_similarity({column}::FLOAT[{DIMENSIONS}], {other})"
+def _kinds(filters: Filters) -> tuple[str, list[object]]:
+    return ("kind IN (SELECT unnest(?))", [list(filters.kinds)]) if filters.kinds else ("true", [])
 
 
 def _table(db: DuckDBPyConnection, name: str, values: NDArray[np.int32]) -> None:
     run(db, [values], f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT column0 AS path_id FROM columns")
-
-
-def _double(value: float) -> str:
-    """Write a number as a DOUBLE: DuckDB reads a bare 0.1 as a DECIMAL, three times as slow."""
-    return f"{float(value)!r}::DOUBLE"
-
-
-def _doubles(values: Sequence[float]) -> NDArray[np.float64]:
-    import numpy as np
-
-    return np.array(values, dtype=np.float64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag.model import Chunk, Kind
+from gitrag.store import vectors
 from gitrag.store.columns import integers, next_id, objects, run
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class ContentRecord:
         frequencies: uint16, for each of ``terms`` its weighted frequency.
         term_counts: int64, for each chunk how many of ``terms`` are its own.
         lengths: int64, for each chunk the sum of its frequencies.
+        drafts: float32 (n, 384), draft vectors of the chunks that have a text key, in order.
     """
 
     content_id: int
@@ -41,6 +43,7 @@ class ContentRecord:
     frequencies: NDArray[np.uint16]
     term_counts: NDArray[np.int64]
     lengths: NDArray[np.int64]
+    drafts: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +53,6 @@ class PendingContent:
     content_id: int
     blob: str
     language: str | None
-
-
-def decode_path(path: bytes) -> str:
-    """Read a path as gitrag's str form (``surrogateescape``)."""
-    return path.decode("utf-8", "surrogateescape")
-
-
-def encode_path(path: str) -> bytes:
-    """Write a path as git's bytes."""
-    return path.encode("utf-8", "surrogateescape")
 
 
 def ensure(
@@ -78,7 +71,7 @@ def ensure(
         run(
             db,
             columns,
-            "INSERT INTO contents SELECT column0, column1, column2, ? FROM columns ORDER BY column0",
+            "INSERT INTO contents SELECT column0, column1, column2, ?, 0, 0 FROM columns ORDER BY column0",
             [PENDING],
         )
         found.update((key, first + i) for i, key in enumerate(missing))
@@ -118,12 +111,8 @@ def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | N
     return [PendingContent(content_id, blob, language or None) for content_id, blob, language in rows]
 
 
-def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
-    """Write what was cut from contents; a record whose content another process wrote first is left out.
-
-    Returns:
-        How many texts are new, and so wait for their vectors.
-    """
+def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
+    """Write what was cut from contents; a record whose content another process wrote first is left out."""
     import numpy as np
 
     columns = [integers(record.content_id for record in records)]
@@ -138,13 +127,26 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
     }
     records = [record for record in records if record.content_id in waiting]
     if not records:
-        return 0
-    columns = [integers(r.content_id for r in records), objects(r.state for r in records)]
-    run(db, columns, "UPDATE contents SET state = column1 FROM columns WHERE content_id = column0")
+        return
+    columns = [
+        integers(record.content_id for record in records),
+        objects(record.state for record in records),
+        integers(len(record.chunks) for record in records),
+        integers(int(record.lengths.sum()) for record in records),
+    ]
+    run(
+        db,
+        columns,
+        "UPDATE contents SET state = column1, chunks = column2, length = column3 FROM columns"
+        " WHERE content_id = column0",
+    )
     chunks = [(record.content_id, chunk) for record in records for chunk in record.chunks]
     if not chunks:
-        return 0
-    text_ids, new_texts = ensure_texts(db, [key for record in records for key in record.text_keys])
+        return
+    text_ids = ensure_texts(db, [key for record in records for key in record.text_keys])
+    with_text = [text_id for text_id in text_ids if text_id]
+    if with_text:
+        vectors.write_drafts(db, with_text, np.concatenate([record.drafts for record in records]))
     first = next_id(db, "chunks", "chunk_id")
     chunk_ids = np.arange(first, first + len(chunks), dtype=np.int32)
     columns = [
@@ -171,11 +173,10 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
     ]
     # In the order of terms, a batch's postings of a term lie together and zone maps skip the rest.
     run(db, columns, "INSERT INTO postings SELECT * FROM columns ORDER BY column0, column1")
-    return new_texts
 
 
-def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> tuple[list[int], int]:
-    """Look up texts by key, adding the new ones; give an id for each key and the number of new ones.
+def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> list[int]:
+    """Look up texts by key, adding the new ones; give an id for each key.
 
     The empty key has the id 0, which no text has.
     """
@@ -191,7 +192,7 @@ def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> tuple[list[in
         run(db, columns, "INSERT INTO texts SELECT * FROM columns ORDER BY column0")
         known.update((key, first + i) for i, key in enumerate(new))
     known[b""] = 0
-    return [known[key] for key in keys], len(new)
+    return [known[key] for key in keys]
 
 
 def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
@@ -204,15 +205,6 @@ def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, C
         " FROM chunks SEMI JOIN columns ON chunk_id = column0",
     ).fetchall()
     return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
-
-
-def read_kinds(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, Kind]:
-    """Read what chunks are, by id; a tenth of the time that reading them whole takes."""
-    columns = [integers(chunk_ids)]
-    rows = run(
-        db, columns, "SELECT chunk_id, kind FROM chunks SEMI JOIN columns ON chunk_id = column0"
-    ).fetchall()
-    return {chunk_id: Kind(kind) for chunk_id, kind in rows}
 
 
 def retry(db: DuckDBPyConnection, states: Sequence[str]) -> None:

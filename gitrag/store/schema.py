@@ -26,7 +26,10 @@ def _create(db: DuckDBPyConnection) -> None:
         CREATE TABLE meta (key VARCHAR, value VARCHAR);
 
         -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip).
-        CREATE TABLE contents (content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR);
+        -- chunks and length: how many, and the sum of their lengths, once it is indexed.
+        CREATE TABLE contents (
+            content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER
+        );
 
         -- name_key is the case-folded name; length counts terms, weighted as in postings.
         CREATE TABLE chunks (
@@ -36,19 +39,25 @@ def _create(db: DuckDBPyConnection) -> None:
             line_start INTEGER, line_end INTEGER, length INTEGER
         );
 
-        -- term is a hash (gitrag.terms); tf is weighted (indexing.preparation).
+        -- term is a hash (gitrag.terms); tf is weighted (indexing.preparation), terms.IN_NAME is its top bit.
         CREATE TABLE postings (term UBIGINT, chunk_id INTEGER, tf USMALLINT);
 
         -- What is embedded, once in its life: key is a hash of the text and the encoder's version.
         CREATE TABLE texts (text_id INTEGER, key BLOB);
+        -- vector: {DIMENSIONS} signed bytes; b0 to b5: their signs. A draft stands in for the model's vector.
         CREATE TABLE vectors (
-            text_id INTEGER, vector TINYINT[{DIMENSIONS}],
+            text_id INTEGER, vector BLOB,
             b0 UBIGINT, b1 UBIGINT, b2 UBIGINT, b3 UBIGINT, b4 UBIGINT, b5 UBIGINT
         );
+        CREATE TABLE drafts AS FROM vectors;
 
-        -- Paths are bytes, as in git. text_id: the path's words, embedded like any text.
-        CREATE TABLE paths (path_id INTEGER, path BLOB, text_id INTEGER);
-        CREATE TABLE path_postings (term UBIGINT, path_id INTEGER);
+        -- Paths are bytes, as in git. text_id: the path's words, embedded like any text. traits: what kind of
+        -- file (gitrag.traits). top: hash of its first directory; name_terms: how many words are in its name.
+        CREATE TABLE paths (
+            path_id INTEGER, path BLOB, text_id INTEGER, traits UTINYINT, top UBIGINT,
+            name_terms UTINYINT
+        );
+        CREATE TABLE path_postings (term UBIGINT, path_id INTEGER, in_name BOOLEAN);
 
         -- A view is a tree as its rules let it be seen; content_id 0: left out, for the reason in skip.
         CREATE TABLE views (

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag.store import content
+from gitrag.store import content, vectors
 from gitrag.store.columns import hashes, integers, next_id, objects, run
-from gitrag.store.content import decode_path, encode_path
+from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
+    import numpy as np
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,25 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class PathRecord:
-    """A path with what gitrag needs to know of it: its words as embedded (key) and as terms."""
+    """A path with what gitrag needs to know of it.
+
+    Attributes:
+        path: The path.
+        text_key: Key of its words as they are embedded.
+        draft: Their draft vector, float32 (384,).
+        traits: What kind of file it names (``gitrag.traits``).
+        top: Hash of its first directory.
+        name_terms: Hashed stems of the file's name, without its suffix.
+        folder_terms: Hashed stems of its directories.
+    """
 
     path: str
     text_key: bytes
-    terms: tuple[int, ...]
+    draft: NDArray[np.float32]
+    traits: int
+    top: int
+    name_terms: tuple[int, ...]
+    folder_terms: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,15 +232,30 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:
     records = [record for record in records if record.path in new]
     if not records:
         return
-    text_ids, _new = content.ensure_texts(db, [record.text_key for record in records])
+    import numpy as np
+
+    text_ids = content.ensure_texts(db, [record.text_key for record in records])
+    vectors.write_drafts(db, text_ids, np.stack([record.draft for record in records]))
     first = next_id(db, "paths", "path_id")
     columns = [
         integers(range(first, first + len(records))),
         objects(encode_path(record.path) for record in records),
         integers(text_ids),
+        integers(record.traits for record in records),
+        hashes([record.top for record in records]),
+        integers(min(len(record.name_terms), 255) for record in records),
     ]
     run(db, columns, "INSERT INTO paths SELECT * FROM columns ORDER BY column0")
-    pairs = [(term, first + i) for i, record in enumerate(records) for term in record.terms]
-    if pairs:
-        columns = [hashes([term for term, _ in pairs]), integers(path_id for _, path_id in pairs)]
-        run(db, columns, "INSERT INTO path_postings SELECT * FROM columns ORDER BY column0, column1")
+    postings = [
+        (term, first + i, in_name)
+        for i, record in enumerate(records)
+        for in_name, found in enumerate((record.folder_terms, record.name_terms))
+        for term in found
+    ]
+    if postings:
+        columns = [
+            hashes([term for term, _, _ in postings]),
+            integers(path_id for _, path_id, _ in postings),
+            integers(in_name for *_, in_name in postings),
+        ]
+        run(db, columns, "INSERT INTO path_postings SELECT * FROM columns ORDER BY column0, column1, column2")

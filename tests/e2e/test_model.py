@@ -17,7 +17,8 @@ NO_NETWORK = {
     "HTTPS_PROXY": "http://127.0.0.1:9",
     "https_proxy": "http://127.0.0.1:9",
 }
-WITHOUT_VECTORS = "4 chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs"
+DRAFTS = "4 chunks on draft vectors — `gitrag index embed` refines them"
+NO_MODEL = "The model is not ready: the question was drafted too. `gitrag model fetch` gets it."
 WAYS_OUT = "hint: Try again with a network, or point GITRAG_MODEL_DIR at a directory that holds"
 
 
@@ -27,13 +28,13 @@ def alone(tmp_path):
     return NO_NETWORK | {"GITRAG_MODEL_DIR": str(tmp_path / "no model")}
 
 
-def test_without_model_and_network_words_answer_and_what_is_missing_is_said(project, alone, tmp_path):
+def test_without_model_and_network_drafts_answer_and_what_is_missing_is_said(project, alone, tmp_path):
     project.git.commit({".gitignore": ".sdd/\n"})
     done = project.gitrag("init", env=alone)
     assert (done.status, done.err) == (0, "")
     assert "The model is fetched first, once (91.3 MB).\nEmbedding 6 texts in the background" in done.out
     done = project.gitrag(*QUESTION, env=alone)
-    assert (done.status, done.said) == (0, [WITHOUT_VECTORS.replace("4", "6")])
+    assert (done.status, done.said) == (0, [DRAFTS.replace("4", "6"), NO_MODEL])
     assert done.out.startswith("client.py:")
 
     wait_until((project.store / "model.failed").exists, "the worker tries to fetch the model")
@@ -61,11 +62,11 @@ def test_without_model_and_network_words_answer_and_what_is_missing_is_said(proj
 
     assert project.gitrag("index", "embed", "--foreground").status == 0
     done = project.gitrag(*QUESTION, env=alone)
-    assert done.said == ["Searched by words alone: the model is not ready. `gitrag model fetch` gets it."]
+    assert done.said == [NO_MODEL]
 
 
 @pytest.mark.parametrize("damage", ["cut short", "altered"])
-def test_a_damaged_model_is_told_and_words_answer(project, model_dir, tmp_path, damage):
+def test_a_damaged_model_is_told_and_drafts_answer(project, model_dir, tmp_path, damage):
     """What was altered in place, its time kept, only a thorough look notices."""
     copy = tmp_path / "model"
     copy.mkdir()
@@ -81,7 +82,8 @@ def test_a_damaged_model_is_told_and_words_answer(project, model_dir, tmp_path, 
     assert (done.status, done.out.partition(":")[0]) == (0, "client.py")
     assert done.said == [
         f"The model's file {weights} is damaged. Run `gitrag model fetch`.",
-        WITHOUT_VECTORS,
+        DRAFTS,
+        NO_MODEL,
     ]
     assert project.gitrag("model", "status", env=env).status == 1
     done = project.gitrag("index", "embed", "--foreground", env=env)

@@ -38,6 +38,24 @@ QUESTIONS = {
     "verify_token": "service/auth.py",
     "what happens when the service cannot be reached": "docs/architecture.md",
 }
+ABSENT = [
+    "GraphQL subscription resolver",
+    "LDAP authentication backend",
+    "how the service renders PDF invoices",
+    "video transcoding",
+    "Kafka consumer group rebalancing",
+    "route optimisation for delivery vans",
+    "how are photosynthesis rates computed",
+    "tax brackets for married couples",
+    "why do tides depend on the moon",
+    "frobnicate the quuxlet",
+    "krumpetify",
+    "FizzwopFactoryBean",
+    "render_template",
+    "stream_with_context",
+]
+"""Questions that the project has nothing on."""
+
 FIRST = 0.8
 """Share of the questions whose file comes first; every file is among the first three."""
 
@@ -84,3 +102,19 @@ def test_most_files_are_shown(app):
         if path not in [hit.path for hit in app.search(question).hits]
     ]
     assert len(hidden) <= (1 - SHOWN) * len(QUESTIONS), hidden
+
+
+@pytest.mark.parametrize("question", ABSENT)
+def test_a_question_without_an_answer_has_no_hit(app, question):
+    assert [hit.path for hit in app.search(question).hits] == []
+
+
+@pytest.mark.parametrize("question", ["TokenBucket", "Notifier.parcel_changed", "verify_token"])
+def test_a_defined_name_is_nearly_certain(app, question):
+    assert app.search(question).hits[0].score > 0.95
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_scores_never_rise_down_the_list(app, question):
+    scores = [hit.score for hit in app.search(question, SearchOptions(limit=50, min_score=0.0)).hits]
+    assert scores == sorted(scores, reverse=True)

@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gitrag.app import App, SearchOptions
 from gitrag.embedding.encoder import Encoder
+from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import as_json, as_text
 from gitrag.store import candidates, views
-from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.store.candidates import NO_FILTERS, Files, Filters
+from gitrag.store.content import read_chunks
 from gitrag.store.views import Overlay
 from tests.golden.project import project
 from tests.indexes import open_app
 from tests.repository import GitRepository, create_repository, isolated_environment
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
 
 ALL = SearchOptions(limit=1000, min_score=0.0)
 
@@ -36,6 +43,14 @@ def app(tmp_path_factory, environment) -> App:
     opened.update()
     opened.embed()
     return opened
+
+
+@pytest.fixture(scope="module")
+def encoder(model_dir) -> Iterator[Encoder]:
+    """The model itself."""
+    loaded = Encoder.load(model_dir)
+    yield loaded
+    loaded.close()
 
 
 @pytest.fixture
@@ -159,6 +174,31 @@ def test_the_definition_of_a_name_comes_first(app, query, path, name):
     assert (first.path, first.chunk.qualified_name) == (path, name)
 
 
+def test_the_definition_of_the_name_that_is_the_question_comes_first(own):
+    """Whatever else has the word more often, in its text, its name or its path."""
+    calls = "".join(f"def latch_{n}(door):\n    latch(door)\n    return latch\n\n\n" for n in range(5))
+    own.commit(
+        {
+            "src/latch.py": calls,
+            "src/latch/latches.py": f"LATCH = 1  # latch latch latch\n\n\n{calls}",
+            "docs/latch.md": "# Latch\n\nThe latch latches; latch the latch.\n",
+            "src/hinge.py": "def latch(door):\n    door.fast = True\n",
+        }
+    )
+    first = open_app(own).search("latch", ALL).hits[0]
+    assert (first.path, first.chunk.qualified_name) == ("src/hinge.py", "latch")
+
+
+def test_a_hit_says_what_put_it_there(app):
+    first, *others = app.search("TokenBucket", ALL).hits
+    assert {"defines", "defines_it"} <= dict(first.reasons).keys()
+    assert first.bm25 > 0
+    assert all("defines_it" not in dict(hit.reasons) for hit in others)
+    for hit in (first, *others):
+        assert -1 < hit.cosine <= 1
+        assert hit.reasons
+
+
 def test_scores_never_rise_and_a_file_comes_once(app):
     hits = app.search("token of a parcel", ALL).hits
     assert len({hit.path for hit in hits}) == len(hits) > 5
@@ -255,34 +295,95 @@ def test_the_same_index_and_question_give_the_same_bytes(app, environment):
     ]  # fmt: skip
 
 
+# meaning
+
+
+def scope_of(app: App, db: Connection) -> Files:
+    view = views.current(db, "")
+    assert view is not None
+    return candidates.open_scope(db, view.view_id, Overlay(), NO_FILTERS, None)
+
+
 @pytest.mark.parametrize("query", ["retry with backoff", "sign a token", "a pool of connections"])
-def test_two_stages_find_what_the_exact_scan_finds(app, monkeypatch, query):
-    """All of the scope fits in the first stage here, so the second must give the same."""
-    exact = app.search(query, ALL)
+def test_two_stages_find_what_the_exact_scan_finds(app, encoder, monkeypatch, query):
+    """The signs choose half of the chunks here; the best ten are among them."""
+    question = encoder.encode_query(query)
+    with app.store.read() as db:
+        files = scope_of(app, db)
+        half = int(files.chunks.sum()) // 2
+        exact = candidates.nearest(db, question, NO_FILTERS, half)
+        monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
+        staged = candidates.nearest(db, question, NO_FILTERS, half)
+    assert half > 30
+    assert len(exact.chunk_id) == len(staged.chunk_id) == half
+    assert staged.chunk_id[:10].tolist() == exact.chunk_id[:10].tolist()
+    assert staged.file[:10].tolist() == exact.file[:10].tolist()
+    assert staged.cosine[:10].tolist() == pytest.approx(exact.cosine[:10].tolist())
+
+
+def test_what_all_fits_in_the_second_stage_is_answered_the_same(app, monkeypatch):
+    exact = app.search("a pool of connections", ALL)
     monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
-    assert as_json(app.search(query, ALL)) == as_json(exact)
+    assert as_json(app.search("a pool of connections", ALL)) == as_json(exact)
 
 
-def test_meaning_ranks_by_the_models_own_cosines(app, model_dir):
+def test_meaning_ranks_by_the_models_own_cosines(app, encoder):
     """The chunk's vector with half of its path's, as an encoder of the texts would have it."""
-    from gitrag.embedding.text import chunk_text, path_text
-    from gitrag.store.content import read_chunks
-
-    encoder = Encoder.load(model_dir)
     question = encoder.encode_query("how are passwords stored")
     with app.store.read() as db:
-        view = views.current(db, "")
-        assert view is not None
-        scope = candidates.open_scope(db, view.view_id, Overlay(), NO_FILTERS, None)
-        found = candidates.semantic(db, scope, question, 10)
-        chunks = read_chunks(db, [hit.chunk_id for hit in found])
-        names = candidates.read_paths(db, [hit.path_id for hit in found])
-    for hit in found:
-        of_chunk, of_path = encoder.encode([chunk_text(chunks[hit.chunk_id]), path_text(names[hit.path_id])])
+        files = scope_of(app, db)
+        found = candidates.nearest(db, question, NO_FILTERS, 10)
+        chunks = read_chunks(db, found.chunk_id.tolist())
+        names = candidates.read_paths(db, files.path_id.tolist())
+    rows = list(zip(found.chunk_id.tolist(), found.file.tolist(), found.cosine.tolist(), strict=True))
+    assert len(rows) == 10
+    for chunk_id, file, cosine in rows:
+        path = names[int(files.path_id[file])]
+        of_chunk, of_path = encoder.encode([chunk_text(chunks[chunk_id]), path_text(path)])
         both = of_chunk + candidates.PATH_WEIGHT * of_path
-        expected = float(question @ both / (both @ both) ** 0.5)
-        assert hit.score == pytest.approx(expected, abs=0.005)
-    encoder.close()
+        assert cosine == pytest.approx(float(question @ both / (both @ both) ** 0.5), abs=0.005)
+
+
+def test_drafts_are_found_before_anything_is_embedded(own, tmp_path):
+    """By words that the file does not have; without a model the question is a draft too."""
+    own.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
+    own.commit({"src/glass.py": "def smash_pane(hammer):\n    return hammer\n"})
+    app = open_app(own)
+    answer = app.search("break the glass of a window", ALL)
+    assert not answer.model
+    assert answer.drafts == tables(app)["drafts"] > 0
+    assert tables(app)["vectors"] == 0
+    assert all(hit.cosine > -1 for hit in answer.hits)
+    assert "src/glass.py" in [hit.path for hit in answer.hits[:2]]
+
+
+def test_vectors_take_the_place_of_drafts(own):
+    app = open_app(own)
+    app.update()
+    before = tables(app)
+    assert (before["vectors"], before["both"]) == (0, 0)
+    app.embed()
+    assert tables(app) == {"vectors": before["drafts"], "drafts": 0, "both": 0}
+    answer = app.search("open_door", ALL)
+    assert (answer.model, answer.drafts) == (True, 0)
+    own.commit({"src/attic.py": "def climb_ladder():\n    pass\n"})
+    app = open_app(own)
+    app.update()
+    assert tables(app)["vectors"] == before["drafts"]
+    assert tables(app)["drafts"] == 2  # a chunk and its path
+    app.embed()
+    assert tables(app) == {"vectors": before["drafts"] + 2, "drafts": 0, "both": 0}
+
+
+def tables(app: App) -> dict[str, int]:
+    """How many texts have a vector, a draft, and both."""
+    with app.store.read() as db:
+        row = db.execute(
+            "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM drafts),"
+            " (SELECT count(*) FROM vectors JOIN drafts USING (text_id))"
+        ).fetchone()
+    assert row is not None
+    return dict(zip(("vectors", "drafts", "both"), row, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -170,9 +170,9 @@ def test_a_search_leaves_what_is_much_to_the_worker(project, tmp_path):
     app = open_app(project)
     app.update()
     assert app.count_unembedded() > INLINE_TEXTS
-    assert app.search("act_7_0").unembedded > INLINE_TEXTS
+    assert app.search("act_7_0").drafts > 0
     wait_for_worker(project)
-    assert app.search("act_7_0").unembedded == 0
+    assert app.search("act_7_0").drafts == 0
     assert_complete(project, tmp_path / "fresh")
 
 
@@ -181,7 +181,7 @@ def test_uncommitted_files_are_embedded_too(project):
     project.write(sources(1))
     finish(start_worker(project))
     answer = open_app(project).search("act_7_1")
-    assert (answer.dirty, answer.unembedded, answer.hits[0].path) == (40, 0, "src/part7.py")
+    assert (answer.dirty, answer.drafts, answer.hits[0].path) == (40, 0, "src/part7.py")
 
 
 def test_a_failure_in_one_worktree_does_not_keep_others_waiting(project, tmp_path):
@@ -235,7 +235,7 @@ def test_a_worker_killed_at_any_time_leaves_an_index_that_works(project, tmp_pat
         worker.kill()
         worker.communicate()
         found = open_app(project).search(f"act_7_{generation}")
-        assert (found.waiting, found.unembedded) == (0, 0)
+        assert (found.waiting, found.drafts) == (0, 0)
         assert found.hits[0].chunk.name == f"act_7_{generation}"
     assert_complete(project, tmp_path / "fresh")
 
@@ -337,14 +337,14 @@ def test_a_model_that_cannot_be_fetched_is_not_asked_for_again_soon(project, tmp
     assert failed.stat().st_mtime > two_hours_ago + 3600
 
 
-def test_without_the_model_search_goes_by_words_and_says_so(project, tmp_path):
+def test_without_the_model_search_goes_by_drafts_and_says_so(project, tmp_path):
     project.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
     open_app(project).update()
     searching = start(project, "search", "act_7_0")
     out, err = searching.communicate(timeout=PATIENCE_S)
     assert searching.returncode == 0
     assert "src/part7.py" in out
-    assert "80 chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs" in err
+    assert "80 chunks on draft vectors — `gitrag index embed` refines them" in err
 
 
 # the marks

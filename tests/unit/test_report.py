@@ -9,7 +9,6 @@ from gitrag.app import Answer
 from gitrag.model import Chunk, Kind
 from gitrag.report import as_json, as_markdown, as_text, cleaned
 from gitrag.search.engine import Hit, Place
-from gitrag.search.ranking import Signal
 from gitrag.search.snippet import Line
 
 SEND = Chunk(
@@ -31,9 +30,11 @@ HIT = Hit(
         Line(11, "        return 1", matches=True),
     ),
     also=(Place(20, 24, "Session.close"), Place(1, 3, "")),
-    signals={"semantic": Signal(0, 0.5), "lexical": Signal(2, 7.25)},
+    bm25=7.25,
+    cosine=0.5,
+    reasons=(("bm25", 0.866), ("test", -2.917)),
 )
-ANSWER = Answer("how to send", (HIT,), commit="c", dirty=0, unembedded=0, waiting=0, vectors=True)
+ANSWER = Answer("how to send", (HIT,), commit="c", dirty=0, drafts=0, waiting=0, model=True)
 EMPTY = replace(ANSWER, hits=())
 NOTHING = "No relevant ADRs, specs, or code found for 'how to send'. Try a broader search term."
 
@@ -67,7 +68,7 @@ def test_json_without_hits_has_the_same_keys_and_empty_lists():
 
 @pytest.mark.parametrize("render", [as_json, as_markdown, as_text])
 def test_the_same_answer_gives_the_same_bytes(render):
-    again = replace(ANSWER, hits=(replace(HIT, signals=dict(reversed(HIT.signals.items()))),))
+    again = replace(ANSWER, hits=(replace(HIT, chunk=replace(HIT.chunk), lines=(*HIT.lines,)),))
     assert render(ANSWER) == render(again)
 
 
@@ -104,7 +105,15 @@ def test_text_is_a_block_a_file():
         "  11          return 1",
         "  also 20-24 Session.close, 1-3",
     ]
-    assert as_text(ANSWER, explain=True).split("\n")[-1] == "  why: lexical 7.250 (#3), semantic 0.500 (#1)"
+
+
+def explained(hit: Hit) -> str:
+    return as_text(replace(ANSWER, hits=(hit,)), explain=True).split("\n")[-1]
+
+
+def test_a_hit_can_be_explained():
+    assert explained(HIT) == "  why: cosine 0.50, BM25 7.2, bm25 +0.87, test -2.92"
+    assert explained(replace(HIT, cosine=-1.0, reasons=())) == "  why: BM25 7.2"
 
 
 def test_a_style_is_given_each_role():

@@ -10,12 +10,18 @@ from gitrag import terms
 
 
 def test_identifier_yields_itself_and_its_parts():
-    assert terms.split("parseHTTPResponse2") == ("parsehttpresponse2", "parse", "http", "response", "2")
-    assert terms.split("__snake_case_") == ("snake_case", "snake", "case")
+    assert terms.split("parsedHTTPResponse2") == ("parsedhttpresponse2", "pars", "http", "respons", "2")
+    assert terms.split("__snake_case_") == ("snake_case", "snak", "cas")
 
 
-def test_plain_word_yields_itself_once():
-    assert terms.split("Retry") == ("retry",)
+def test_plain_word_yields_its_stem_once():
+    assert terms.split("Retries") == terms.split("retry") == terms.split("retrying") == ("retri",)
+
+
+def test_parts_are_stems_without_whole_identifiers():
+    assert terms.parts_of("src/httpClient retry_all retries") == ["src", "http", "client", "retri", "all"]
+    assert terms.stems_of("httpClient") == ("http", "client")
+    assert terms.stems_of("Clients") == ("client",)
 
 
 def test_chinese_text_yields_overlapping_pairs():
@@ -49,47 +55,73 @@ def test_identifiers_keep_dotted_names():
     ]
 
 
-def counted(*texts: list[tuple[str, int]]) -> list[Counter[int]]:
-    """What `terms.count` says, as one counter a text."""
+Pieces = list[tuple[str, int, bool]]
+
+
+def counted(*texts: Pieces) -> list[Counter[int]]:
+    """What `terms.count` says of frequencies, as one counter a text."""
+    return [counter for counter, _in_name in counted_with_names(*texts)]
+
+
+def counted_with_names(*texts: Pieces) -> list[tuple[Counter[int], set[int]]]:
+    """What `terms.count` says, for each text the frequencies and the terms that are in a name."""
     found, frequencies, sizes, lengths = terms.count(texts)
     ends = sizes.cumsum()
-    counters = [
-        Counter(
-            dict(zip(found[end - size : end].tolist(), frequencies[end - size : end].tolist(), strict=True))
-        )
+    of_each = [
+        dict(zip(found[end - size : end].tolist(), frequencies[end - size : end].tolist(), strict=True))
         for end, size in zip(ends, sizes, strict=True)
     ]
-    assert [sum(counter.values()) for counter in counters] == lengths.tolist()
-    return counters
+    both = [
+        (
+            Counter({term: n & (terms.IN_NAME - 1) for term, n in counts.items()}),
+            {term for term, n in counts.items() if n & terms.IN_NAME},
+        )
+        for counts in of_each
+    ]
+    assert [sum(counter.values()) for counter, _in_name in both] == lengths.tolist()
+    return both
 
 
-def counted_slowly(pieces: list[tuple[str, int]]) -> Counter[int]:
+def counted_slowly(pieces: Pieces) -> tuple[Counter[int], set[int]]:
     counts: Counter[int] = Counter()
-    for text, weight in pieces:
+    in_name: set[int] = set()
+    for text, weight, is_name in pieces:
         for word in re.findall(r"\w+", text):
             for term in terms.split(word):
                 counts[terms.hashed(term)] += weight
-    return Counter({term: min(n, 65_535) for term, n in counts.items()})
+                in_name |= {terms.hashed(term)} if is_name else set()
+    return Counter({term: min(n, 32_767) for term, n in counts.items()}), in_name
 
 
 def test_weight_multiplies_counts():
-    assert counted([("send sendAll", 3), ("send", 1)]) == [
+    assert counted([("send sendAll", 3, False), ("send", 1, False)]) == [
         Counter({terms.hashed("send"): 7, terms.hashed("sendall"): 3, terms.hashed("all"): 3})
     ]
 
 
 def test_frequencies_stop_at_what_the_store_holds():
-    assert counted([("x " * 70_000, 1)]) == [Counter({terms.hashed("x"): 65_535})]
+    """A frequency at its most leaves the bit that tells of names alone."""
+    x = terms.hashed("x")
+    for often in (32_767, 32_768, 40_000, 70_000):
+        assert counted_with_names([("x " * often, 1, False)]) == [(Counter({x: 32_767}), set())]
+        assert counted_with_names([("x " * often, 1, False), ("x", 3, True)]) == [(Counter({x: 32_767}), {x})]
 
 
-@given(st.lists(st.lists(st.tuples(st.text(), st.integers(1, 5)), max_size=3), max_size=5))
-def test_counting_many_texts_at_once_equals_counting_each_slowly(texts: list[list[tuple[str, int]]]):
-    assert counted(*texts) == [counted_slowly(pieces) for pieces in texts]
+def test_a_term_of_a_name_is_marked_and_counts_as_weighted():
+    [(counts, in_name)] = counted_with_names([("send mail", 1, False), ("Door.send", 3, True)])
+    send, mail, door = map(terms.hashed, ("send", "mail", "door"))
+    assert counts == {send: 4, mail: 1, door: 3}
+    assert in_name == {send, door}
+
+
+@given(st.lists(st.lists(st.tuples(st.text(), st.integers(1, 5), st.booleans()), max_size=3), max_size=5))
+def test_counting_many_texts_at_once_equals_counting_each_slowly(texts: list[Pieces]):
+    assert counted_with_names(*texts) == [counted_slowly(pieces) for pieces in texts]
 
 
 @given(st.text())
 def test_a_text_is_found_by_each_of_its_own_terms(text: str):
-    [counts] = counted([(text, 1)])
+    [counts] = counted([(text, 1, False)])
     assert {terms.hashed(term) for term in terms.query_terms(text)} == set(counts)
 
 

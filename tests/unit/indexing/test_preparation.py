@@ -1,30 +1,45 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gitrag import terms
+from gitrag.embedding.draft import Drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.indexing.preparation import (
     NAME_WEIGHT,
     WORDS_ONLY,
     left_out_record,
-    prepare,
     prepare_all,
-    prepare_path,
+    prepare_paths,
 )
 from gitrag.model import Skip
 from gitrag.store.content import INDEXED, ContentRecord
+from gitrag.traits import Trait
 
 SOURCE = b'def send(request):\n    """Send it."""\n    return request\n\n\ndef receive():\n    pass\n'
 MINIFIED = b"var a=1;" * 300
 LIMIT = 1 << 20
 
 
-def frequencies(record: ContentRecord, chunk: int) -> dict[int, int]:
-    """The terms of one of a record's chunks."""
+def prepare(content_id: int, data: bytes, language: str | None, max_bytes: int) -> ContentRecord:
+    [record] = prepare_all([(content_id, data, language, max_bytes)])
+    return record
+
+
+def stored(record: ContentRecord, chunk: int) -> dict[int, int]:
+    """The terms of one of a record's chunks, frequencies as stored."""
     start = int(record.term_counts[:chunk].sum())
     end = start + int(record.term_counts[chunk])
     return dict(zip(record.terms[start:end].tolist(), record.frequencies[start:end].tolist(), strict=True))
+
+
+def frequencies(record: ContentRecord, chunk: int) -> dict[int, int]:
+    return {term: frequency & (terms.IN_NAME - 1) for term, frequency in stored(record, chunk).items()}
+
+
+def in_name(record: ContentRecord, chunk: int) -> set[int]:
+    return {term for term, frequency in stored(record, chunk).items() if frequency & terms.IN_NAME}
 
 
 def test_each_chunk_has_its_terms_its_length_and_the_key_of_its_text():
@@ -44,10 +59,24 @@ def test_a_name_counts_beyond_its_place_in_the_text():
     assert found[terms.hashed("request")] == 2
 
 
+def test_the_terms_of_a_name_are_marked():
+    record = prepare(1, SOURCE.replace(b"receive", b"Receiver_of"), "python", LIMIT)
+    assert in_name(record, 0) == {terms.hashed("send")}
+    assert in_name(record, 1) == {terms.hashed(word) for word in ("receiver_of", "receiv", "of")}
+
+
+def test_each_text_has_a_draft_of_its_vector():
+    record = prepare(1, SOURCE, "python", LIMIT)
+    expected = Drafter.load().draft([chunk_text(chunk) for chunk in record.chunks])
+    assert record.drafts.dtype == np.float32
+    np.testing.assert_allclose(record.drafts, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize("language", sorted(WORDS_ONLY))
 def test_data_is_found_by_words_and_never_embedded(language: str):
     record = prepare(1, b"alpha,beta\n1,2\n", language, LIMIT)
     assert record.text_keys == (b"",) * len(record.chunks)
+    assert record.drafts.shape == (0, 384)
     assert terms.hashed("alpha") in frequencies(record, 0)
 
 
@@ -70,6 +99,7 @@ def test_content_that_is_left_out_has_a_reason_and_nothing_else(data: bytes, lan
     left_out = left_out_record(1, why)
     assert (left_out.state, left_out.terms.dtype) == (record.state, record.terms.dtype)
     assert left_out.frequencies.dtype == record.frequencies.dtype
+    assert left_out.drafts.shape == record.drafts.shape == (0, 384)
 
 
 def test_long_lines_are_minified_in_scripts_alone():
@@ -82,15 +112,56 @@ def test_an_empty_content_is_indexed_and_has_no_chunks():
 
 
 def test_preparing_together_and_alone_is_the_same():
-    jobs = [(1, SOURCE, "python", LIMIT), (2, b"# Title\n\nWords.\n", "markdown", LIMIT)]
+    jobs = [
+        (1, SOURCE, "python", LIMIT),
+        (2, b"alpha,beta\n1,2\n", "csv", LIMIT),
+        (3, b"\x00\x01", None, LIMIT),
+        (4, b"# Title\n\nWords.\n", "markdown", LIMIT),
+    ]
     together, alone = prepare_all(jobs), [prepare(*job) for job in jobs]
     for one, other in zip(together, alone, strict=True):
         assert (one.chunks, one.text_keys) == (other.chunks, other.text_keys)
         assert one.terms.tolist() == other.terms.tolist()
         assert one.frequencies.tolist() == other.frequencies.tolist()
+        np.testing.assert_allclose(one.drafts, other.drafts, atol=1e-6)
+
+
+def hashes(*words: str) -> set[int]:
+    return set(map(terms.hashed, words))
 
 
 def test_a_path_is_known_by_its_words():
-    record = prepare_path("src/httpClient/retry_all.py")
+    [record] = prepare_paths(["src/httpClient/retry_all.py"])
+    assert record.path == "src/httpClient/retry_all.py"
     assert record.text_key.hex() == text_key(path_text("src/httpClient/retry_all.py"))
-    assert {terms.hashed(word) for word in ("src", "http", "client", "retry", "py")} <= set(record.terms)
+    assert set(record.folder_terms) == hashes("src", "http", "client")
+    assert set(record.name_terms) == hashes("retri", "all")
+    assert record.top == terms.hashed("src")
+    np.testing.assert_allclose(record.draft, Drafter.load().draft([path_text(record.path)])[0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "folders", "top"),
+    [
+        ("Makefile", ["makefil"], [], ""),
+        (".gitignore", ["gitignor"], [], ""),
+        ("a.b/c.d.py", ["c", "d"], ["a", "b"], "a.b"),
+        ("tests/x/tests.py", ["test"], ["test", "x"], "tests"),
+        ("\udce9/\udcff.py", [], [], "\udce9"),
+        ("-/_.py", [], [], "-"),
+    ],
+)
+def test_any_path_has_a_record(path: str, name: list[str], folders: list[str], top: str):
+    [record] = prepare_paths([path])
+    assert set(record.name_terms) == hashes(*name)
+    assert set(record.folder_terms) == hashes(*folders)
+    assert record.top == terms.hashed(top)
+
+
+def test_a_path_says_what_kind_of_file_it_names():
+    records = prepare_paths(["src/session.py", "tests/test_session.py", "docs/conf.py"])
+    assert [record.traits for record in records] == [0, Trait.TEST, Trait.DOCUMENT]
+
+
+def test_no_paths_no_records():
+    assert prepare_paths([]) == []

@@ -3,14 +3,50 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search.question import MOST_TERMS, read
+from gitrag.traits import Trait
 
 
 def test_words_that_only_ask_do_not_count():
-    assert read("where are retries with backoff implemented").words == ("retries", "backoff", "implemented")
+    assert read("where are retries with backoff implemented").words == ("retri", "backoff", "impl")
 
 
 def test_a_question_of_stop_words_keeps_them():
-    assert read("how does it work").words == ("how", "does", "it", "work")
+    assert read("how does it work").words == ("how", "doe", "it", "work")
+
+
+def test_whole_identifiers_are_told_from_stems():
+    question = read("where is parseDates used")
+    assert dict(zip(question.words, question.is_part, strict=True)) == {
+        "parsedates": False,
+        "pars": True,
+        "dat": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "is_name"),
+    [("Blueprint", True), (" url_for ", True), ("Session.send", True), ("url for", False), ("", False)],
+)
+def test_a_single_word_may_be_a_name(text: str, is_name: bool):
+    assert read(text).is_name is is_name
+
+
+@pytest.mark.parametrize(
+    ("text", "asks_for"),
+    [
+        ("open a session", Trait(0)),
+        ("Tests of the session", Trait.TEST),
+        ("an example of a session", Trait.EXAMPLE),
+        ("documentation of the benchmarks", Trait.DOCUMENT | Trait.EXAMPLE),
+        ("why are sessions closed", Trait.DOCUMENT),
+        ("How do I close a session", Trait.DOCUMENT),
+        ("what happens when a session ends", Trait.DOCUMENT),
+        ("how does a session end", Trait(0)),
+        ("the latest contest", Trait(0)),
+    ],
+)
+def test_a_question_may_ask_for_a_kind_of_file(text: str, asks_for: Trait):
+    assert read(text).asks_for == asks_for
 
 
 @pytest.mark.parametrize(
@@ -18,7 +54,13 @@ def test_a_question_of_stop_words_keeps_them():
     [
         ("Blueprint", ("Blueprint",)),
         ("where is url_for defined", ("url_for",)),
-        ("how does Session.send redirect", ("Session.send",)),
+        ("how does Session.send redirect", ("Session.send", "Session")),
+        ("the Session is closed", ("Session",)),
+        ("Where is url_for defined", ("url_for",)),
+        ("How are routes registered?", ()),
+        ("Session of a user", ("Session",)),
+        ("where is Get called", ("Get",)),
+        ("Where", ("Where",)),
         ("how are routes registered", ()),
         ("parseHTTP errors", ("parseHTTP",)),
     ],

@@ -1,93 +1,279 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gitrag.model import Kind
 from gitrag.search import ranking
-from gitrag.search.question import read
+from gitrag.search.evidence import Evidence
+from gitrag.search.ranking import WEIGHTS, Ranked
+from gitrag.store.candidates import Definition
+from tests.unit.search.columns import evidence_of, make_files
+
+PATHS = ("src/a.py", "src/b.py", "src/c.py", "src/d.py")
+FILES = make_files(*((path, 2, 20) for path in PATHS))
 
 
-def test_a_chunk_that_both_ways_find_comes_before_one_that_one_finds_first():
-    ranked = ranking.fuse({"lexical": [(1, 1, 9.0), (2, 1, 8.0)], "semantic": [(3, 1, 0.9), (2, 1, 0.8)]})
-    assert ranked[0].chunk_id == 2
+def rank(
+    evidence: Evidence,
+    *,
+    paths: tuple[str, ...] = PATHS,
+    twins: list[int] | None = None,
+    limit: int = 10,
+    min_score: float = 0.0,
+) -> list[Ranked]:
+    same = np.array(twins or range(len(paths)), dtype=np.int32)
+    return ranking.rank(evidence, same, paths, limit=limit, min_score=min_score)
 
 
-def test_equal_values_share_a_rank():
-    ranked = ranking.fuse({"lexical": [(7, 1, 5.0), (3, 1, 5.0)]})
-    assert [(item.chunk_id, item.signals["lexical"].rank) for item in ranked] == [(3, 0), (7, 0)]
+def found(ranked: list[Ranked]) -> list[int]:
+    return [item.file for item in ranked]
+
+
+def near(*cosines: float) -> Evidence:
+    """Evidence of one chunk a file, by its cosine."""
+    return evidence_of(FILES, near=[(10 + i, i, cosine) for i, cosine in enumerate(cosines)])
+
+
+# the order
+
+
+def test_a_file_that_both_ways_find_comes_before_one_that_one_finds_first():
+    evidence = evidence_of(
+        FILES,
+        postings=[(0, 1, 0, 3, False, 10), (0, 2, 1, 2, False, 10)],
+        near=[(3, 2, 0.6), (2, 1, 0.55), (4, 3, 0.1)],
+    )
+    assert found(rank(evidence))[0] == 1
+
+
+def test_the_nearer_file_comes_first():
+    assert found(rank(near(0.2, 0.4, 0.6, 0.3))) == [2, 1, 3, 0]
+
+
+def test_a_near_miss_counts_more_than_a_far_one():
+    """What is almost as good as the best scores almost as much."""
+    best, close, far = rank(near(0.7, 0.69, 0.2))
+    assert best.score - close.score < close.score - far.score
+
+
+def test_the_best_of_both_ways_is_not_outdone_by_several_poor_chunks():
+    evidence = evidence_of(
+        make_files(("src/legacy/best.py", 1, 10), ("src/poor.py", 3, 30)),
+        postings=[(0, 1, 0, 9, False, 10), *((0, i, 1, 1, False, 10) for i in (2, 3, 4))],
+        near=[(1, 0, 0.58), (2, 1, 0.36), (3, 1, 0.35), (4, 1, 0.34)],
+    )
+    assert found(rank(evidence, paths=("src/legacy/best.py", "src/poor.py"))) == [0, 1]
 
 
 @pytest.mark.parametrize(
     ("path", "worth_less"),
     [
-        ("src/session.py", False),
-        ("tests/test_session.py", True),
-        ("src/session.test.ts", True),
-        ("pkg/session_test.go", True),
-        ("docs/session.md", True),
-        ("examples/session.py", True),
+        ("src/other.py", False),
         ("src/latest/contest.py", False),
+        ("tests/test_session.py", True),
+        ("src/session.test.py", True),
+        ("docs/session.py", True),
+        ("examples/session.py", True),
+        ("scripts/session.py", True),
     ],
 )
-def test_tests_docs_and_examples_are_worth_less_than_code(path: str, worth_less: bool):
-    assert (ranking.prior(path, Kind.FUNCTION, read("open a session")) < 1.0) is worth_less
+def test_tests_docs_examples_and_scripts_are_worth_less_than_code(path: str, worth_less: bool):
+    """Else the same; between equals the path decides, and `path` begins lower than `zzz`."""
+    evidence = evidence_of(make_files((path, 1, 10), ("src/zzz.py", 1, 10)), near=[(1, 0, 0.5), (2, 1, 0.5)])
+    paths = ("!" + path, "zzz")
+    assert (found(rank(evidence, paths=paths)) == [1, 0]) is worth_less
 
 
 def test_a_question_about_tests_wants_tests():
-    assert ranking.prior("tests/test_session.py", Kind.FUNCTION, read("tests of the session")) == 1.0
+    paths = ("tests/test_session.py", "src/zzz.py")
+    files, rows = make_files(*((path, 1, 10) for path in paths)), [(1, 0, 0.5), (2, 1, 0.5)]
+    session, tests = (evidence_of(files, f"{what} the session", near=rows) for what in ("open", "tests of"))
+    assert found(rank(session, paths=paths)) == [1, 0]
+    weight = WEIGHTS["test"]
+    assert ranking.total(session)[0] - ranking.total(tests)[0] == pytest.approx(weight, abs=1e-4)
+    assert "test" not in dict(ranking.reasons(tests, 0))
 
 
-def test_a_file_is_grouped_under_its_best_chunk():
-    paths = {1: "a.py", 2: "b.py"}
-    kinds = {1: Kind.FUNCTION, 2: Kind.FUNCTION, 3: Kind.FUNCTION}
-    ranked = ranking.fuse({"lexical": [(1, 1, 3.0), (2, 2, 2.0), (3, 1, 1.0)]})
-    groups = ranking.order(ranked, paths, kinds, read("x"))
-    assert [[item.chunk_id for item in group] for group in groups] == [[1, 3], [2]]
-
-
-def test_evidence_is_a_probability_and_grows_with_both_signals():
-    assert ranking.evidence(0.0, 0.1, named=False) == 0.0
-    assert ranking.evidence(1.0, 0.0, named=False) == 1.0
-    assert ranking.evidence(0.2, 0.4, named=False) < ranking.evidence(0.5, 0.4, named=False)
-    assert ranking.evidence(0.2, 0.4, named=False) < ranking.evidence(0.2, 0.5, named=False)
-    assert ranking.evidence(0.0, 0.0, named=True) == 1.0
-
-
-def test_scores_never_rise_and_stop_at_the_least_wanted():
-    ranked = ranking.fuse({"lexical": [(i, i, 10.0 - i) for i in range(1, 9)]})
-    files = ranking.order(
-        ranked, {i: f"{i}.py" for i in range(1, 9)}, dict.fromkeys(range(1, 9), Kind.FUNCTION), read("x")
+def test_the_definition_of_what_is_asked_for_comes_first():
+    evidence = evidence_of(
+        FILES,
+        "open_door",
+        postings=[(0, 1, 0, 9, False, 10), (0, 2, 1, 1, True, 10)],
+        near=[(1, 0, 0.6), (2, 1, 0.4), (3, 2, 0.5)],
+        definitions=[Definition(2, 1, exact=True)],
     )
-    scores = [score for score, _ in ranking.cut(files, 0.5, limit=5, min_score=0.1)]
-    assert len(scores) == 5
-    assert scores == sorted(scores, reverse=True)
-    assert scores[0] == 0.5
-    assert ranking.cut(files, 0.5, limit=5, min_score=0.6) == []
+    assert found(rank(evidence))[0] == 1
+
+
+def test_equals_come_in_the_order_of_their_paths():
+    rows = [(10 + i, i, 0.5) for i in range(4)]
+    order = found(rank(evidence_of(FILES, near=rows), paths=("d", "b", "c", "a")))
+    assert order == [3, 1, 2, 0]
+
+
+def test_a_file_of_which_nothing_is_known_is_not_found():
+    assert found(rank(near(0.2, 0.4))) == [1, 0]
+    assert rank(near()) == []
+
+
+# chunks of a file
+
+
+def test_a_file_is_shown_by_its_best_chunk():
+    evidence = evidence_of(
+        FILES, postings=[(0, 1, 0, 1, False, 10), (0, 2, 1, 3, False, 10), (0, 3, 0, 2, False, 10)]
+    )
+    shown = [[int(evidence.chunk_id[place]) for place in item.chunks] for item in rank(evidence)]
+    assert sorted(shown) == [[2], [3, 1]]
+
+
+def test_each_chunk_can_have_a_hit_of_its_own():
+    evidence = evidence_of(
+        FILES, postings=[(0, 1, 0, 1, False, 10), (0, 2, 1, 3, False, 10), (0, 3, 0, 2, False, 10)]
+    )
+    files = rank(evidence)
+    each = ranking.singles(evidence, files, limit=10, min_score=0.0)
+    assert sorted(int(evidence.chunk_id[place]) for item in each for place in item.chunks) == [1, 2, 3]
+    assert all(len(item.chunks) == 1 for item in each)
+    assert [item.score for item in each] == sorted((item.score for item in each), reverse=True)
+    best = {item.file: item.score for item in reversed(each)}
+    assert best == {item.file: item.score for item in files}
+    assert ranking.singles(evidence, files, limit=2, min_score=0.0) == each[:2]
+    least = each[1].score
+    assert ranking.singles(evidence, files, limit=10, min_score=least) == each[:2]
+
+
+def test_the_only_chunk_of_a_file_has_its_files_score():
+    """One that nothing sets apart: it is as near as the least near."""
+    evidence = near(0.5)
+    files = rank(evidence)
+    assert ranking.singles(evidence, files, limit=10, min_score=0.0) == files
+    evidence = near(0.5, 0.2)
+    files = rank(evidence)
+    assert ranking.singles(evidence, files, limit=10, min_score=0.0) == files
+
+
+# what is left out
 
 
 def test_the_same_content_at_two_paths_is_shown_once():
-    ranked = ranking.fuse({"lexical": [(1, 1, 3.0), (1, 2, 3.0)]})
-    files = ranking.order(ranked, {1: "a.py", 2: "b.py"}, {1: Kind.FUNCTION}, read("x"))
-    assert len(ranking.cut(files, 1.0, limit=5, min_score=0.0)) == 1
+    evidence = near(0.5, 0.5, 0.3, 0.3)
+    assert found(rank(evidence, paths=("b", "a", "c", "d"), twins=[7, 7, 8, 9])) == [1, 2, 3]
+    assert found(rank(evidence, paths=("b", "a", "c", "d"), twins=[7, 7, 8, 8])) == [1, 2]
 
 
-def test_a_near_miss_counts_more_than_a_far_one():
-    """At the same rank, what is almost as good as the best is worth almost as much."""
-    near = ranking.fuse({"lexical": [(1, 1, 10.0), (2, 2, 9.0)]})[1].fused
-    far = ranking.fuse({"lexical": [(1, 1, 10.0), (2, 2, 1.0)]})[1].fused
-    assert near == pytest.approx(9 * far)
+def test_twins_do_not_use_up_the_limit():
+    count = 300
+    files = make_files(*((f"{i}.py", 1, 10) for i in range(count)))
+    evidence = evidence_of(files, near=[(i, i, 0.5 - i / 1000) for i in range(count)])
+    twins = [1] * 50 + list(range(2, count - 48))
+    paths = tuple(f"{i:03}" for i in range(count))
+    assert found(rank(evidence, paths=paths, twins=twins, limit=4)) == [0, 50, 51, 52]
 
 
-def test_the_best_of_both_ways_is_not_outdone_by_several_poor_chunks():
-    lists = {
-        "lexical": [(1, 1, 8.6), (2, 2, 3.4), (3, 2, 3.3), (4, 2, 3.2)],
-        "semantic": [(1, 1, 0.58), (2, 2, 0.36), (3, 2, 0.35), (4, 2, 0.34)],
-    }
-    paths, kinds = {1: "legacy/best.py", 2: "poor.py"}, dict.fromkeys(range(1, 5), Kind.FUNCTION)
-    groups = ranking.order(ranking.fuse(lists), paths, kinds, read("x"))
-    assert [group[0].chunk_id for group in groups] == [1, 2]
+def test_the_limit_and_the_least_score_hold():
+    evidence = near(0.7, 0.6, 0.4, 0.2)
+    every = rank(evidence)
+    assert found(every) == [0, 1, 2, 3]
+    assert rank(evidence, limit=2) == every[:2]
+    assert rank(evidence, min_score=every[1].score) == every[:2]
+    assert rank(evidence, min_score=1.0) == []
+    assert rank(evidence, limit=0) == []
 
 
-def test_a_cosine_that_anything_has_says_nothing():
-    assert ranking.fuse({"semantic": [(1, 1, 0.2), (2, 1, 0.1)]}) == []
-    assert [item.chunk_id for item in ranking.fuse({"semantic": [(1, 1, 0.6), (2, 1, 0.1)]})] == [1]
+# scores
+
+COSINES = st.lists(st.floats(-1, 1, width=32), max_size=4)
+ROWS = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 7), st.integers(1, 30), st.booleans(), st.integers(1, 40)),
+    max_size=12,
+    unique_by=lambda row: row[:2],
+)
+
+
+@given(COSINES, ROWS, st.sets(st.integers(0, 7)), st.booleans())
+def test_scores_are_shares_that_never_rise(cosines, rows, defining, is_name):
+    """Chunk c is of file c // 2."""
+    evidence = evidence_of(
+        FILES,
+        "open_door" if is_name else "open door",
+        postings=[(term, chunk, chunk // 2, *rest) for term, chunk, *rest in rows],
+        near=[(2 * i, i, cosine) for i, cosine in enumerate(cosines)],
+        definitions=[Definition(chunk, chunk // 2, exact=chunk % 2 > 0) for chunk in defining],
+    )
+    ranked = rank(evidence)
+    assert all(0 <= item.score <= 1 for item in ranked)
+    assert all(one.score >= other.score for one, other in pairwise(ranked))
+    assert set(found(ranked)) == set(evidence.file.tolist())
+    singles = ranking.singles(evidence, ranked, limit=100, min_score=0.0)
+    assert all(0 <= item.score <= 1 for item in singles)
+    assert len(singles) == len(evidence.chunk_id)
+
+
+def test_scores_never_rise_among_files_that_are_as_good_as_equal():
+    """The second by path is ahead by less than what counts as a difference."""
+    evidence = near(0.5, 0.5)
+    size = evidence.features["size"].copy()
+    size[1] += np.float32(2e-6)
+    sums = ranking.total(replace(evidence, features={"size": size}))
+    assert 0 < sums[1] - sums[0] < 5e-7
+    ranked = rank(replace(evidence, features=evidence.features | {"size": size}))
+    assert ranked[0].score >= ranked[1].score
+
+
+def test_an_answer_is_likelier_the_nearer_and_the_better_covered():
+    facts = {"near": [(1, 0, 0.3)], "postings": [(0, 1, 0, 1, False, 10)]}
+    poor = ranking.chance(evidence_of(FILES, **facts), 0)
+    nearer = ranking.chance(evidence_of(FILES, **(facts | {"near": [(1, 0, 0.6)]})), 0)
+    postings = [(i, 1, 0, 1, False, 10) for i in (0, 1)]
+    covered = ranking.chance(evidence_of(FILES, **(facts | {"postings": postings})), 0)
+    elsewhere = ranking.chance(evidence_of(FILES, **(facts | {"postings": postings})), 1)
+    assert 0 <= ranking.chance(evidence_of(FILES), 0) <= poor < min(nearer, covered) <= 1
+    assert elsewhere < covered
+
+
+def test_a_name_that_nothing_defines_is_less_likely_answered():
+    facts = {"near": [(1, 0, 0.3)], "postings": [(0, 1, 0, 1, False, 10)]}
+    unknown = ranking.chance(evidence_of(FILES, "door", **facts), 0)
+    defined = evidence_of(FILES, "door", **facts, definitions=[Definition(1, 0, exact=True)])
+    assert unknown < ranking.chance(defined, 0)
+
+
+def test_a_chunk_that_stands_out_makes_an_answer_likelier():
+    one = ranking.chance(evidence_of(FILES, near=[(1, 0, 0.6)]), 0)
+    among_equals = [(i, 0, 0.6) for i in range(100)]
+    assert ranking.chance(evidence_of(FILES, near=among_equals), 0) < one
+
+
+def test_words_alone_can_make_an_answer_likely():
+    postings = [(i, 1, 0, 1, False, 10) for i in (0, 1)]
+    assert ranking.chance(evidence_of(FILES, postings=postings), 0) > 0.9
+
+
+# reasons
+
+
+@given(COSINES, ROWS)
+def test_reasons_add_up(cosines, rows):
+    """To the file's sum, but for what is too little to name."""
+    evidence = evidence_of(
+        FILES,
+        postings=[(term, chunk, chunk // 2, *rest) for term, chunk, *rest in rows],
+        near=[(2 * i, i, cosine) for i, cosine in enumerate(cosines)],
+    )
+    sums = ranking.total(evidence)
+    for item in rank(evidence):
+        assert item.reasons == ranking.reasons(evidence, item.file)
+        parts = [part for _, part in item.reasons]
+        assert sum(parts) == pytest.approx(float(sums[item.file]), abs=0.005 * len(WEIGHTS))
+        assert [abs(part) for part in parts] == sorted(map(abs, parts), reverse=True)
+        assert all(abs(part) > 0.005 for part in parts)
+
+
+def test_every_feature_has_a_weight_and_every_weight_a_feature():
+    assert set(evidence_of(FILES).features) == set(WEIGHTS)

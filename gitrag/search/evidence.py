@@ -1,0 +1,264 @@
+"""What speaks for each file: the store's rows turned into features, columns of one number a file.
+
+Pure NumPy over what `gitrag/store/candidates.py` reads. A feature is worth what the ranker says
+(`gitrag/search/ranking.py`); `scripts/fit_ranker.py` fits that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gitrag.chunking.languages import is_code, is_prose
+from gitrag.search.question import Question
+from gitrag.store.candidates import Definition, Files, Near, PathWords, Postings
+from gitrag.traits import Trait
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.floating[Any]]
+
+K1 = 1.2
+B = 0.75
+"""Okapi BM25's usual constants (Robertson and Zaragoza, 2009, section 3.5)."""
+
+_BEST = 50
+"""Chunks of the question's best, of which a file may have several."""
+
+_SHARPNESS = 20.0
+"""How fast a chunk's weight falls with its cosine when those of a file are summed: e⁻¹ every 0.05."""
+
+_ENOUGH = 0.1
+"""Of the code under the first directory that has most: as much as makes another one part of the product."""
+
+_CASE_ASIDE = 0.7
+"""What a definition is worth whose name has the same letters in another case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for the files and chunks of a scope.
+
+    Attributes:
+        features: Columns float32 (f,) by name, one number a file; see ``gather``.
+        chunk_id: int32 (c,), the chunks that have something to say.
+        file: int32 (c,), the number of each one's file.
+        bm25: float32 (c,).
+        cosine: float32 (c,), -1 where it is not known.
+        defines: bool (c,), whether it defines a name that was asked for.
+        worth: float32 (c,), which of a file's chunks to show first.
+        is_name: Whether the question is a single word.
+    """
+
+    features: dict[str, Column]
+    chunk_id: NDArray[np.int32]
+    file: NDArray[np.int32]
+    bm25: Column
+    cosine: Column
+    defines: NDArray[np.bool_]
+    worth: Column
+    is_name: bool = False
+
+
+def gather(
+    question: Question,
+    files: Files,
+    postings: Postings,
+    near: Near,
+    definitions: list[Definition],
+    path_words: PathWords,
+) -> Evidence:
+    """Turn the rows that bear on a question into evidence.
+
+    Features of a file:
+
+    - words: ``bm25``, the mean BM25 of its three best chunks, and ``bm25_file``, that of the file as one
+      document, as shares of the best file's; ``coverage``, the share of the question's information (idf) that
+      its words have
+    - meaning: ``cosine``, the mean of its five best chunks'; ``cosine_sum``, a soft sum over all of them;
+      ``cosine_best``, how many of the 50 best chunks are its own (log)
+    - names: shares of the question's words ``in_file_name``, ``in_path`` and ``in_names`` of its definitions;
+      ``of_file_name``, the share of its name's words that the question has; ``is_file_name``, both at once;
+      ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
+    - nature: what it is, how large, how much code its first directory holds (``top_share``, of a tenth of the
+      one that holds most: beyond, more says nothing)
+    """
+    import numpy as np
+
+    f = len(files)
+    chunk_id, file, bm25, cosine, defines = _chunks(files, postings, near, definitions, len(question.words))
+    features: dict[str, Column] = {}
+    # words
+    features["bm25"] = _share(_mean_of_best(bm25, file, f, 3))
+    frequency, in_name = _by_file(postings, f, len(question.words))
+    idf = _idf(f, (frequency > 0).sum(axis=0))
+    relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
+    features["bm25_file"] = _share(_saturated(frequency, relative_length[:, None]) @ idf)
+    features["coverage"] = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
+    # meaning
+    floor = float(near.cosine.min()) if len(near.cosine) else 0.0
+    known = np.maximum(cosine, floor)
+    best = float(known.max(initial=floor))
+    features["cosine"] = _mean_of_best(known, file, f, 5, files.chunks, floor)
+    sums = np.bincount(file, np.exp(_SHARPNESS * (known - best)), f)
+    unlisted = np.maximum(files.chunks - np.bincount(file, minlength=f), 0)
+    features["cosine_sum"] = np.log(sums + unlisted * np.exp(_SHARPNESS * (floor - best)) + 1e-9) / _SHARPNESS
+    features["cosine_best"] = np.log1p(_among_best(cosine, file, f))
+    # names
+    part = np.array(question.is_part, dtype=bool)
+    share = np.where(part, idf, 0.0) / max(float(idf[part].sum()), 1e-9)
+    name, folders = (_matrix(path_words, wanted, f, len(share)) for wanted in (True, False))
+    features["in_file_name"] = name @ share
+    features["of_file_name"] = (name * part).sum(axis=1) / np.maximum(files.name_terms, 1)
+    features["is_file_name"] = features["in_file_name"] * features["of_file_name"]
+    features["in_path"] = np.maximum(name, folders) @ share
+    features["in_names"] = in_name @ share
+    defined = np.zeros(f)
+    for row in definitions:
+        defined[row.file] = max(defined[row.file], 1.0 if row.exact else _CASE_ASIDE)
+    features["defines"] = defined
+    features["defines_it"] = defined * question.is_name
+    features |= _nature(files, question)
+    worth = _share(bm25) + _above(cosine) + 2.0 * defines
+    return Evidence(
+        {key: column.astype(np.float32) for key, column in features.items()},
+        chunk_id,
+        file,
+        bm25,
+        cosine,
+        defines,
+        worth,
+        question.is_name,
+    )
+
+
+def _chunks(
+    files: Files, postings: Postings, near: Near, definitions: list[Definition], terms: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, NDArray[np.bool_]]:
+    """Put what is known of each chunk side by side: BM25 by its terms, its cosine, whether it defines."""
+    import numpy as np
+
+    defining = np.array([(row.chunk_id, row.file) for row in definitions], dtype=np.int64).reshape(-1, 2)
+    chunk = np.concatenate([postings.chunk_id, near.chunk_id, defining[:, 0]]).astype(np.int64)
+    file = np.concatenate([postings.file, near.file, defining[:, 1]]).astype(np.int64)
+    keys, place = np.unique(file << 32 | chunk, return_inverse=True)
+    words, meanings = len(postings.chunk_id), len(near.chunk_id)
+    total = int(files.chunks.sum())
+    mean_length = max(float(files.length.sum()) / max(total, 1), 1.0)
+    idf = _idf(total, np.bincount(postings.term, minlength=terms))
+    weighted = _saturated(postings.frequency, postings.length / mean_length) * idf[postings.term]
+    bm25 = np.bincount(place[:words], weighted, len(keys)).astype(np.float32)
+    cosine = np.full(len(keys), -1.0, dtype=np.float32)
+    cosine[place[words : words + meanings]] = near.cosine
+    defines = np.zeros(len(keys), dtype=bool)
+    defines[place[words + meanings :]] = True
+    return (keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32), bm25, cosine, defines
+
+
+def _idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the information of terms; one found nowhere counts as found once, so that it is missed."""
+    import numpy as np
+
+    found = np.maximum(found, 1)
+    return np.log(1 + np.maximum(total - found + 0.5, 0.5) / (found + 0.5))
+
+
+def _saturated(frequency: NDArray[Any], relative_length: NDArray[Any]) -> NDArray[np.float64]:
+    return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * relative_length))
+
+
+def _by_file(postings: Postings, files: int, terms: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Sum the terms' frequencies over each file's chunks, (files, terms), and tell which are in a name."""
+    import numpy as np
+
+    cell = postings.file.astype(np.int64) * terms + postings.term
+    frequency = np.bincount(cell, postings.frequency, files * terms).reshape(files, terms)
+    in_name = np.zeros(files * terms, dtype=bool)
+    in_name[cell[postings.in_name]] = True
+    return frequency, in_name.reshape(files, terms)
+
+
+def _matrix(words: PathWords, in_name: bool, files: int, terms: int) -> NDArray[np.bool_]:
+    import numpy as np
+
+    found = np.zeros((files, terms), dtype=bool)
+    wanted = words.in_name == in_name
+    found[words.file[wanted], words.term[wanted]] = True
+    return found
+
+
+def _mean_of_best(
+    values: Column,
+    file: NDArray[np.int32],
+    files: int,
+    most: int,
+    chunks: NDArray[np.int32] | None = None,
+    least: float = 0.0,
+) -> NDArray[np.float64]:
+    """Give each file the mean of its best chunks' values, ``most`` at most.
+
+    With ``chunks``, the number of each file's chunks, those that are not listed count as the least.
+    """
+    import numpy as np
+
+    order = np.lexsort((-values, file))
+    sorted_file = file[order]
+    first = np.searchsorted(sorted_file, sorted_file)
+    chosen = np.arange(len(order)) - first < most
+    sums = np.bincount(sorted_file[chosen], values[order][chosen], files)
+    listed = np.bincount(sorted_file[chosen], minlength=files)
+    wanted = listed if chunks is None else np.minimum(chunks, most)
+    return (sums + least * (wanted - listed)) / np.maximum(wanted, 1)
+
+
+def _among_best(values: Column, file: NDArray[np.int32], files: int) -> NDArray[np.int64]:
+    """Count for each file its chunks among the best of all."""
+    import numpy as np
+
+    if len(values) > _BEST:
+        chosen = (values >= -np.partition(-values, _BEST)[_BEST - 1]) & (values > 0)
+    else:
+        chosen = values > 0
+    return np.bincount(file[chosen], minlength=files)
+
+
+def _share(values: NDArray[Any]) -> NDArray[Any]:
+    return values / max(float(values.max(initial=0.0)), 1e-9)
+
+
+def _above(cosine: Column) -> Column:
+    """Scale the known cosines to [0, 1] between the least and the best."""
+    known = cosine[cosine > -1]
+    if not len(known):
+        return cosine * 0
+    least, best = float(known.min()), float(known.max())
+    return (cosine - least).clip(0) / max(best - least, 1e-6)
+
+
+def _nature(files: Files, question: Question) -> dict[str, Any]:
+    """Say what the files are, and how much of the repository's own code is like them."""
+    import numpy as np
+
+    languages, language = np.unique(files.language, return_inverse=True)
+    code = np.array([is_code(str(name)) for name in languages] or [False])[language]
+    wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code has no advantage
+    prose = np.array([is_prose(str(name)) for name in languages] or [False])[language]
+    beside = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
+    _names, top = np.unique(files.top, return_inverse=True)
+    by_top = np.bincount(top, np.where(code & ((files.traits & beside) == 0), files.length, 0))
+
+    def has(trait: Trait) -> Any:
+        return ((files.traits & trait) > 0) & (not question.asks_for & trait)
+
+    return {
+        "test": has(Trait.TEST),
+        "example": has(Trait.EXAMPLE),
+        "document": has(Trait.DOCUMENT),
+        "support": has(Trait.SUPPORT),
+        "code": code * wanted,
+        "prose": prose & (not question.asks_for & Trait.DOCUMENT),
+        "top_share": np.minimum(by_top[top] / max(_ENOUGH * by_top.max(initial=0), 1.0), 1.0) * wanted,
+        "size": np.log1p(files.chunks),
+    }

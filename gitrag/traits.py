@@ -1,0 +1,120 @@
+"""What kind of file a path names: tests, examples, documentation, what supports the rest. Pure.
+
+A repository's own code is what most questions are about; these files repeat its words. What each is worth is
+the ranker's to say (`gitrag/search/ranking.py`); a question that has one of a trait's words asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntFlag
+
+
+class Trait(IntFlag):
+    """A kind of file that repeats what other code is about."""
+
+    TEST = 1
+    EXAMPLE = 2
+    DOCUMENT = 4
+    SUPPORT = 8
+
+
+def _words(*words: str) -> str:
+    return rf"(^|[/_.-])({'|'.join(words)})([/_.-]|$)"
+
+
+_PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
+    (
+        Trait.TEST,
+        re.compile(
+            _words(
+                "tests?",
+                "testing",
+                "specs?",
+                "e2e",
+                "fixtures?",
+                "testdata",
+                "mocks?",
+                "testutils?",
+                "conftest",
+            )
+            + r"|Tests?\.\w+$|(^|[/.])([A-Z]\w*)?Tests?/|__tests__|(^|/)[Tt]est[A-Z]|test[_-]suite"
+        ),
+        frozenset("test tests testing spec specs fixture fixtures mock mocks".split()),
+    ),
+    (
+        Trait.EXAMPLE,
+        re.compile(
+            _words(
+                "examples?",
+                "samples?",
+                "demos?",
+                "benchmarks?",
+                "bench",
+                "docs?_src",
+                "playgrounds?",
+                "tutorials?",
+                "templates?",
+            ),
+            re.IGNORECASE,
+        ),
+        frozenset(
+            "example examples sample samples demo demos benchmark benchmarks template templates".split()
+        ),
+    ),
+    (
+        Trait.DOCUMENT,
+        re.compile(
+            r"(^|/)(docs?|documentation|www|website|site|man|guides?|_artifacts)/"
+            r"|(^|/)(changelog|changes|history|news|release.?notes|readme|contributing)"
+            r"([_-][^/.]*|([._-][^/]*)?\.(mdx?|markdown|rst|rdoc|adoc|asciidoc|org|pod|textile|txt|html?))?$",
+            re.IGNORECASE,
+        ),
+        frozenset("doc docs documentation readme guide changelog tutorial".split()),
+    ),
+    (
+        Trait.SUPPORT,
+        re.compile(
+            _words(
+                "legacy",
+                "_?compat",
+                r"deprecat\w*",
+                "scripts?",
+                "tools?",
+                "ci",
+                r"\.github",
+                r"\.circleci",
+                "third.?party",
+                r"vendor\w*",
+                "dist",
+                "build",
+                "static",
+                "generated",
+                "metrics",
+                "extras?",
+                "contrib",
+                "internals?",
+            ),
+            re.IGNORECASE,
+        ),
+        frozenset(),
+    ),
+)
+
+
+def traits(path: str) -> Trait:
+    """Tell what kind of file a path names."""
+    found = Trait(0)
+    for trait, pattern, _asked_by in _PATTERNS:
+        if pattern.search(path):
+            found |= trait
+    return found
+
+
+def asked_for(words: frozenset[str]) -> Trait:
+    """Tell which kinds of file a question asks for, by its lower-case words."""
+    found = Trait(0)
+    for trait, _pattern, asked_by in _PATTERNS:
+        if not words.isdisjoint(asked_by):
+            found |= trait
+    return found

@@ -1,0 +1,238 @@
+"""Honest scores: is there an answer where the score says so, and none where there is none?
+
+    .venv/bin/python scripts/bench/calibration.py QUESTIONS [--work DIR] [--only NAME] [--drafts] [--list]
+                                                  [--json FILE]
+
+QUESTIONS and --work are as in `scripts/bench/quality.py`; whole repositories. Beside the annotated questions
+each repository is asked those of `absent.toml`, which it has nothing on. Printed:
+
+- absent questions: the share that gives no hit at the default ``--min-score``, by kind
+- annotated questions with a target in the top 10: the share that keeps one at that score
+- reliability: how far the first hit's score is from the share of pages that hold a target, over ten bins of
+  the score (expected calibration error, Naeini et al., 2015); absent questions' pages hold none
+
+--drafts prints the same before a vector is refined, without the model (questions drafted too) and by words
+alone, from a store of its own in a temporary directory. --list prints the wrong answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from quality import HERE, PAGE, Project, own_commit, prepare, rank_of, read_projects
+
+from gitrag.app import RECIPE, App, SearchOptions
+from gitrag.embedding.draft import Drafter
+from gitrag.search import engine
+from gitrag.search.engine import Hit
+from gitrag.search.question import read
+from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.connection import Store
+
+EACH = 5
+"""Shared questions of a kind that a repository is asked."""
+
+MENTIONS = 3
+"""A pattern found in more files than this is no longer a mention in passing."""
+
+BINS = 10
+MIN_SCORE = 0.3
+Search = Callable[[str], Sequence[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A question that a repository has nothing on.
+
+    Attributes:
+        kind: domain, nonsense, symbol or feature.
+        text: The question.
+        pattern: What is missing, for ``git grep -iE``.
+    """
+
+    kind: str
+    text: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one question was answered.
+
+    Attributes:
+        repository: Who was asked.
+        kind: An absent question's, or that of the annotation.
+        question: The question.
+        absent: Whether there is nothing to be found.
+        score: The first hit's; 0 without a hit.
+        target_score: The best score of a hit that shows a target; -1 when none of the page does.
+    """
+
+    repository: str
+    kind: str
+    question: str
+    absent: bool
+    score: float
+    target_score: float
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "gitrag-bench")
+    parser.add_argument("--only", action="append", help="a repository's name; may be repeated")
+    parser.add_argument("--drafts", action="store_true", help="also without true vectors")
+    parser.add_argument("--list", action="store_true", help="list the wrong answers")
+    parser.add_argument("--json", type=Path, help="keep the figures here")
+    arguments = parser.parse_args()
+    stages: dict[str, list[Outcome]] = {}
+    for place, project in enumerate(read_projects(arguments.questions)):
+        if arguments.only and project.name not in arguments.only:
+            continue
+        repository = prepare(project, "whole", arguments.work)
+        absent = read_absent(project.name, place, repository)
+        for question in absent:
+            if len(found := files_with(repository, question.pattern)) > MENTIONS:
+                print(f"{project.name}: {question.text!r} is about {found[0]} and {len(found) - 1} others")
+        app = App.open(repository, environ=os.environ)
+        app.update()
+        app.embed()
+        stages.setdefault("vectors", []).extend(measure(partial(_search, app), project, absent))
+        if arguments.drafts:
+            for stage, outcomes in measure_drafts(repository, project, absent).items():
+                stages.setdefault(stage, []).extend(outcomes)
+    for stage, outcomes in stages.items():
+        report(stage, outcomes, wrong=arguments.list)
+    if arguments.json:
+        kept = {stage: [asdict(outcome) for outcome in outcomes] for stage, outcomes in stages.items()}
+        arguments.json.write_text(json.dumps({"commit": own_commit(), "stages": kept}, indent=1), "utf-8")
+
+
+def read_absent(name: str, place: int, repository: Path) -> list[Absent]:
+    """Choose a repository's absent questions: its own, and of the shared ones the next few in turn."""
+    data: dict[str, Any] = tomllib.loads((HERE / "absent.toml").read_text("utf-8"))
+    chosen = [Absent("feature", *row) for row in data["features"][name]]
+    for kind, rows in data["shared"].items():
+        turned = [rows[(place * EACH + i) % len(rows)] for i in range(EACH)]
+        chosen += [Absent(kind, *row) for row in turned]
+    others = [symbol for owner, symbols in data["symbols"].items() if owner != name for symbol in symbols]
+    turned = [others[(place * EACH + i) % len(others)] for i in range(len(others))]
+    unknown = (symbol for symbol in turned if not files_with(repository, symbol.replace(".", "\\.")))
+    return chosen + [
+        Absent("symbol", symbol, symbol) for symbol, _ in zip(unknown, range(EACH), strict=False)
+    ]
+
+
+def files_with(repository: Path, pattern: str) -> list[str]:
+    """List the tracked files that match a pattern, case aside."""
+    found = subprocess.run(
+        ["git", "-C", repository, "grep", "-IilE", "-e", pattern], capture_output=True, text=True, check=False
+    )
+    return found.stdout.splitlines()
+
+
+def _search(app: App, text: str) -> Sequence[Hit]:
+    return app.search(text, SearchOptions(limit=PAGE, min_score=0.0)).hits
+
+
+def measure(search: Search, project: Project, absent: Sequence[Absent]) -> list[Outcome]:
+    """Ask a repository its questions, annotated and absent."""
+    outcomes = []
+    for question in project.questions:
+        hits = search(question.text)
+        ranks = [rank for target in question.targets if (rank := rank_of(target, hits))]
+        target_score = hits[min(ranks) - 1].score if ranks else -1.0
+        outcomes.append(_outcome(project, question.kind, question.text, hits, target_score, absent=False))
+    return outcomes + [
+        _outcome(project, row.kind, row.text, search(row.text), -1.0, absent=True) for row in absent
+    ]
+
+
+def _outcome(
+    project: Project, kind: str, text: str, hits: Sequence[Hit], target_score: float, *, absent: bool
+) -> Outcome:
+    return Outcome(project.name, kind, text, absent, hits[0].score if hits else 0.0, target_score)
+
+
+def measure_drafts(repository: Path, project: Project, absent: Sequence[Absent]) -> dict[str, list[Outcome]]:
+    """Ask with drafts only, without the model, and by words alone."""
+    drafter = Drafter.load()
+    with tempfile.TemporaryDirectory(prefix="gitrag-bench-") as folder:
+        app = App.open(repository, environ=os.environ)
+        app.store = Store(Path(folder), recipe=RECIPE)
+        view_id = app.update().refreshed.view.view_id
+        scoped = engine.Scoped(view_id, engine.Overlay(), NO_FILTERS)
+        vectors: dict[str, Callable[[str], NDArray[np.float32] | None]] = {
+            "drafts only": app.encoder.encode_query,
+            "no model": lambda text: drafter.draft([text])[0],
+            "words alone": lambda _text: None,
+        }
+        with app.store.read() as db:
+
+            def search(vector: Callable[[str], NDArray[np.float32] | None], text: str) -> Sequence[Hit]:
+                asked = read(text)
+                return engine.ask(db, asked, scoped, vector(asked.text), limit=PAGE, min_score=0.0).hits
+
+            return {
+                stage: measure(partial(search, vector), project, absent) for stage, vector in vectors.items()
+            }
+
+
+def report(stage: str, outcomes: Sequence[Outcome], *, wrong: bool) -> None:
+    """Print the tables of one stage."""
+    print(f"\n== {stage}\n{'absent':24} {'questions':>9} {'no match':>9}")
+    absent = [outcome for outcome in outcomes if outcome.absent]
+    groups = {kind: [o for o in absent if o.kind == kind] for kind in dict.fromkeys(o.kind for o in absent)}
+    for kind, chosen in [*groups.items(), ("all", absent)]:
+        silent = np.mean([outcome.score < MIN_SCORE for outcome in chosen])
+        print(f"{kind:24} {len(chosen):9} {silent:9.3f}")
+    present = [outcome for outcome in outcomes if outcome.target_score >= 0]
+    kept = np.mean([outcome.target_score >= MIN_SCORE for outcome in present])
+    print(f"{'target kept':24} {len(present):9} {kept:9.3f}")
+    scores = np.array([outcome.score for outcome in outcomes])
+    answered = np.array([outcome.target_score >= 0 for outcome in outcomes])
+    error, bins = calibration_error(scores, answered)
+    print("score of the first hit, pages, share that hold a target")
+    for low, (count, mean, share) in bins.items():
+        print(f"{low / BINS:.1f}-{(low + 1) / BINS:.1f}  {count:6}  {mean:.3f}  {share:.3f}")
+    print(f"expected calibration error {error:.3f}")
+    if wrong:
+        for outcome in sorted(outcomes, key=lambda outcome: outcome.score):
+            hidden = 0 <= outcome.target_score < MIN_SCORE
+            if hidden or (outcome.absent and outcome.score >= MIN_SCORE):
+                print(f"{outcome.score:.2f}  {outcome.kind:12} {outcome.repository:20} {outcome.question}")
+
+
+def calibration_error(
+    scores: NDArray[np.float64], answered: NDArray[np.bool_]
+) -> tuple[float, dict[int, tuple[int, float, float]]]:
+    """Give the expected calibration error, and for each bin its number, mean score and share answered."""
+    place = np.minimum((scores * BINS).astype(int), BINS - 1)
+    bins = {
+        low: (
+            int((place == low).sum()),
+            float(scores[place == low].mean()),
+            float(answered[place == low].mean()),
+        )
+        for low in np.unique(place).tolist()
+    }
+    return sum(count * abs(mean - share) for count, mean, share in bins.values()) / len(scores), bins
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Questions that a newcomer asks of gitrag's own source, and the file each should lead to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gitrag
+from gitrag.app import App, SearchOptions
+from tests.repository import create_repository, isolated_environment
+
+SOURCE = Path(gitrag.__file__).parent
+
+QUESTIONS = {
+    "how is a file cut into chunks": "chunking/",
+    "which languages are parsed by tree-sitter": "chunking/languages.py",
+    "markdown by headings": "chunking/prose.py",
+    "turn a linear table of word pieces into draft vectors": "embedding/draft.py",
+    "download the model from the hub and check its hash": "embedding/",
+    "build the onnx graph from the weights": "embedding/graph.py",
+    "int8 quantisation per channel": "embedding/graph.py",
+    "which environment variables are scrubbed before git runs": "git/environment.py",
+    "uncommitted changes on top of HEAD": "git/overlay.py",
+    "generated, vendored and ignored files are left out": "git/rules.py",
+    "compare two trees": "git/repository.py",
+    "is a file minified": "git/evidence.py",
+    "install the git hooks as marked blocks": "hooking/",
+    "what does the pre-push hook check": "hooking/",
+    "only one background worker at a time": "indexing/worker.py",
+    "what changed between the view and HEAD": "indexing/",
+    "lock that readers share and a writer has alone": "store/lock.py",
+    "a damaged index is moved aside": "store/connection.py",
+    "schema of the tables and migrations": "store/schema.py",
+    "vectors stored as signed bytes and sign bits": "store/vectors.py",
+    "BM25 of a file's chunks": "search/evidence.py",
+    "weights of the linear ranker": "search/ranking.py",
+    "stop words of a question": "search/question.py",
+    "lines of a chunk to show": "search/snippet.py",
+    "stem of an English word": "stems.py",
+    "settings and where their values come from": "config.py",
+    "nearest known name of a mistyped setting": "config.py",
+    "yaml file of the team with limits": "teamfile.py",
+    "exit codes of errors": "errors.py",
+    "progress bar on a terminal": "cli/progress.py",
+    "one error boundary that prints the log's path": "cli/boundary.py",
+    "shell completion": "cli/completion.py",
+    "StoreMissingError": "store/connection.py",
+    "Drafter": "embedding/draft.py",
+    "open_scope": "store/candidates.py",
+    "run_worker": "app.py",
+}
+PAGE = 10
+FIRST = 0.75
+"""Share of the questions whose file comes first; every one is among the first ten."""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory, model_dir) -> App:
+    """gitrag's package, indexed, vectors included."""
+    environment = isolated_environment(tmp_path_factory.mktemp("home")) | {"GITRAG_MODEL_DIR": str(model_dir)}
+    files = {
+        f"gitrag/{path.relative_to(SOURCE).as_posix()}": path.read_text("utf-8")
+        for path in SOURCE.rglob("*")
+        if path.suffix in (".py", ".scm")
+    }
+    repository = create_repository(tmp_path_factory.mktemp("own") / "gitrag", environment, files)
+    opened = App.open(repository.path, environ=environment)
+    opened.update()
+    opened.embed()
+    return opened
+
+
+@pytest.fixture(scope="module")
+def places(app) -> dict[str, int]:
+    """The place, from 1, of each question's file; PAGE + 1 where it is on no page."""
+    found = {}
+    for question, wanted in QUESTIONS.items():
+        hits = app.search(question, SearchOptions(limit=PAGE, min_score=0.0)).hits
+        at = [place for place, hit in enumerate(hits, 1) if hit.path.startswith(f"gitrag/{wanted}")]
+        found[question] = at[0] if at else PAGE + 1
+    return found
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_file_is_among_the_first_ten(places, question):
+    assert places[question] <= PAGE
+
+
+def test_most_files_come_first(places):
+    assert sum(place == 1 for place in places.values()) >= FIRST * len(places)

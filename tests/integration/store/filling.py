@@ -1,0 +1,115 @@
+"""Stores filled by hand: chunks, words and directions that a test can tell apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gitrag.model import Chunk, Kind
+from gitrag.store import candidates, content, views
+from gitrag.store.candidates import NO_FILTERS, Files, Filters
+from gitrag.store.connection import Store
+from gitrag.store.content import INDEXED, ContentRecord
+from gitrag.store.views import EntryRecord, Overlay, PathRecord
+from gitrag.terms import IN_NAME
+from gitrag.traits import traits
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+
+BLOB = "a" * 40
+OTHER = "b" * 40
+NO_OVERLAY = Overlay()
+
+
+def open_store(directory: Path, said: list[str] | None = None, **options: object) -> Store:
+    say = (lambda _line: None) if said is None else said.append
+    return Store(directory, recipe="test", say=say, **options)  # type: ignore[arg-type]
+
+
+def unit(count: int, seed: int) -> np.ndarray:
+    """Random directions, float32 (count, 384), L2-normalised."""
+    found = np.random.default_rng(seed).standard_normal((count, 384)).astype(np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def key(text: str) -> bytes:
+    return text.encode().ljust(16, b"\0")[:16]
+
+
+def draft(text: str) -> np.ndarray:
+    """A direction of a text's own."""
+    return unit(1, int.from_bytes(key(text), "little"))[0]
+
+
+def record(content_id: int, *chunks: tuple[str, str, list[int]]) -> ContentRecord:
+    """A record of chunks given as (name, text, terms); each term occurs once, the first also in the name."""
+    counts = [len(terms) for *_, terms in chunks]
+    return ContentRecord(
+        content_id,
+        INDEXED,
+        tuple(Chunk(Kind.FUNCTION, name, name, f"def {name}()", "", text, 1, 1) for name, text, _ in chunks),
+        tuple(key(text) for _, text, _ in chunks),
+        np.array([term for *_, terms in chunks for term in terms], dtype=np.uint64),
+        np.array([1 + IN_NAME * (i == 0) for count in counts for i in range(count)], dtype=np.uint16),
+        np.array(counts),
+        np.array(counts),
+        np.stack([draft(text) for _, text, _ in chunks]),
+    )
+
+
+def path_record(path: str) -> PathRecord:
+    """A path whose directory's letters are its folder terms, and whose name's its name terms."""
+    folder, _, name = path.rpartition("/")
+    return PathRecord(
+        path,
+        key(f"p{path}"),
+        draft(f"p{path}"),
+        int(traits(path)),
+        len(folder),
+        tuple(map(ord, name.partition(".")[0])),
+        tuple(map(ord, folder)),
+    )
+
+
+def fill(store: Store, entries: dict[str, str], chunks: dict[str, list[tuple[str, str, list[int]]]]) -> None:
+    """Index a view of {path: blob} with the chunks of each blob."""
+    with store.write("test") as db:
+        views.record_paths(db, [path_record(path) for path in entries])
+        views.replace(
+            db,
+            "",
+            base=None,
+            tree="t1",
+            rules="r",
+            commit="c1",
+            removed=[],
+            added=[EntryRecord(path, blob, "python") for path, blob in entries.items()],
+            rule_files={},
+        )
+        ids = content.look_up(db, [(blob, "python") for blob in chunks])
+        content.write(db, [record(ids[blob, "python"], *pieces) for blob, pieces in chunks.items()])
+
+
+def open_scope(
+    db: Connection,
+    overlay: Overlay = NO_OVERLAY,
+    filters: Filters = NO_FILTERS,
+    paths: list[int] | None = None,
+) -> Files:
+    view = views.current(db, "")
+    assert view is not None
+    return candidates.open_scope(db, view.view_id, overlay, filters, paths)
+
+
+def names_of(db: Connection, chunk_ids: np.ndarray) -> list[str]:
+    stored = content.read_chunks(db, chunk_ids.tolist())
+    return [stored[chunk_id].name for chunk_id in chunk_ids.tolist()]
+
+
+def paths_of(db: Connection, files: Files) -> list[str]:
+    """The paths of a scope, by number of the file."""
+    known = candidates.read_paths(db, files.path_id.tolist())
+    return [known[path_id] for path_id in files.path_id.tolist()]

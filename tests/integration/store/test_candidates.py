@@ -1,0 +1,337 @@
+"""What a store gives a search: the files of a scope, and the rows that speak for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from gitrag.model import Chunk
+from gitrag.store import candidates, content, vectors, views
+from gitrag.store.candidates import NO_FILTERS, Files, Filters
+from gitrag.store.views import EntryRecord
+from gitrag.traits import Trait
+from tests.integration.store.filling import (
+    BLOB,
+    OTHER,
+    draft,
+    fill,
+    names_of,
+    open_scope,
+    open_store,
+    paths_of,
+    record,
+    unit,
+)
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+
+# what a scope holds
+
+
+def test_a_scope_says_what_its_files_are(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(
+        store,
+        {"tests/door.py": BLOB, "lib/wall.py": OTHER, "lib/wall2.py": OTHER, "empty.py": "c" * 40},
+        {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])], OTHER: [("close", "three", [4])]},
+    )
+    with store.read() as db:
+        files = open_scope(db)
+        assert paths_of(db, files) == ["tests/door.py", "lib/wall.py", "lib/wall2.py"]
+        assert len(files) == 3
+        assert files.content_id[1] == files.content_id[2] != files.content_id[0]
+        assert files.language.tolist() == ["python"] * 3
+        assert files.traits.tolist() == [Trait.TEST, 0, 0]
+        assert files.top.tolist() == [5, 3, 3]
+        assert files.name_terms.tolist() == [4, 4, 5]
+        assert files.chunks.tolist() == [2, 1, 1]
+        assert files.length.tolist() == [4, 1, 1]
+
+
+def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(
+        store,
+        {"a.py": BLOB, "b.py": OTHER},
+        {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])], OTHER: [("close", "three", [4])]},
+    )
+    encoded = unit(3, 7)
+    with store.write("test") as db:
+        texts = [text for text in vectors.pending(db, 10) if isinstance(text.source, Chunk)]
+        vectors.write(db, [text.text_id for text in texts], encoded)
+    with store.read() as db:
+        files = open_scope(db)
+        assert files.chunks.sum() == 3
+        stored = content.read_chunks(db, range(1, 4))
+        words = candidates.postings(db, [2, 9, 1], NO_FILTERS)
+        rows = zip(
+            *(words.term.tolist(), names_of(db, words.chunk_id), words.file.tolist()),
+            *(words.frequency.tolist(), words.in_name.tolist(), words.length.tolist()),
+            strict=True,
+        )
+        assert sorted(rows) == [
+            (0, "recv", 0, 1, True, 2),
+            (0, "send", 0, 1, False, 2),
+            (2, "send", 0, 1, True, 2),
+        ]
+        near = candidates.nearest(db, encoded[1], NO_FILTERS, 10)
+        assert stored[int(near.chunk_id[0])] == texts[1].source
+        named = candidates.definitions(db, ["CLOSE", "send"], NO_FILTERS)
+        assert [(stored[row.chunk_id].name, row.file, row.exact) for row in named] == [
+            ("send", 0, True),
+            ("close", 1, False),
+        ]
+        functions, classes = (Filters(kinds=(kind,)) for kind in ("function", "class"))
+        assert candidates.definitions(db, ["CLOSE", "send"], functions) == named
+        assert candidates.definitions(db, ["CLOSE", "send"], classes) == []
+        assert len(candidates.postings(db, [1, 2], classes).term) == 0
+        assert len(candidates.nearest(db, encoded[1], classes, 10).chunk_id) == 0
+
+
+def test_words_of_paths_are_found_in_the_scope_alone(tmp_path: Path):
+    """Each letter is a word here."""
+    store = open_store(tmp_path)
+    fill(
+        store,
+        {"a/b.py": BLOB, "b/a.py": BLOB, "b/b.py": OTHER},
+        {BLOB: [("send", "one", [1])], OTHER: [("close", "three", [4])]},
+    )
+
+    def found(db: Connection, files: Files, letters: str) -> list[tuple[str, str, bool]]:
+        words = candidates.path_words(db, [ord(letter) for letter in letters])
+        paths = paths_of(db, files)
+        rows = zip(words.term.tolist(), words.file.tolist(), words.in_name.tolist(), strict=True)
+        return sorted((letters[term], paths[file], in_name) for term, file, in_name in rows)
+
+    with store.read() as db:
+        assert found(db, open_scope(db), "xa") == [("a", "a/b.py", False), ("a", "b/a.py", True)]
+        every = dict(candidates.all_paths(db))
+        some = [path_id for path_id, path in every.items() if path.startswith("b/")]
+        files = open_scope(db, paths=some)
+        assert found(db, files, "ab") == [
+            ("a", "b/a.py", True),
+            ("b", "b/a.py", False),
+            ("b", "b/b.py", False),
+            ("b", "b/b.py", True),
+        ]
+
+
+def test_a_definition_is_found_by_any_of_its_names(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("send", "one", [1]), ("sender", "two", [1])]})
+    with store.write("test") as db:
+        db.execute("UPDATE chunks SET qualified_name = 'Net.Session.send' WHERE name = 'send'")
+    with store.read() as db:
+        open_scope(db)
+        for name, exact in [
+            ("send", True),
+            ("Session.send", True),
+            ("Net.Session.send", True),
+            ("Send", False),
+            ("session.SEND", False),
+        ]:
+            assert [row.exact for row in candidates.definitions(db, [name], NO_FILTERS)] == [exact], name
+        for name in ("Other.send", "ession.send", "sen", "Session", "", "."):
+            assert candidates.definitions(db, [name], NO_FILTERS) == [], name
+
+
+# vectors and drafts
+
+
+@pytest.mark.parametrize("others", [2, 40])
+def test_a_path_without_a_vector_leaves_the_cosines_right(tmp_path: Path, others: int):
+    """A file that was made a moment ago, and the best hit of all."""
+    store = open_store(tmp_path)
+    names = [f"f{i}" for i in range(others)]
+    fill(
+        store,
+        {"old.py": OTHER, "new.py": BLOB},
+        {OTHER: [(name, name, [1]) for name in names], BLOB: [("best", "best", [1])]},
+    )
+    encoded = unit(others + 2, 5)
+    with store.write("test") as db:
+        texts = [text for text in vectors.pending(db, 200) if text.source != "new.py"]
+        vectors.write(db, [text.text_id for text in texts], encoded)
+        db.execute("DELETE FROM drafts")
+    of = {
+        text.source if isinstance(text.source, str) else text.source.name: vector
+        for text, vector in zip(texts, encoded, strict=True)
+    }
+    with store.read() as db:
+        open_scope(db)
+        near = candidates.nearest(db, of["best"], NO_FILTERS, 50)
+        found = dict(zip(names_of(db, near.chunk_id), near.cosine.tolist(), strict=True))
+    placed = {name: of[name] + 0.5 * of["old.py"] for name in names}
+    expected = {name: float(v @ of["best"] / np.linalg.norm(v)) for name, v in placed.items()} | {"best": 1.0}
+    assert found == pytest.approx(expected, abs=0.01)
+    assert list(found) == sorted(found, key=lambda name: -found[name])
+
+
+def texts_in(db: Connection, table: str) -> list[int]:
+    return sorted(row[0] for row in db.table(table).fetchall())
+
+
+def nearest_to(db: Connection, vector: np.ndarray) -> tuple[str, float]:
+    open_scope(db)
+    near = candidates.nearest(db, vector, NO_FILTERS, 10)
+    return names_of(db, near.chunk_id)[0], float(near.cosine[0])
+
+
+def test_drafts_answer_until_vectors_take_their_place(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("f", "one", [1]), ("g", "two", [2])]})
+
+    def placed(vector: np.ndarray, path: np.ndarray) -> np.ndarray:
+        both = vector + candidates.PATH_WEIGHT * path
+        return both / np.linalg.norm(both)
+
+    with store.read() as db:
+        assert texts_in(db, "vectors") == []
+        assert len(texts_in(db, "drafts")) == 3
+        for name, text in (("f", "one"), ("g", "two")):
+            assert nearest_to(db, placed(draft(text), draft("pa.py"))) == (name, pytest.approx(1, abs=0.01))
+    with store.write("test") as db:
+        pending = vectors.pending(db, 10)
+        encoded = unit(3, 1)
+        vectors.write(db, [text.text_id for text in pending[:1]], encoded[:1])
+        assert texts_in(db, "vectors") == [pending[0].text_id]
+        assert set(texts_in(db, "drafts")) == {text.text_id for text in pending[1:]}
+        assert vectors.pending(db, 10) == pending[1:]
+        assert vectors.count_pending(db) == 2
+        vectors.write(db, [text.text_id for text in pending[1:]], encoded[1:])
+    of = {
+        text.source if isinstance(text.source, str) else text.source.name: vector
+        for text, vector in zip(pending, encoded, strict=True)
+    }
+    with store.read() as db:
+        assert texts_in(db, "drafts") == []
+        assert texts_in(db, "vectors") == sorted(text.text_id for text in pending)
+        assert vectors.count_pending(db) == 0
+        assert vectors.pending(db, 10) == []
+        for name in "fg":
+            assert nearest_to(db, placed(of[name], of["a.py"])) == (name, pytest.approx(1, abs=0.01))
+
+
+def test_drafts_of_known_texts_are_not_written(tmp_path: Path):
+    """Neither over a vector nor over another draft, however often a text comes."""
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("f", "one", [1]), ("g", "two", [2])]})
+    with store.write("test") as db:
+        [first, *rest] = texts_in(db, "drafts")
+        vectors.write(db, [first], unit(1, 2))
+        before = [db.execute(f"FROM {table} ORDER BY text_id").fetchall() for table in ("vectors", "drafts")]
+        vectors.write_drafts(db, [first, *rest, *rest, first], unit(6, 3))
+        vectors.write_drafts(db, [], unit(0, 3))
+        assert before == [
+            db.execute(f"FROM {table} ORDER BY text_id").fetchall() for table in ("vectors", "drafts")
+        ]
+        vectors.write_drafts(db, [99, 99], unit(2, 4))
+        assert texts_in(db, "drafts") == [*rest, 99]
+        np.testing.assert_allclose(vectors.read(db, np.array([99], np.int32))[1], unit(2, 4)[:1], atol=0.005)
+
+
+def test_a_vector_that_is_there_stays(tmp_path: Path):
+    """Another process was first; and no vector is kept of a text that is none."""
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("f", "one", [1])]})
+    with store.write("test") as db:
+        texts = texts_in(db, "drafts")
+        vectors.write(db, texts, unit(2, 2))
+        before = db.execute("FROM vectors ORDER BY text_id").fetchall()
+        vectors.write(db, [*texts, 99], unit(3, 3))
+        assert db.execute("FROM vectors ORDER BY text_id").fetchall() == before
+
+
+def test_vectors_are_read_in_the_order_of_their_texts(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [(f"f{i}", f"t{i}", [1]) for i in range(20)]})
+    with store.write("test") as db:
+        ids = texts_in(db, "drafts")
+        encoded = unit(len(ids), 9)
+        vectors.write(db, ids[::-2], encoded[::-2])  # the others keep their drafts
+        known, found = vectors.read(db, np.array([*ids[::-1], 999], dtype=np.int32))
+        assert known.tolist() == ids
+        np.testing.assert_allclose(found[::-2], encoded[::-2], atol=0.005)
+        np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+        signed, signs = vectors.read_signs(db)
+        order = np.argsort(signed)
+        assert signed[order].tolist() == ids
+        assert (signs[order][::-2] == vectors.pack(encoded)[1][::-2]).all()
+        nothing = vectors.read(db, np.array([999], dtype=np.int32))
+        assert [column.shape for column in nothing] == [(0,), (0, 384)]
+
+
+def test_packed_vectors_keep_their_cosines(tmp_path: Path):
+    encoded = unit(200, 3)
+    small, bits = vectors.pack(encoded)
+    back = small.astype(np.float32)
+    back /= np.linalg.norm(back, axis=1, keepdims=True)
+    assert np.abs(back @ back.T - encoded @ encoded.T).max() < 0.004
+    assert bits.shape == (200, 6)
+    assert ((bits[0, 0] >> np.uint64(5)) & np.uint64(1)) == (encoded[0, 5] > 0)
+
+
+def test_two_stages_find_what_the_exact_scan_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = open_store(tmp_path)
+    rng = np.random.default_rng(11)
+    centres = rng.standard_normal((40, 384))
+    encoded = (centres[rng.integers(0, 40, 3000)] + 0.8 * rng.standard_normal((3000, 384))).astype(np.float32)
+    encoded /= np.linalg.norm(encoded, axis=1, keepdims=True)
+    fill(store, {"a.py": BLOB}, {BLOB: [(f"f{i}", f"t{i}", [i]) for i in range(3000)]})
+    with store.write("test") as db:
+        ids = [row[0] for row in db.execute("SELECT text_id FROM chunks ORDER BY chunk_id").fetchall()]
+        vectors.write(db, ids, encoded)
+    same = 0
+    with store.read() as db:
+        open_scope(db)
+        for i in range(20):
+            monkeypatch.setattr(candidates, "EXACT_BELOW", 3000)
+            exact = candidates.nearest(db, encoded[i], NO_FILTERS, 100)
+            monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
+            staged = candidates.nearest(db, encoded[i], NO_FILTERS, 100)
+            assert len(exact.chunk_id) == len(staged.chunk_id) == 100
+            same += len({*exact.chunk_id[:10].tolist()} & {*staged.chunk_id[:10].tolist()})
+    assert same >= 0.98 * 200
+
+
+def test_filters_act_before_the_cut(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(
+        store,
+        {f"{i}.py": f"{i:040x}" for i in range(50)},
+        {f"{i:040x}": [(f"f{i}", f"t{i}", [1])] for i in range(50)},
+    )
+    with store.read() as db:
+        wanted = [path_id for path_id, path in candidates.all_paths(db) if path in {"7.py", "31.py"}]
+        assert paths_of(db, open_scope(db, paths=wanted)) == ["7.py", "31.py"]
+        words = candidates.postings(db, [1], NO_FILTERS)
+        assert sorted(names_of(db, words.chunk_id)) == ["f31", "f7"]
+        near = candidates.nearest(db, draft("t0"), NO_FILTERS, 2)
+        assert sorted(names_of(db, near.chunk_id)) == ["f31", "f7"]
+        assert candidates.definitions(db, ["f8"], NO_FILTERS) == []
+        assert len(open_scope(db, paths=[])) == 0
+        assert len(open_scope(db, filters=Filters(languages=("go",)))) == 0
+        assert len(open_scope(db, filters=Filters(languages=("go", "python")))) == 50
+        assert len(candidates.postings(db, [1], Filters(kinds=("class",))).term) == 0
+        assert len(candidates.nearest(db, draft("t0"), Filters(kinds=("class",)), 2).chunk_id) == 0
+
+
+def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("old", "old", [1])]})
+    with store.write("test") as db:
+        new = content.ensure(db, [(OTHER, "python")])[OTHER, "python"]
+        content.write(db, [record(new, ("new", "new", [1]))])
+        overlay = views.overlay(db, [], [EntryRecord("a.py", OTHER, "python")])
+        removal = views.overlay(db, ["a.py"], [])
+    assert overlay is not None
+    assert removal is not None
+    with store.read() as db:
+        assert paths_of(db, open_scope(db, overlay)) == ["a.py"]
+        assert names_of(db, candidates.postings(db, [1], NO_FILTERS).chunk_id) == ["new"]
+        assert names_of(db, candidates.nearest(db, draft("old"), NO_FILTERS, 9).chunk_id) == ["new"]
+        assert len(open_scope(db, removal)) == 0

@@ -1,0 +1,101 @@
+"""Draft vectors answer at once; the model's own take their place."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.app import App, SearchOptions
+from gitrag.store import inspection
+from tests.repository import GitRepository
+
+FILES = {
+    f"src/{name}.py": f'def {name}():\n    """{words}"""\n    return "{name}"\n'
+    for name, words in {
+        "backoff": "Try a failed request again after a growing delay.",
+        "evict": "Throw the least recently used entry out of the cache.",
+        "sign": "Compute a keyed digest so that nobody can forge the message.",
+        "paginate": "Cut a long listing into pages of equal length.",
+        "throttle": "Limit how many calls a client can make per second.",
+        "migrate": "Bring the tables of an older database to the newest layout.",
+    }.items()
+}
+QUESTION = "retry when the server does not answer"
+EVERYTHING = SearchOptions(min_score=0.0)
+
+
+@pytest.fixture
+def repository(make_repository, model_dir) -> GitRepository:
+    """A repository of six functions, nothing indexed."""
+    repository: GitRepository = make_repository(FILES)
+    repository.environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    return repository
+
+
+@pytest.fixture
+def few_count_as_many(monkeypatch) -> None:
+    """Let a search neither embed all the texts that wait, as it does with a few, nor start the worker."""
+    monkeypatch.setattr("gitrag.app.INLINE_TEXTS", 0)
+    monkeypatch.setattr(App, "start_worker", lambda _app: None)
+
+
+def test_meaning_answers_without_the_model(repository, tmp_path):
+    app = app_of(repository, model_dir=str(tmp_path / "none"))
+    app.update()
+    answer = app.search(QUESTION, EVERYTHING)
+    assert (answer.model, answer.drafts) == (False, app.count_unembedded())
+    assert answer.hits[0].path == "src/backoff.py"
+    assert vectors_of(app) == 0
+
+
+def test_what_is_shown_is_refined_and_kept(repository, few_count_as_many):
+    app = app_of(repository, limit=2)
+    app.update()
+    waiting = app.count_unembedded()
+    options = SearchOptions(min_score=0.0, limit=2)
+    answer = app.search(QUESTION, options)
+    assert 0 < vectors_of(app) < waiting
+    assert answer.drafts == app.count_unembedded() == waiting - vectors_of(app)
+    kept = vectors_of(app)
+    app.search(QUESTION, options)
+    assert vectors_of(app) == kept
+
+
+def test_no_budget_leaves_drafts(repository, few_count_as_many):
+    app = app_of(repository, refine_s=0)
+    app.update()
+    answer = app.search(QUESTION, EVERYTHING)
+    assert answer.hits[0].path == "src/backoff.py"
+    assert vectors_of(app) == 0
+
+
+def test_one_app_follows_edits_between_searches(repository):
+    """The state that the last answer was about is only a guess."""
+    app = app_of(repository)
+    app.update()
+    app.embed()
+    assert found(app, "backoff") == {"src/backoff.py"}
+    repository.write({"src/backoff.py": "def zigzag():\n    return 1\n"})
+    assert found(app, "zigzag") == {"src/backoff.py"}
+    assert found(app, "zigzag") == {"src/backoff.py"}
+    repository.write({"src/backoff.py": "def corkscrew():\n    return 1\n"})
+    assert found(app, "corkscrew") == {"src/backoff.py"}
+    assert "src/backoff.py" not in found(app, "zigzag")
+    repository.git("checkout", "--", "src/backoff.py")
+    assert found(app, "backoff") == {"src/backoff.py"}
+    assert "src/backoff.py" not in found(app, "corkscrew")
+
+
+def app_of(repository: GitRepository, **settings: object) -> App:
+    variables = {f"GITRAG_{name.upper()}": str(value) for name, value in settings.items()}
+    return App.open(repository.path, environ=repository.environment | variables)
+
+
+def vectors_of(app: App) -> int:
+    with app.store.read() as db:
+        return inspection.count_store(db).vectors
+
+
+def found(app: App, name: str) -> set[str]:
+    """The files that define a name."""
+    answer = app.search(name, EVERYTHING)
+    return {hit.path for hit in answer.hits if dict(hit.reasons).get("defines_it")}

@@ -1,0 +1,73 @@
+"""Small columns by hand, as the store would give them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gitrag.search.evidence import Evidence, gather
+from gitrag.search.question import read
+from gitrag.store.candidates import Definition, Files, Near, PathWords, Postings
+from gitrag.terms import hashed
+from gitrag.traits import traits
+
+
+def make_files(
+    *files: tuple[str, int, int], languages: Sequence[str] = (), contents: Sequence[int] = ()
+) -> Files:
+    """Files given as (path, chunks, length)."""
+    count = len(files)
+    return Files(
+        path_id=np.arange(1, count + 1, dtype=np.int32),
+        content_id=np.array(contents or range(1, count + 1), dtype=np.int32),
+        language=np.array(languages or ["python"] * count, dtype=object),
+        traits=np.array([traits(path) for path, *_ in files], dtype=np.uint8),
+        top=np.array([hashed(path.partition("/")[0]) for path, *_ in files], dtype=np.uint64),
+        name_terms=np.array([1] * count, dtype=np.uint8),
+        chunks=np.array([chunks for _, chunks, _ in files], dtype=np.int32),
+        length=np.array([length for *_, length in files], dtype=np.int32),
+    )
+
+
+def make_postings(*rows: tuple[int, int, int, int, bool, int]) -> Postings:
+    """Postings given as (term, chunk, file, frequency, whether in a name, the chunk's length)."""
+    term, chunk, file, frequency, in_name, length = zip(*rows, strict=True) if rows else [()] * 6
+    numbers = (np.array(column, dtype=np.int32) for column in (term, chunk, file, frequency))
+    return Postings(*numbers, np.array(in_name, dtype=bool), np.array(length, dtype=np.int32))
+
+
+def make_near(*rows: tuple[int, int, float]) -> Near:
+    """Chunks given as (chunk, file, cosine)."""
+    chunk, file, cosine = zip(*rows, strict=True) if rows else [()] * 3
+    return Near(
+        np.array(chunk, dtype=np.int32), np.array(file, dtype=np.int32), np.array(cosine, dtype=np.float32)
+    )
+
+
+def make_path_words(*rows: tuple[int, int, bool]) -> PathWords:
+    """Words of paths given as (term, file, whether in its name)."""
+    term, file, in_name = zip(*rows, strict=True) if rows else [()] * 3
+    return PathWords(
+        np.array(term, dtype=np.int32), np.array(file, dtype=np.int32), np.array(in_name, dtype=bool)
+    )
+
+
+def evidence_of(
+    files: Files,
+    question: str = "open door",
+    *,
+    postings: Sequence[tuple[int, int, int, int, bool, int]] = (),
+    near: Sequence[tuple[int, int, float]] = (),
+    definitions: Sequence[Definition] = (),
+    path_words: Sequence[tuple[int, int, bool]] = (),
+) -> Evidence:
+    """Gather evidence from rows."""
+    return gather(
+        read(question),
+        files,
+        make_postings(*postings),
+        make_near(*near),
+        list(definitions),
+        make_path_words(*path_words),
+    )

@@ -1,0 +1,228 @@
+"""Rows turned into features, on columns small enough to work out by hand."""
+
+from __future__ import annotations
+
+from math import exp, log, log1p
+
+import numpy as np
+import pytest
+
+from gitrag.search.evidence import Evidence
+from gitrag.store.candidates import Definition
+from tests.unit.search.columns import evidence_of, make_files
+
+TWO = make_files(("src/door.py", 2, 30), ("src/window.py", 1, 30))
+MORE = make_files(("src/door.py", 3, 30), ("src/window.py", 1, 30), ("src/wall.py", 4, 30))
+
+
+def feature(evidence: Evidence, name: str) -> list[float]:
+    return evidence.features[name].tolist()
+
+
+# words
+
+
+def test_bm25_is_okapis():
+    """Three chunks, of 20 terms in the mean; two of them have the first term."""
+    found = evidence_of(TWO, postings=[(0, 11, 0, 2, False, 10), (0, 13, 1, 1, False, 30)])
+    idf = log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    first = idf * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 10 / 20))
+    second = idf * 1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 30 / 20))
+    assert (found.chunk_id.tolist(), found.file.tolist()) == ([11, 13], [0, 1])
+    assert found.bm25.tolist() == pytest.approx([first, second])
+    assert feature(found, "bm25") == pytest.approx([1, second / first])
+
+
+def test_a_chunks_terms_add_up():
+    rows = [(0, 11, 0, 2, False, 10), (1, 11, 0, 1, False, 10), (1, 12, 0, 1, False, 10)]
+    apart = [evidence_of(TWO, postings=[row for row in rows if row[0] == term]) for term in (0, 1)]
+    both = evidence_of(TWO, postings=rows)
+    assert both.chunk_id.tolist() == [11, 12]
+    assert both.bm25[0] == pytest.approx(apart[0].bm25[0] + apart[1].bm25[0])
+    assert both.bm25[1] == pytest.approx(apart[1].bm25[1])
+
+
+def test_a_file_has_the_mean_of_its_three_best_chunks():
+    rows = [(0, chunk, 0, often, False, 10) for chunk, often in ((1, 4), (2, 3), (3, 2), (4, 1))]
+    found = evidence_of(
+        make_files(("a.py", 4, 40), ("b.py", 1, 10)), postings=[*rows, (0, 5, 1, 4, False, 10)]
+    )
+    of_a, of_b = feature(found, "bm25")
+    assert of_b == 1
+    assert of_a == pytest.approx(found.bm25[:3].mean() / found.bm25[4])
+
+
+def test_a_file_is_also_one_document():
+    found = evidence_of(
+        TWO, postings=[(0, 11, 0, 1, False, 10), (0, 12, 0, 1, False, 20), (0, 13, 1, 1, False, 30)]
+    )
+    assert feature(found, "bm25_file") == pytest.approx([1, (1 * 2.2 / 2.2) / (2 * 2.2 / 3.2)])
+
+
+def test_coverage_is_the_share_of_the_questions_information():
+    """A term that is nowhere counts as found once, so that it is missed."""
+    found = evidence_of(TWO, postings=[(0, 11, 0, 2, False, 10), (0, 13, 1, 1, False, 30)])
+    common, unknown = log(1 + 0.5 / 2.5), log(1 + 1.5 / 1.5)
+    assert feature(found, "coverage") == pytest.approx([common / (common + unknown)] * 2)
+    whole = evidence_of(TWO, postings=[(0, 11, 0, 1, False, 10), (1, 12, 0, 1, False, 10)])
+    assert feature(whole, "coverage") == pytest.approx([1, 0])
+
+
+# meaning
+
+
+def test_chunks_that_are_not_near_count_as_the_least():
+    """The first file has three chunks, of which one was near; the last has four, of which none was."""
+    found = evidence_of(MORE, near=[(11, 0, 0.8), (14, 1, 0.2)])
+    assert feature(found, "cosine") == pytest.approx([(0.8 + 0.2 + 0.2) / 3, 0.2, 0.2])
+    expected = [log(1 + 2 * exp(-12)) / 20, log(exp(-12)) / 20, log(4 * exp(-12)) / 20]
+    assert feature(found, "cosine_sum") == pytest.approx(expected, abs=1e-4)
+    assert feature(found, "cosine_best") == pytest.approx([log1p(1), log1p(1), 0])
+    assert found.cosine.tolist() == pytest.approx([0.8, 0.2])
+
+
+def test_a_chunk_that_only_has_words_counts_as_the_least_near_too():
+    near = [(11, 0, 0.8), (14, 1, 0.2)]
+    alone = evidence_of(MORE, near=near)
+    found = evidence_of(MORE, near=near, postings=[(0, 12, 0, 1, False, 10)])
+    assert found.cosine.tolist() == pytest.approx([0.8, -1, 0.2])
+    for name in ("cosine", "cosine_sum", "cosine_best"):
+        assert feature(found, name) == pytest.approx(feature(alone, name))
+
+
+def test_a_file_has_the_mean_of_its_five_nearest_chunks():
+    near = [(i, 0, 0.9 - i / 10) for i in range(7)]
+    found = evidence_of(make_files(("a.py", 7, 70)), near=near)
+    assert feature(found, "cosine") == pytest.approx([0.7])
+
+
+def test_fifty_chunks_are_the_best():
+    near = [(i, i % 2, 0.9 - i / 1000) for i in range(40)] + [(100 + i, 2, 0.5 - i / 1000) for i in range(40)]
+    found = evidence_of(MORE, near=near)
+    assert feature(found, "cosine_best") == pytest.approx([log1p(20), log1p(20), log1p(10)])
+
+
+# names
+
+
+def test_the_words_of_a_name_and_of_a_path():
+    """`open` is in the name of the first file and in a folder of the second."""
+    found = evidence_of(TWO, path_words=[(0, 0, True), (0, 1, False)])
+    assert feature(found, "in_file_name") == pytest.approx([0.5, 0])
+    assert feature(found, "of_file_name") == pytest.approx([1, 0])
+    assert feature(found, "is_file_name") == pytest.approx([0.5, 0])
+    assert feature(found, "in_path") == pytest.approx([0.5, 0.5])
+    whole = evidence_of(TWO, "door", path_words=[(0, 0, True)])
+    assert feature(whole, "is_file_name") == pytest.approx([1, 0])
+
+
+def test_words_of_definitions_names():
+    found = evidence_of(TWO, postings=[(0, 11, 0, 4, True, 10), (1, 13, 1, 4, False, 10)])
+    assert feature(found, "in_names") == pytest.approx([0.5, 0])
+
+
+def test_a_whole_identifier_is_not_a_part():
+    """The words of `open_door` are `open_door`, `open` and `door`; a path has the last two at most."""
+    found = evidence_of(TWO, "open_door", path_words=[(1, 0, True), (2, 0, True)])
+    assert feature(found, "in_file_name") == pytest.approx([1, 0])
+
+
+def test_a_definition_is_worth_most_as_it_is_written():
+    definitions = [
+        Definition(11, 0, exact=True),
+        Definition(12, 0, exact=False),
+        Definition(13, 1, exact=False),
+    ]
+    found = evidence_of(TWO, "open_door", definitions=definitions)
+    assert feature(found, "defines") == pytest.approx([1, 0.7])
+    assert feature(found, "defines_it") == pytest.approx([1, 0.7])
+    assert found.defines.tolist() == [True] * 3
+    asked_for = evidence_of(TWO, "where is open_door used", definitions=definitions)
+    assert feature(asked_for, "defines") == pytest.approx([1, 0.7])
+    assert feature(asked_for, "defines_it") == [0, 0]
+
+
+# nature
+
+
+def test_what_a_file_is_counts_unless_it_is_asked_for():
+    files = make_files(("tests/door.py", 1, 10), ("docs/door.md", 1, 10), languages=["python", "markdown"])
+    plain = evidence_of(files)
+    assert [feature(plain, name) for name in ("test", "document", "code", "prose")] == [
+        [1, 0], [0, 1], [1, 0], [0, 1],
+    ]  # fmt: skip
+    assert feature(evidence_of(files, "tests of the door"), "test") == [0, 0]
+    guide = evidence_of(files, "how to open the door")
+    assert [feature(guide, name) for name in ("document", "code", "prose")] == [[0, 0]] * 3
+
+
+def test_a_directory_counts_by_the_repositorys_own_code():
+    """A tenth of the most is enough; tests, examples and documents are none."""
+    files = make_files(
+        ("src/a.py", 1, 600), ("lib/b.go", 1, 30), ("examples/c.py", 1, 99), ("test/d.py", 1, 9), ("x", 1, 5),
+        languages=["python", "go", "python", "python", ""],
+    )  # fmt: skip
+    found = evidence_of(files)
+    assert feature(found, "top_share") == pytest.approx([1, 0.5, 0, 0, 0])
+    assert feature(found, "size") == pytest.approx([log(2)] * 5)
+
+
+# nothing
+
+NOTHING = make_files()
+NAMES = set(evidence_of(TWO).features)
+
+
+@pytest.mark.parametrize(
+    ("files", "question"),
+    [(NOTHING, "open door"), (NOTHING, ""), (TWO, ""), (TWO, "open door"), (TWO, "?")],
+    ids=["no files", "nothing at all", "no words", "nothing found", "no terms"],
+)
+def test_nothing_has_features_too(files, question):
+    found = evidence_of(files, question)
+    assert set(found.features) == NAMES
+    for column in found.features.values():
+        assert column.shape == (len(files),)
+        assert np.isfinite(column).all()
+    columns = (found.chunk_id, found.file, found.bm25, found.cosine, found.defines, found.worth)
+    assert [len(column) for column in columns] == [0] * 6
+
+
+def test_without_words_meaning_alone_speaks():
+    found = evidence_of(TWO, "", near=[(11, 0, 0.8), (13, 1, 0.2)])
+    assert [feature(found, name) for name in ("bm25", "bm25_file", "coverage")] == [[0, 0]] * 3
+    assert feature(found, "cosine")[0] > feature(found, "cosine")[1]
+    assert found.bm25.tolist() == [0, 0]
+
+
+def test_without_vectors_words_alone_speak():
+    found = evidence_of(TWO, postings=[(0, 11, 0, 1, False, 10)])
+    assert feature(found, "cosine") == [0, 0]
+    assert feature(found, "cosine_best") == [0, 0]
+    assert found.cosine.tolist() == [-1]
+    assert feature(found, "bm25") == pytest.approx([1, 0])
+
+
+# chunks
+
+
+def test_the_chunk_to_show_first_is_the_definition_then_what_has_most_of_both():
+    found = evidence_of(
+        make_files(("a.py", 4, 40)),
+        postings=[
+            (0, 1, 0, 3, False, 10),
+            (0, 2, 0, 1, False, 10),
+            (0, 3, 0, 1, False, 10),
+            (1, 4, 0, 1, True, 9),
+        ],
+        near=[(1, 0, 0.5), (2, 0, 0.5), (3, 0, 0.4)],
+        definitions=[Definition(4, 0, exact=True)],
+    )
+    worth = dict(zip(found.chunk_id.tolist(), found.worth.tolist(), strict=True))
+    assert sorted(worth, key=lambda chunk: -worth[chunk]) == [4, 1, 2, 3]
+
+
+def test_a_chunk_of_two_files_speaks_for_both():
+    found = evidence_of(TWO, postings=[(0, 11, 0, 1, False, 10), (0, 11, 1, 1, False, 10)])
+    assert (found.chunk_id.tolist(), found.file.tolist()) == ([11, 11], [0, 1])
+    assert found.bm25[0] == found.bm25[1]
