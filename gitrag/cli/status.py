@@ -61,7 +61,8 @@ def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
         line("left out", ", ".join(f"{number} {reason}" for reason, number in view.skipped))
     line("chunks", f"{view.chunks:,}")
     share = view.embedded / view.texts if view.texts else 1.0
-    line("embedded", f"{view.embedded:,} of {count(view.texts, 'text')} ({share:.0%})")
+    drafts = ", the others by drafts" if view.embedded < view.texts else ""
+    line("embedded", f"{view.embedded:,} of {count(view.texts, 'text')} ({share:.0%}){drafts}")
     line(
         "store",
         f"{size(found.size_bytes)}, {count(found.store.worktrees, 'worktree')},"

@@ -104,13 +104,11 @@ class Store:
         *,
         recipe: str,
         lock_timeout_s: float = 10.0,
-        threads: int = 0,
         say: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self.directory = directory
         self.path = directory / "index.duckdb"
         self._recipe = recipe
-        self._threads = threads
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
 
@@ -312,8 +310,6 @@ class Store:
             "autoinstall_known_extensions": False,  # an index works on a train
             "autoload_known_extensions": False,
         }
-        if self._threads:
-            config["threads"] = self._threads
         db = duckdb.connect(str(self.path), read_only=read_only, config=config)
         db.execute("SET enable_progress_bar = false")  # it is drawn on stdout, into the result
         return db

@@ -160,9 +160,10 @@ def stage_seconds(repository: Path) -> dict[str, float]:
     """Do the first index's work once more in this process, and time each stage."""
     from gitrag import terms
     from gitrag.chunking import chunk, language_of
+    from gitrag.embedding.draft import Drafter
     from gitrag.embedding.text import chunk_text, text_key
     from gitrag.git import content_skip
-    from gitrag.indexing.preparation import prepare
+    from gitrag.indexing.preparation import WORDS_ONLY, prepare_all
     from gitrag.store import content, views
     from gitrag.store.connection import Store
 
@@ -185,18 +186,27 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         cut = [chunk(text, language_of(path)) for path, text in data]
     with stage("terms"):
         for pieces in cut:
-            terms.count([((piece.text, 1), (piece.qualified_name, 3)) for piece in pieces])
-    with stage("text keys"):
-        for pieces in cut:
-            for piece in pieces:
-                text_key(chunk_text(piece))
+            terms.count([((piece.text, 1, False), (piece.qualified_name, 3, True)) for piece in pieces])
+    with stage("texts"):
+        texts = [
+            [chunk_text(piece) for piece in pieces]
+            for (path, _), pieces in zip(data, cut, strict=True)
+            if language_of(path) not in WORDS_ONLY
+        ]
+        for own in texts:
+            for text in own:
+                text_key(text)
+    with stage("drafts"):
+        drafter = Drafter.load()
+        for i in range(0, len(texts), 16):
+            drafter.draft([text for own in texts[i : i + 16] for text in own])
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder), recipe="bench")
         records = [views.EntryRecord(entry.path, entry.blob, language_of(entry.path)) for entry in entries]
         with store.write("bench") as db:
             ids = content.ensure(db, [(entry.blob, entry.language) for entry in records])
         blobs = {entry.path: (entry.blob, language_of(entry.path)) for entry in entries}
-        prepared = [prepare(ids[blobs[path]], text, blobs[path][1], 1 << 20) for path, text in data]
+        prepared = prepare_all([(ids[blobs[path]], text, blobs[path][1], 1 << 20) for path, text in data])
         with stage("write"):
             for i in range(0, len(prepared), 500):
                 with store.write("bench") as db:
