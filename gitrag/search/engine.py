@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 _NEAREST = 1_000
-"""Chunks compared with a question by their vectors: 0.98 of the exact top 50 among 300,000."""
+"""Chunks nearest to a question that speak for their files; the ranker is fitted with so many."""
 
 _ALSO = 3
 """Further hits of a file that are named beneath its best."""

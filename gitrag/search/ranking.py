@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
-    "bm25": 0.862,
-    "bm25_file": 2.065,
-    "coverage": 0.306,
-    "cosine": 2.975,
-    "cosine_sum": 3.459,
-    "cosine_best": 0.405,
-    "in_file_name": -8.556,
-    "of_file_name": 1.266,
-    "is_file_name": 8.213,
-    "in_path": 1.593,
-    "in_names": 0.348,
-    "defines": 1.560,
-    "test": -2.862,
-    "example": -1.729,
-    "document": -2.049,
-    "support": -1.198,
-    "code": 1.697,
-    "prose": -2.059,
-    "top_share": 2.035,
-    "size": 0.138,
+    "bm25": 0.758,
+    "bm25_file": 2.139,
+    "coverage": 0.285,
+    "cosine": 3.186,
+    "cosine_sum": 3.655,
+    "cosine_best": 0.402,
+    "in_file_name": -8.472,
+    "of_file_name": 1.275,
+    "is_file_name": 8.102,
+    "in_path": 1.596,
+    "in_names": 0.378,
+    "defines": 1.568,
+    "test": -2.871,
+    "example": -1.721,
+    "document": -2.070,
+    "support": -1.230,
+    "code": 1.720,
+    "prose": -2.035,
+    "top_share": 2.052,
+    "size": 0.140,
     "defines_it": 5.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.904 on source folders and 0.899 on whole repositories, each
+"""What a unit of each feature is worth: NDCG@10 0.904 on source folders and 0.897 on whole repositories, each
 scored by weights fitted on other repositories (436 questions, 22 repositories, 17 languages).
 
 A file whose name has some of the question's words among others is less likely the one than another file with

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXACT_BELOW = 2_000
-"""So few chunks are compared by their vectors, more by their signs first."""
+"""So few chunks are all compared by their vectors; of more the signs choose."""
+
+_SURPLUS = 8
+"""How many times as many chunks as are wanted the signs choose: with 8 the first ten files are those of the
+exact comparison for all of 80 questions, with 4 for 76, with 1 for a third (`scripts/bench/two_stages.py`).
+"""
 
 PATH_WEIGHT = 0.5
 """A question is compared with normalise(chunk + 0.5 · path): one result a file, NDCG@10 0.836 with vectors
@@ -218,7 +223,7 @@ def postings(db: DuckDBPyConnection, terms: Sequence[int], filters: Filters) -> 
 def nearest(db: DuckDBPyConnection, question: NDArray[np.float32], filters: Filters, limit: int) -> Near:
     """Find the scope's chunks that are nearest to a question in meaning.
 
-    The signs of all vectors choose ``limit`` chunks, whose vectors then decide. Of two vectors whose signs
+    The signs of all vectors choose some chunks, whose vectors then decide. Of two vectors whose signs
     differ in h of n places the angle is about πh/n (Charikar, 2002).
 
     Args:
@@ -237,14 +242,15 @@ def nearest(db: DuckDBPyConnection, question: NDArray[np.float32], filters: Filt
         parameters,
     ).fetchnumpy()
     chunk_id, file, text, path_text = (rows[name] for name in ("chunk_id", "file", "text_id", "path_text"))
-    if len(chunk_id) > max(limit, EXACT_BELOW):
+    chosen = _SURPLUS * limit
+    if len(chunk_id) > max(chosen, EXACT_BELOW):
         text_ids, signs = vectors.read_signs(db)
         _small, own = vectors.pack(question.reshape(1, -1))
         differing = np.bitwise_count(signs ^ own).sum(axis=1, dtype=np.int16)
         about = np.full(1 + max(text_ids.max(initial=0), text.max(), path_text.max()), -1.0, dtype=np.float32)
         about[text_ids] = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))[differing]
         guess = about[text] + PATH_WEIGHT * np.maximum(about[path_text], 0)
-        best = np.argpartition(-guess, limit)[:limit]
+        best = np.argpartition(-guess, chosen)[:chosen]
         chunk_id, file, text, path_text = chunk_id[best], file[best], text[best], path_text[best]
     known, found = vectors.read(db, np.unique(np.concatenate([text, path_text])).astype(np.int32))
     if not len(known):
