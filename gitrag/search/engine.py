@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag.git import Rules
 from gitrag.git.repository import FILE_MODE
-from gitrag.model import Chunk, Skip
+from gitrag.model import Chunk, Kind, Skip
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence, gather
 from gitrag.search.question import Question
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _NEAREST = 1_000
 """Chunks nearest to a question that speak for their files; the ranker is fitted with so many."""
+
+_MODULE_WORTH = 0.8
+"""Imports and constants name everything and explain little."""
 
 _ALSO = 3
 """Further hits of a file that are named beneath its best."""
@@ -124,22 +127,36 @@ def ask(
     found = ranking.rank(evidence, files.content_id, names, limit=limit, min_score=min_score)
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
-    shown = [(item, evidence.chunk_id[list(item.chunks[: 1 + _ALSO])].tolist()) for item in found]
-    chunks = content.read_chunks(db, {chunk_id for _item, ids in shown for chunk_id in ids})
+    wanted = [(item, item.chunks[: 1 + _ALSO]) for item in found]
+    ids = {place: int(evidence.chunk_id[place]) for _item, own in wanted for place in own}
+    chunks = content.read_chunks(db, ids.values())
+    shown = [(item, _telling_first(own, evidence, ids, chunks)) for item, own in wanted]
     hits = tuple(
         Hit(
             path=names[item.file],
-            chunk=chunks[ids[0]],
+            chunk=chunks[ids[first]],
             score=item.score,
-            lines=snippet(chunks[ids[0]], question),
-            also=tuple(_place(chunks[chunk_id]) for chunk_id in ids[1:]),
-            bm25=float(evidence.bm25[item.chunks[0]]),
-            cosine=float(evidence.cosine[item.chunks[0]]),
+            lines=snippet(chunks[ids[first]], question),
+            also=tuple(_place(chunks[ids[place]]) for place in others),
+            bm25=float(evidence.bm25[first]),
+            cosine=float(evidence.cosine[first]),
             reasons=item.reasons,
         )
-        for item, ids in shown
+        for item, (first, *others) in shown
     )
-    return Found(hits, tuple(chunk_id for _item, ids in shown for chunk_id in ids))
+    return Found(hits, tuple(ids[place] for _item, own in shown for place in own))
+
+
+def _telling_first(
+    places: Sequence[int], evidence: Evidence, ids: Mapping[int, int], chunks: Mapping[int, Chunk]
+) -> list[int]:
+    """Order a file's chunks to show: a definition before imports that are hardly better."""
+
+    def worth(place: int) -> float:
+        is_module = chunks[ids[place]].kind is Kind.MODULE
+        return float(evidence.worth[place]) * (_MODULE_WORTH if is_module else 1.0)
+
+    return sorted(places, key=worth, reverse=True)
 
 
 def collect(

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gitrag.model import Chunk, Kind
+from gitrag.search.engine import _telling_first
+from gitrag.search.evidence import Evidence
+
+NONE = np.empty(0)
+
+
+@pytest.mark.parametrize(("definition", "order"), [(0.9, [1, 0]), (0.7, [0, 1])])
+def test_a_definition_comes_before_imports_that_are_hardly_better(definition, order):
+    worth = np.array([1.0, definition])
+    evidence = Evidence({}, np.array([7, 8]), np.array([0, 0]), NONE, NONE, NONE, worth)
+    chunks = {7: chunk(Kind.MODULE), 8: chunk(Kind.FUNCTION)}
+    assert _telling_first([0, 1], evidence, {0: 7, 1: 8}, chunks) == order
+
+
+def chunk(kind: Kind) -> Chunk:
+    return Chunk(kind, "", "", "", "", "", 1, 1)
