@@ -1,7 +1,7 @@
 """From `gitrag init` to the first hybrid answer, against what semble takes to index the same files.
 
-    python -m venv /tmp/semble && /tmp/semble/bin/pip install semble
-    .venv/bin/python scripts/bench/first_answer.py --semble /tmp/semble/bin/python [--rounds 3] [--keep DIR]
+    python -m venv semble-env && semble-env/bin/pip install semble
+    .venv/bin/python scripts/bench/first_answer.py --semble semble-env/bin/python [--rounds 3] [--keep DIR]
 
 Commits the source archive of django into a temporary repository and times, in turn, each time from nothing
 and with process starts: `gitrag init` and a first `gitrag search`, whose vectors are drafts; and semble's
@@ -55,7 +55,7 @@ def main() -> None:
         ours, theirs = [], []
         for number in range(arguments.rounds):
             ours.append(first_answer(repository))
-            theirs.append(semble(repository, arguments.semble, Path(folder) / f"home{number}"))
+            theirs.append(semble(repository, arguments.semble.absolute(), Path(folder) / f"home{number}"))
             print(f"gitrag init {ours[-1][0]:.1f} s + search {ours[-1][1]:.1f} s; semble {theirs[-1]:.1f} s")
     mine, other = statistics.median(map(sum, ours)), statistics.median(theirs)
     print(f"median {mine:.1f} s against {other:.1f} s: {mine / other:.2f}")
