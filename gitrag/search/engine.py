@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gitrag.store.connection import Connection
 
-_NEAREST = 1_000
+NEAREST = 1_000
 """Chunks nearest to a question that speak for their files; the ranker is fitted with so many."""
 
 _MODULE_WORTH = 0.8
@@ -171,7 +171,7 @@ def collect(
 
     near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
     if vector is not None:
-        near = candidates.nearest(db, vector, filters, _NEAREST)
+        near = candidates.nearest(db, vector, filters, NEAREST)
     return gather(
         question,
         files,

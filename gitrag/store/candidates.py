@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-EXACT_BELOW = 2_000
-"""So few chunks are all compared by their vectors; of more the signs choose."""
-
-_SURPLUS = 8
-"""How many times as many chunks as are wanted the signs choose: with 8 the first ten files are those of the
-exact comparison for all of 80 questions, with 4 for 76, with 1 for a third (`scripts/bench/two_stages.py`).
+SURPLUS = 8
+"""How many times as many chunks as are wanted the signs choose, where there are more: with 8 the first ten
+files are those of the exact comparison for all of 80 questions, with 4 for 76, with 1 for a third
+(`scripts/bench/two_stages.py`).
 """
 
 PATH_WEIGHT = 0.5
@@ -223,8 +221,8 @@ def postings(db: DuckDBPyConnection, terms: Sequence[int], filters: Filters) -> 
 def nearest(db: DuckDBPyConnection, question: NDArray[np.float32], filters: Filters, limit: int) -> Near:
     """Find the scope's chunks that are nearest to a question in meaning.
 
-    The signs of all vectors choose some chunks, whose vectors then decide. Of two vectors whose signs
-    differ in h of n places the angle is about πh/n (Charikar, 2002).
+    Where there are many, the signs of all vectors choose some chunks, whose vectors then decide. Of two
+    vectors whose signs differ in h of n places the angle is about πh/n (Charikar, 2002).
 
     Args:
         db: The connection that has the scope.
@@ -242,8 +240,8 @@ def nearest(db: DuckDBPyConnection, question: NDArray[np.float32], filters: Filt
         parameters,
     ).fetchnumpy()
     chunk_id, file, text, path_text = (rows[name] for name in ("chunk_id", "file", "text_id", "path_text"))
-    chosen = _SURPLUS * limit
-    if len(chunk_id) > max(chosen, EXACT_BELOW):
+    chosen = SURPLUS * limit
+    if len(chunk_id) > chosen:
         text_ids, signs = vectors.read_signs(db)
         _small, own = vectors.pack(question.reshape(1, -1))
         differing = np.bitwise_count(signs ^ own).sum(axis=1, dtype=np.int16)

@@ -23,7 +23,7 @@ from gitrag.search.question import read
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS
 
-EVERYTHING = 1 << 30
+EVERYTHING = 1 << 20
 
 
 def main() -> None:
@@ -36,13 +36,13 @@ def main() -> None:
     parser.add_argument("--only", action="append")
     arguments = parser.parse_args()
     same = asked = 0
-    times: dict[int, list[float]] = {EVERYTHING: [], candidates.EXACT_BELOW: []}
+    times: dict[int, list[float]] = {EVERYTHING: [], candidates.SURPLUS: []}
     for project in read_projects(arguments.questions):
         if arguments.only and project.name not in arguments.only:
             continue
         app = App.open(prepare(project, "whole", arguments.work), environ=os.environ)
         indexed = app.update()
-        if indexed.counts.chunks <= candidates.EXACT_BELOW:
+        if indexed.counts.chunks <= engine.NEAREST * min(times):
             continue  # one stage is all it has
         app.embed()
         own = 0
@@ -52,8 +52,8 @@ def main() -> None:
                 asking = read(question.text)
                 vector = app.encoder.encode_query(asking.text)
                 answers = []
-                for limit, spent in times.items():
-                    candidates.EXACT_BELOW = limit
+                for surplus, spent in times.items():
+                    candidates.SURPLUS = surplus
                     began = time.perf_counter()
                     found = engine.ask(db, asking, scoped, vector, limit=PAGE, min_score=0.0)
                     spent.append(1000 * (time.perf_counter() - began))

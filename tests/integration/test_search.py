@@ -312,7 +312,7 @@ def test_two_stages_find_what_the_exact_scan_finds(app, encoder, monkeypatch, qu
         files = scope_of(app, db)
         half = int(files.chunks.sum()) // 2
         exact = candidates.nearest(db, question, NO_FILTERS, half)
-        monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
+        monkeypatch.setattr(candidates, "SURPLUS", 1)
         staged = candidates.nearest(db, question, NO_FILTERS, half)
     assert half > 30
     assert len(exact.chunk_id) == len(staged.chunk_id) == half
@@ -323,7 +323,7 @@ def test_two_stages_find_what_the_exact_scan_finds(app, encoder, monkeypatch, qu
 
 def test_what_all_fits_in_the_second_stage_is_answered_the_same(app, monkeypatch):
     exact = app.search("a pool of connections", ALL)
-    monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
+    monkeypatch.setattr(candidates, "SURPLUS", 1)
     assert as_json(app.search("a pool of connections", ALL)) == as_json(exact)
 
 

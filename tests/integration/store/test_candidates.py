@@ -289,9 +289,9 @@ def test_two_stages_find_what_the_exact_scan_finds(tmp_path: Path, monkeypatch: 
     with store.read() as db:
         open_scope(db)
         for i in range(20):
-            monkeypatch.setattr(candidates, "EXACT_BELOW", 3000)
+            monkeypatch.setattr(candidates, "SURPLUS", 30)
             exact = candidates.nearest(db, encoded[i], NO_FILTERS, 100)
-            monkeypatch.setattr(candidates, "EXACT_BELOW", 0)
+            monkeypatch.setattr(candidates, "SURPLUS", 1)
             staged = candidates.nearest(db, encoded[i], NO_FILTERS, 100)
             assert len(exact.chunk_id) == len(staged.chunk_id) == 100
             same += len({*exact.chunk_id[:10].tolist()} & {*staged.chunk_id[:10].tolist()})
