@@ -339,10 +339,10 @@ class App:
 
     def _question_vector(self, text: str) -> tuple[Encoder | None, NDArray[np.float32]]:
         """Embed a question with the model, or draft its vector where there is none."""
-        from gitrag.embedding.draft import Drafter
+        from gitrag.embedding.draft import drafter
 
         encoder = self._encoder_if_ready()
-        return encoder, Drafter.load().draft([text])[0] if encoder is None else encoder.encode_query(text)
+        return encoder, drafter().draft([text])[0] if encoder is None else encoder.encode_query(text)
 
     def _refine(self, found: Found, encoder: Encoder) -> int:
         """Give the shown chunks that have drafts their vectors, within the budget; count them."""

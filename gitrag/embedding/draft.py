@@ -16,6 +16,7 @@ float16: 0.881. One core makes 11,000 drafts a second, a quarter of it cutting i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
-__all__ = ["DRAFT_VERSION", "TABLE", "Drafter"]
+__all__ = ["DRAFT_VERSION", "TABLE", "Drafter", "drafter"]
 
 TABLE = Path(__file__).with_name("draft.safetensors")
 """int8 rows with a scale each, the layers in float16, and the vocabulary they go by: 15 MB."""
@@ -122,6 +123,12 @@ class Drafter:
         drafts += hidden[:, :DIMENSIONS]
         _normalise(drafts)
         return drafts
+
+
+@cache
+def drafter() -> Drafter:
+    """Give this process's drafter, loaded once."""
+    return Drafter.load()
 
 
 def _normalise(vectors: Vectors) -> None:

@@ -1,14 +1,13 @@
-"""One content cut into what the store keeps of it. Pure, so that processes can share the work."""
+"""Contents and paths turned into what the store keeps of them. Pure, so that processes can share the work."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 from gitrag import terms
 from gitrag.chunking import chunk
-from gitrag.embedding.draft import Drafter
+from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.git import content_skip
 from gitrag.model import Chunk, Skip
@@ -50,7 +49,7 @@ def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, int]]) -> list[Cont
         [] if language in WORDS_ONLY else [chunk_text(chunk) for chunk in chunks]
         for (_, _, language, _), (_, chunks) in zip(jobs, cut, strict=True)
     ]
-    drafts = _drafter().draft([text for own in texts for text in own])
+    drafts = drafter().draft([text for own in texts for text in own])
     records = []
     end = 0
     for (content_id, *_), (skip, chunks), own in zip(jobs, cut, texts, strict=True):
@@ -81,11 +80,6 @@ def _key(text: str) -> bytes:
     return bytes.fromhex(text_key(text))
 
 
-@cache
-def _drafter() -> Drafter:
-    return Drafter.load()
-
-
 def left_out_record(content_id: int, skip: Skip) -> ContentRecord:
     """Make the record of a content that is left out unread."""
     import numpy as np
@@ -101,14 +95,14 @@ def left_out_record(content_id: int, skip: Skip) -> ContentRecord:
         nothing.astype(np.uint16),
         counts,
         counts,
-        _drafter().draft([]),
+        drafter().draft([]),
     )
 
 
 def prepare_paths(paths: Sequence[str]) -> list[PathRecord]:
     """Make records of paths: what kind of file each names, its words as terms and as they are embedded."""
     texts = [path_text(path) for path in paths]
-    drafts = _drafter().draft(texts)
+    drafts = drafter().draft(texts)
     return [_path(path, text, draft) for path, text, draft in zip(paths, texts, drafts, strict=True)]
 
 
