@@ -298,6 +298,7 @@ class App:
 
         found: Found | None = None
         standing: _Standing | None = None
+        moved: float | None = None
         with suppress(StoreMissingError), self.store.read() as db:
             # While git looks, what it will most likely find is asked already.
             likely = self._likely_state(db)
@@ -306,8 +307,10 @@ class App:
             if standing is not None:
                 self._last_state = standing.state
                 found = guess if standing.state == likely else ask(db, *standing.state)
+            else:
+                moved = self._moved_at(db)
         if standing is None or found is None:
-            standing = self._catch_up(looking.result(), encoder)
+            standing = self._catch_up(looking.result(), encoder, moved)
             with self.store.read() as db:
                 found = ask(db, *standing.state)
         refreshed, drafts = standing.refreshed, standing.unembedded
@@ -369,12 +372,11 @@ class App:
             return None
         return _Standing(refreshed, unembedded)
 
-    def _catch_up(self, now: Snapshot, encoder: Encoder | None) -> _Standing:
-        """Index what has changed, within the budget, and embed it if it is little."""
+    def _catch_up(self, now: Snapshot, encoder: Encoder | None, moved: float | None) -> _Standing:
+        """Index what has changed since ``moved``, within the budget, and embed it if it is little."""
         from gitrag.indexing.embedding import embed_pending
         from gitrag.store import vectors
 
-        moved = self._moved_at(now.slot)
         refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s)
         old = timedelta(minutes=int(time.time() - moved) // 60) if moved is not None else timedelta()
         if (refreshed.changed or refreshed.removed) and old > self.config.staleness_threshold:
@@ -391,14 +393,12 @@ class App:
                 self.say(str(error))
         return _Standing(refreshed, unembedded)
 
-    def _moved_at(self, slot: str) -> float | None:
-        """Tell when a worktree's view was last brought up to date, in Unix seconds."""
+    def _moved_at(self, db: Connection) -> float | None:
+        """Tell when the worktree's view was last brought up to date, in Unix seconds."""
         from gitrag.store import inspection, views
 
-        with suppress(StoreMissingError), self.store.read() as db:
-            view = views.current(db, slot)
-            return None if view is None else inspection.updated_at(db, view)
-        return None
+        view = views.current(db, self.repo.worktree)
+        return None if view is None else inspection.updated_at(db, view)
 
     def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
         """Bring text and vectors of any revision up to date; the model must be there for the vectors."""
