@@ -161,12 +161,19 @@ def pending(
 
 def drafts_among(db: DuckDBPyConnection, chunk_ids: Sequence[int]) -> list[PendingText]:
     """List the texts of chunks that have a draft only, in the chunks' order."""
-    columns = [integers(chunk_ids)]
+    columns: list[NDArray[Any]] = [integers(chunk_ids), integers(range(len(chunk_ids)))]
     wanted = (
-        "SELECT DISTINCT chunks.text_id FROM chunks JOIN columns ON chunk_id = column0"
-        " SEMI JOIN drafts ON drafts.text_id = chunks.text_id"
+        "SELECT chunks.text_id, min(column1) AS place FROM chunks JOIN columns ON chunk_id = column0"
+        " SEMI JOIN drafts ON drafts.text_id = chunks.text_id GROUP BY chunks.text_id"
     )
-    return _sources(run(db, columns, f"WITH wanted AS MATERIALIZED ({wanted}) {_SOURCES} ORDER BY text_id"))
+    return _sources(
+        run(
+            db,
+            columns,
+            f"WITH wanted AS MATERIALIZED ({wanted}), sources AS ({_SOURCES})"
+            " SELECT sources.* FROM sources JOIN wanted USING (text_id) ORDER BY place",
+        )
+    )
 
 
 def _sources(result: DuckDBPyConnection) -> list[PendingText]:
@@ -198,7 +205,7 @@ _PENDING_IDS = """
 
 _SOURCES = """
     SELECT text_id, min_by(struct_pack(kind, name, qualified_name, signature, docstring, text, line_start,
-        line_end), chunk_id), NULL FROM chunks JOIN wanted USING (text_id) GROUP BY text_id
+        line_end), chunk_id) AS chunk, NULL AS path FROM chunks JOIN wanted USING (text_id) GROUP BY text_id
     UNION ALL SELECT text_id, NULL, min(path) FROM paths JOIN wanted USING (text_id)
         WHERE text_id NOT IN (SELECT text_id FROM chunks) GROUP BY text_id
 """

@@ -335,3 +335,15 @@ def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
         assert names_of(db, candidates.postings(db, [1], NO_FILTERS).chunk_id) == ["new"]
         assert names_of(db, candidates.nearest(db, draft("old"), NO_FILTERS, 9).chunk_id) == ["new"]
         assert len(open_scope(db, removal)) == 0
+
+
+def test_drafts_are_listed_in_the_order_of_the_chunks_asked_for(tmp_path: Path):
+    """What a search shows first is refined first, when the time does not do for all."""
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [(f"f{i}", f"t{i % 4}", [i]) for i in range(6)]})
+    with store.read() as db:
+        rows = dict(db.execute("SELECT chunk_id, text_id FROM chunks").fetchall())
+        first, second, third, *_ = sorted(rows)
+        asked = [third, first, second, third]
+        listed = [item.text_id for item in vectors.drafts_among(db, asked)]
+    assert listed == [rows[third], rows[first], rows[second]]
