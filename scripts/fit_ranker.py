@@ -84,10 +84,9 @@ def main() -> None:
         wanted = [path for path, row in zip(item.files, item.answers, strict=True) if row.any()]
         print(f"{value:.2f} {item.mode} {item.project.name}: {item.question.text} -> {', '.join(wanted)}")
     if arguments.ablate:
-        for name in names:
-            report(
-                f"without {name}", names, items, [other for other in names if other != name], arguments.ridge
-            )
+        for name in fitted:
+            kept = [other for other in fitted if other != name]
+            report(f"without {name}", names, items, kept, arguments.ridge)
     weights = dict(zip(fitted, Fit(names, items, fitted).weights(set(), arguments.ridge), strict=True))
     print("\nWEIGHTS: Mapping[str, float] = {")
     for name, weight in (weights | FIXED).items():
