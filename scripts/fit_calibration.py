@@ -106,7 +106,8 @@ def collect(
             question = read(text)
             vector = app.encoder.encode_query(question.text) if by_meaning else None
             evidence = engine.collect(db, question, files, NO_FILTERS, vector)
-            page = ranking.rank(evidence, files.content_id, own, limit=PAGE, min_score=0.0)
+            sums = ranking.candidates(evidence, PAGE)
+            page = ranking.rank(evidence, sums, files.content_id, own, limit=PAGE, min_score=0.0)
             shown = ["/" + own[item.file] for item in page]
             answered = any(path.endswith("/" + target.path) for target in targets for path in shown)
             facts = ranking.question_facts(evidence, page[0].file) if page else {"bias": 1.0}

@@ -121,10 +121,11 @@ def ask(
     if not len(files) or not question.words:
         return Found()
     evidence = collect(db, question, files, scoped.filters, vector)
-    places = {file: int(files.path_id[file]) for file in ranking.candidates(evidence, limit)}
+    sums = ranking.candidates(evidence, limit)
+    places = {file: int(files.path_id[file]) for file in sums}
     paths = candidates.read_paths(db, list(places.values()))
     names = {file: paths[path_id] for file, path_id in places.items()}
-    found = ranking.rank(evidence, files.content_id, names, limit=limit, min_score=min_score)
+    found = ranking.rank(evidence, sums, files.content_id, names, limit=limit, min_score=min_score)
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
     wanted = [(item, item.chunks[: 1 + _ALSO]) for item in found]

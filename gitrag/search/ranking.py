@@ -103,6 +103,7 @@ class Ranked:
 
 def rank(
     evidence: Evidence,
+    sums: Mapping[int, float],
     twins: NDArray[np.int32],
     ties: Mapping[int, str] | Sequence[str],
     *,
@@ -113,13 +114,12 @@ def rank(
 
     Args:
         evidence: What speaks for the files.
+        sums: ``candidates`` of so many files.
         twins: For each file a number that files with the same content share; only the best of them stays.
-        ties: For each of the files that ``candidates`` gives, what decides between equals: its path.
+        ties: For each of the candidates what decides between equals: its path.
         limit: How many at most.
         min_score: Those below are left out.
     """
-    every = total(evidence)
-    sums = {file: round(float(every[file]), 6) for file in candidates(evidence, limit)}
     order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
     if not order:
         return []
@@ -139,15 +139,17 @@ def rank(
     return found
 
 
-def candidates(evidence: Evidence, limit: int) -> list[int]:
-    """List the files that may be among the ``limit`` best, twins aside."""
+def candidates(evidence: Evidence, limit: int) -> dict[int, float]:
+    """Give the files that may be among the ``limit`` best, twins aside, with their sums.
+
+    Sums are rounded to six places, so that what is as good as equal counts as equal.
+    """
     import numpy as np
 
     speaking = np.unique(evidence.file)
-    if not len(speaking):
-        return []
-    sums = total(evidence)[speaking]
-    return [int(file) for file in speaking[np.argsort(-sums, kind="stable")[: 4 * limit + 50]]]
+    sums = total(evidence)
+    best = speaking[np.argsort(-sums[speaking], kind="stable")[: 4 * limit + 50]]
+    return {int(file): round(float(sums[file]), 6) for file in best}
 
 
 def total(evidence: Evidence) -> NDArray[np.float32]:

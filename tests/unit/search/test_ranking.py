@@ -27,7 +27,8 @@ def rank(
     min_score: float = 0.0,
 ) -> list[Ranked]:
     same = np.array(twins or range(len(paths)), dtype=np.int32)
-    return ranking.rank(evidence, same, paths, limit=limit, min_score=min_score)
+    sums = ranking.candidates(evidence, limit)
+    return ranking.rank(evidence, sums, same, paths, limit=limit, min_score=min_score)
 
 
 def found(ranked: list[Ranked]) -> list[int]:
