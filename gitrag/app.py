@@ -3,58 +3,77 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from gitrag import config as configuration
 from gitrag.chunking import CHUNKER_VERSION
 from gitrag.config import Config
+from gitrag.corpus import issues
+from gitrag.corpus.layout import LAYOUT_VERSION, CollectionKind, Places, kind_of, module_of, slug
 from gitrag.embedding import weights
 from gitrag.embedding.manifest import MANIFEST
 from gitrag.embedding.version import DRAFT_VERSION, ENCODER_VERSION
 from gitrag.errors import BusyError, GitragError, ModelError, NotSetUpError, StoreError, UsageError
-from gitrag.git import RULES_VERSION, Repository
+from gitrag.git import RULES_VERSION, DirtyPath, Repository, Untracked
 from gitrag.indexing import worker as background
 from gitrag.indexing.preparation import PREPARATION_VERSION
-from gitrag.indexing.refresh import Options, Refreshed, Snapshot, known, look, look_at, refresh
+from gitrag.indexing.refresh import (
+    REVISION,
+    Options,
+    Refreshed,
+    Snapshot,
+    known,
+    look,
+    look_at,
+    recorded,
+    refresh,
+    workspace,
+)
+from gitrag.staleness import failed_line, stale_line
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.lock import Holder
+from gitrag.store.schema import TABLES_VERSION
 from gitrag.store.views import Overlay
 from gitrag.teamfile import read_team
 from gitrag.terms import TERMS_VERSION
-from gitrag.values import show_duration
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitrag.corpus.documents import Document
     from gitrag.embedding.encoder import Encoder
-    from gitrag.search.engine import Found, Hit
+    from gitrag.search.engine import Hit
+    from gitrag.search.sections import Section, Sections, Wanted
     from gitrag.store.connection import Connection
-    from gitrag.store.inspection import StoreCounts, ViewCounts
+    from gitrag.store.inspection import CollectionCounts, StoreCounts, ViewCounts
 
 T = TypeVar("T")
 
 RECIPE = (
     f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}, drafts {DRAFT_VERSION},"
-    f" rules {RULES_VERSION}, preparation {PREPARATION_VERSION}"
+    f" rules {RULES_VERSION}, preparation {PREPARATION_VERSION}, layout {LAYOUT_VERSION},"
+    f" tables {TABLES_VERSION}"
 )
 """What the content of an index was made with; one made otherwise is built again."""
 
 INLINE_TEXTS = 24
 """Texts that a search embeds before it answers: an edited file's, a third of a second."""
+
+_ATTEMPTS = 5
+"""To catch up and then find the index as it was left; one is enough unless others are at it."""
 
 _FETCH_AGAIN_S = 3600.0
 """After the background worker failed to fetch the model, it tries no sooner than this."""
@@ -62,13 +81,18 @@ _FETCH_AGAIN_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What a search is limited to, and how much it gives."""
+    """What a search is limited to, and how much it gives; a limit is of each section.
+
+    With a revision, it is that which is asked, whatever the worktrees stand on.
+    """
 
     filters: Filters = NO_FILTERS
+    wanted: Wanted | None = None
     limit: int | None = None
     min_score: float | None = None
     every_chunk: bool = False
     committed_only: bool = False
+    revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +101,8 @@ class Answer:
 
     Attributes:
         query: The question as asked.
-        hits: Best first.
-        commit: HEAD's commit, or None before the first.
+        sections: What each kind of collection answers, in the order they were asked for.
+        commit: HEAD's commit, or the revision's; None before the first, and of a bare tree.
         dirty: Paths with uncommitted changes that the answer includes.
         drafts: Texts of the view that have a draft vector, not yet the model's own.
         waiting: Contents that there was no time to index.
@@ -86,12 +110,18 @@ class Answer:
     """
 
     query: str
-    hits: tuple[Hit, ...]
+    sections: tuple[Section, ...]
     commit: str | None
     dirty: int
     drafts: int
     waiting: int
     model: bool
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """All hits, best first; of equal ones, those of the earlier section."""
+        every = (hit for section in self.sections for hit in section.hits)
+        return tuple(sorted(every, key=lambda hit: -hit.score))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +155,8 @@ class Status:
         size_bytes: The store on disk.
         worker: Who works in the background.
         model: The model's state.
+        collections: What each collection holds, by kind and module.
+        notes: What is odd about the workspace's manifests.
     """
 
     name: str
@@ -138,9 +170,13 @@ class Status:
     size_bytes: int
     worker: Holder | None
     model: weights.ModelStatus
+    collections: tuple[CollectionCounts, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 _EVERYTHING = SearchOptions()
+
+_Ask: TypeAlias = "Callable[[Connection, int, Overlay], Sections]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +190,11 @@ class _Standing:
     def state(self) -> tuple[int, Overlay]:
         """The view and what lies on top of it."""
         return self.refreshed.view.view_id, self.refreshed.overlay
+
+
+def _order(counts: CollectionCounts) -> tuple[str, int]:
+    """Order collections by module, the repository's own first, then by kind."""
+    return module_of(counts.name), list(CollectionKind).index(kind_of(counts.name))
 
 
 class _Meanwhile(Generic[T]):
@@ -187,18 +228,35 @@ class App:
         config: Its settings.
         environ: The environment, for the processes that are started.
         say: Called with one line on what the user should know.
+        resident: Keep the index in memory, and what is untracked, while they do not change: for a process
+            that answers many questions.
+        clock: Tells the time, Unix seconds.
     """
 
     def __init__(
-        self, repo: Repository, config: Config, environ: Mapping[str, str], say: Callable[[str], None]
+        self,
+        repo: Repository,
+        config: Config,
+        environ: Mapping[str, str],
+        say: Callable[[str], None],
+        *,
+        resident: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.repo = repo
         self.config = config
         self.say = say
-        self._environ = environ
+        self.environ = environ
+        self._clock = clock
+        self._in_background = False
         self._last_state: tuple[int, Overlay] | None = None
+        self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         self.store = Store(
-            repo.common_dir / "gitrag", recipe=RECIPE, lock_timeout_s=config.lock_timeout_s, say=say
+            repo.common_dir / "gitrag",
+            recipe=RECIPE,
+            lock_timeout_s=config.lock_timeout_s,
+            say=say,
+            resident=resident,
         )
 
     @classmethod
@@ -209,6 +267,8 @@ class App:
         environ: Mapping[str, str],
         flags: Mapping[str, object] = MappingProxyType({}),
         say: Callable[[str], None] = lambda _line: None,
+        resident: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> App:
         """Open the repository that a path lies in.
 
@@ -219,12 +279,12 @@ class App:
         repo = Repository.discover(start, environ)
         team = read_team(repo.root) if repo.root is not None else None
         config = configuration.load(git=repo.config("gitrag"), team=team, env=environ, flags=flags)
-        return cls(repo, config, environ, say)
+        return cls(repo, config, environ, say, resident=resident, clock=clock)
 
     @cached_property
     def name(self) -> str:
         """The repository's slug: its directory's name, lower-case, all but ``[a-z0-9-]`` as ``-``."""
-        return re.sub(r"[^a-z0-9-]", "-", self.repo.default_directory_name.lower())
+        return slug(self.repo.default_directory_name)
 
     @property
     def model_dir(self) -> Path:
@@ -240,14 +300,33 @@ class App:
         """
         from gitrag.embedding.encoder import Encoder
 
-        return Encoder.load(self.model_dir, threads=self.config.threads or None)
+        return Encoder.load(self.model_dir, threads=self._threads)
+
+    @property
+    def _threads(self) -> int | None:
+        return self.config.threads or (background.processors() if self._in_background else None)
 
     @property
     def options(self) -> Options:
         """What to leave out of the index, and how many processes may work on it."""
-        return Options(self.config.max_file_bytes, self.config.exclude, processes=os.cpu_count() or 1)
+        return Options(
+            self.config.max_file_bytes,
+            self.config.exclude,
+            Places(self.config.adrs, self.config.specs, self.config.modules),
+            processes=(self._threads if self._in_background else None) or os.cpu_count() or 1,
+        )
 
     # what the commands do
+
+    def snapshot(self, *, committed_only: bool = False, with_issues: bool = True) -> Snapshot:
+        """Ask git where the worktree stands."""
+        return look(
+            self.repo,
+            self.options,
+            committed_only=committed_only,
+            untracked=self._untracked,
+            with_issues=with_issues,
+        )
 
     def update(
         self,
@@ -259,21 +338,39 @@ class App:
         from gitrag.store import inspection
 
         begin = time.monotonic()
-        now = look(self.repo, self.options)
+        now = self.snapshot()
         refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
         return Indexed(refreshed, counts, time.monotonic() - begin)
+
+    def refresh_after_write(self, kind: CollectionKind) -> bool:
+        """Bring the index up to date after a write to a collection; say so only when that fails.
+
+        Returns:
+            Whether it is up to date. What was written counts in any case.
+        """
+        try:
+            refreshed = refresh(self.store, self.snapshot(), budget_s=self.config.catch_up_s)
+            if refreshed.waiting:
+                self.start_worker()
+        except GitragError:
+            self.say(failed_line(f"{self.name}-{kind.value}"))
+            return False
+        return True
 
     def search(self, query: str, options: SearchOptions = _EVERYTHING) -> Answer:
         """Answer a question about the files as they are now.
 
         Raises:
             UsageError: The question has no words.
-            NotSetUpError: There is no index.
+            NotSetUpError: There is no index, or none of the collections asked for.
         """
-        from gitrag.search import engine
+        from gitrag.search import sections
+        from gitrag.search.engine import Scoped
         from gitrag.search.question import read
+
+        wanted = options.wanted or sections.Wanted()
 
         question = read(query)
         if not question.words:
@@ -282,47 +379,56 @@ class App:
                 'Ask in words, for example: gitrag search "where are retries implemented"',
             )
         self.require_index()
-        looking = _Meanwhile(lambda: look(self.repo, self.options, committed_only=options.committed_only))
+        looking = _Meanwhile(lambda: self._look(options, with_issues=wanted.issues))
         encoder, vector = self._question_vector(question.text)
 
-        def ask(db: Connection, view_id: int, overlay: Overlay) -> Found:
-            return engine.ask(
+        def ask(db: Connection, view_id: int, overlay: Overlay) -> Sections:
+            return sections.ask(
                 db,
                 question,
-                engine.Scoped(view_id, overlay, options.filters),
+                Scoped(view_id, overlay, options.filters),
                 vector,
+                wanted,
                 limit=self.config.limit if options.limit is None else options.limit,
                 min_score=self.config.min_score if options.min_score is None else options.min_score,
                 every_chunk=options.every_chunk,
+                memo=self.store.memo,
             )
 
-        found: Found | None = None
+        found: Sections | None = None
         standing: _Standing | None = None
         moved: float | None = None
+        now: Snapshot | None = None
         with suppress(StoreMissingError), self.store.read() as db:
             # While git looks, what it will most likely find is asked already.
-            likely = self._likely_state(db)
+            likely = self._likely_state(db, self.repo.worktree if options.revision is None else REVISION)
             guess = None if likely is None else ask(db, *likely)
             standing = self._standing(db, looking.result(), encoder)
             if standing is not None:
                 self._last_state = standing.state
                 found = guess if standing.state == likely else ask(db, *standing.state)
             else:
-                moved = self._moved_at(db)
+                moved = self._moved_at(db) if options.revision is None else None
         if standing is None or found is None:
-            standing = self._catch_up(looking.result(), encoder, moved)
-            with self.store.read() as db:
-                found = ask(db, *standing.state)
+            now, standing, found = self._ask_caught_up(
+                ask,
+                looking.result(),
+                lambda: self._look(options, with_issues=wanted.issues),
+                encoder,
+                moved,
+            )
         refreshed, drafts = standing.refreshed, standing.unembedded
         if drafts and encoder is not None and (refined := self._refine(found, encoder)):
             drafts -= refined
-            with self.store.read() as db:
-                found = ask(db, *standing.state)
-        if refreshed.waiting or (drafts and encoder is not None):
+            found = self._ask_standing(ask, now or looking.result(), standing) or found
+        # One that runs embeds the drafts of all views; of what waits it may not know.
+        if refreshed.waiting or (drafts and encoder is not None and self.worker() is None):
             self.start_worker()
+        if not found.collections:
+            raise self._no_collections(self.collections())
         return Answer(
             query=question.text,
-            hits=found.hits,
+            sections=found.sections,
             commit=refreshed.head.commit,
             dirty=refreshed.dirty,
             drafts=drafts,
@@ -330,11 +436,47 @@ class App:
             model=encoder is not None,
         )
 
-    def _likely_state(self, db: Connection) -> tuple[int, Overlay] | None:
+    def _look(self, options: SearchOptions, *, with_issues: bool) -> Snapshot:
+        """Ask git for what is to be searched."""
+        if options.revision is not None:
+            return look_at(self.repo, self.options, options.revision)
+        return self.snapshot(committed_only=options.committed_only, with_issues=with_issues)
+
+    def _ask_caught_up(
+        self,
+        ask: _Ask,
+        now: Snapshot,
+        look_again: Callable[[], Snapshot],
+        encoder: Encoder | None,
+        moved: float | None,
+    ) -> tuple[Snapshot, _Standing, Sections]:
+        """Catch up and ask; again where another process has moved the view, or removed the index, since.
+
+        git is asked again then, too: the other one may have seen a later commit, and to move the view back to
+        an earlier one would only have it moved again.
+        """
+        for _ in range(_ATTEMPTS):
+            with suppress(StoreMissingError):
+                standing = self._catch_up(now, encoder, moved)
+                found = self._ask_standing(ask, now, standing)
+                if found is not None:
+                    return now, standing, found
+            now = look_again()
+        raise BusyError("Other processes changed the index again and again meanwhile.", "Try again.")
+
+    def _ask_standing(self, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
+        """Ask if the index still stands as it did: None when another process has moved the view."""
+        with suppress(StoreMissingError), self.store.read() as db:
+            refreshed = known(db, now)
+            if refreshed is not None and (refreshed.view.view_id, refreshed.overlay) == standing.state:
+                return ask(db, *standing.state)
+        return None
+
+    def _likely_state(self, db: Connection, slot: str) -> tuple[int, Overlay] | None:
         """Guess the view, and what lies on top of it, that git will name: the last one, else a clean one."""
         from gitrag.store import views
 
-        view = views.current(db, self.repo.worktree)
+        view = self.store.memo.get(("view", slot), lambda: views.current(db, slot))
         if view is None:
             return None
         last = self._last_state
@@ -344,10 +486,10 @@ class App:
         """Embed a question with the model, or draft its vector where there is none."""
         from gitrag.embedding.draft import drafter
 
-        encoder = self._encoder_if_ready()
+        encoder = self.encoder_if_ready()
         return encoder, drafter().draft([text])[0] if encoder is None else encoder.encode_query(text)
 
-    def _refine(self, found: Found, encoder: Encoder) -> int:
+    def _refine(self, found: Sections, encoder: Encoder) -> int:
         """Give the shown chunks that have drafts their vectors, within the budget; count them."""
         from gitrag.indexing.embedding import embed_within
         from gitrag.store import vectors
@@ -364,10 +506,15 @@ class App:
         """Say how the store stands to what git says; None when something can be done about it at once."""
         from gitrag.store import vectors
 
-        refreshed = known(db, now)
+        def ask() -> tuple[Refreshed | None, int]:
+            refreshed = known(db, now)
+            if refreshed is None:
+                return None, 0
+            return refreshed, vectors.count_pending(db, refreshed.overlay.entries, refreshed.view.view_id)
+
+        refreshed, unembedded = self.store.memo.get(("standing", now.key), ask)
         if refreshed is None or refreshed.waiting:
             return None
-        unembedded = vectors.count_pending(db, refreshed.overlay.entries, refreshed.view.view_id)
         if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
             return None
         return _Standing(refreshed, unembedded)
@@ -378,9 +525,10 @@ class App:
         from gitrag.store import vectors
 
         refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s)
-        old = timedelta(minutes=int(time.time() - moved) // 60) if moved is not None else timedelta()
-        if (refreshed.changed or refreshed.removed) and old > self.config.staleness_threshold:
-            self.say(f"Index was {show_duration(old)} stale — refreshed before running.")
+        if refreshed.recorded and moved is not None:
+            line = stale_line(self._since(moved), self.config.staleness_threshold)
+            if line:
+                self.say(line)
         own, view_id = refreshed.overlay.entries, refreshed.view.view_id
         with self.store.read() as db:
             unembedded = vectors.count_pending(db, own, view_id)
@@ -392,6 +540,10 @@ class App:
             except (StoreError, BusyError) as error:  # nothing can be written: words still answer
                 self.say(str(error))
         return _Standing(refreshed, unembedded)
+
+    def _since(self, moment: float) -> timedelta:
+        """Tell how long ago a moment in Unix seconds was."""
+        return timedelta(seconds=max(0.0, self._clock() - moment))
 
     def _moved_at(self, db: Connection) -> float | None:
         """Tell when the worktree's view was last brought up to date, in Unix seconds."""
@@ -418,9 +570,10 @@ class App:
         oldest_first: bool = False,
     ) -> int:
         """Embed all that waits for its vector, in the foreground; the model must be there."""
-        from gitrag.indexing.embedding import embed_pending
+        from gitrag.indexing.embedding import embed_pending, record_rate
 
-        return embed_pending(
+        begin = time.monotonic()
+        done = embed_pending(
             self.store,
             self.embedder,
             entries=entries,
@@ -429,6 +582,8 @@ class App:
             advance=advance,
             stop=stop,
         )
+        record_rate(self.store.directory, done, time.monotonic() - begin)
+        return done
 
     def count_unembedded(self, entries: Sequence[tuple[int, int]] = ()) -> int:
         """Count the texts, of all views and of what lies on top of one, that wait for their vector."""
@@ -444,28 +599,44 @@ class App:
         """Look at the index without changing it."""
         from gitrag.store import inspection, views
 
-        now = look(self.repo, self.options)
+        now = self.snapshot()
         head = now.head
         view = counts = store = updated = None
+        collections: list[CollectionCounts] = []
         with suppress(StoreMissingError), self.store.read() as db:
             view = views.current(db, self.repo.worktree)
             store = inspection.count_store(db)
             if view is not None:
                 counts = inspection.count_view(db, view)
                 updated = inspection.updated_at(db, view)
+                collections = inspection.count_collections(db, view, recorded(db, now, view))
         return Status(
             name=self.name,
             commit=head.commit,
             branch=head.branch,
             fresh=view is not None and view.tree == head.tree and not (counts and counts.waiting),
-            dirty=len(now.changes),
+            dirty=now.dirty,
             updated=updated,
             view=counts,
             store=store,
             size_bytes=self.store.size_bytes(),
             worker=self.worker(),
             model=weights.status(self.model_dir),
+            collections=tuple(
+                replace(each, updated=max(each.updated or 0.0, self._issues_changed()))
+                if kind_of(each.name) is CollectionKind.ISSUES
+                else each
+                for each in sorted(collections, key=_order)
+            ),
+            notes=workspace(self.repo, self.options, head.tree).notes,
         )
+
+    def _issues_changed(self) -> float:
+        """Tell when the issues' directory was last written to, in Unix seconds; 0 where there is none."""
+        try:
+            return (self.repo.root or self.repo.git_dir).joinpath(issues.DIRECTORY).stat().st_mtime
+        except OSError:
+            return 0.0
 
     def model_is_there(self) -> bool:
         """Tell whether the model is there and whole."""
@@ -482,7 +653,7 @@ class App:
 
         if not has_gpu():
             return self.encoder
-        return Encoder.load(self.model_dir, threads=self.config.threads or None, gpu=True)
+        return Encoder.load(self.model_dir, threads=self._threads, gpu=True)
 
     def embeds_on_gpu(self) -> bool:
         """Tell whether a GPU would embed; without the model nobody knows, and the answer is no."""
@@ -493,7 +664,86 @@ class App:
     def require_index(self) -> None:
         """Raise when nothing has been indexed here."""
         if not self.store.exists():
-            raise NotSetUpError(f"No gitrag collections found for {self.name}. Run `gitrag index` first.")
+            raise self._no_collections()
+
+    def _no_collections(self, there: Sequence[str] = ()) -> NotSetUpError:
+        return NotSetUpError(
+            f"No gitrag collections found for {self.name}. Run `gitrag index` first.",
+            f"There are: {', '.join(there)}" if there else "",
+        )
+
+    def wanted(self, names: Sequence[str], module: str, *, with_issues: bool = False) -> Wanted:
+        """Say which collections to ask.
+
+        Args:
+            names: Of collections, with the repository's slug before them or without; none means all.
+            module: The only module; empty for all.
+            with_issues: Whether issues are among the kinds to ask.
+        """
+        from gitrag.search.sections import USUAL_KINDS, Wanted
+
+        own = [name.removeprefix(f"{self.name}-") for name in names]
+        kinds = (*USUAL_KINDS, CollectionKind.ISSUES) if with_issues else USUAL_KINDS
+        return Wanted(kinds, slug(module), tuple(own))
+
+    def count_indexed(self, directory: str = "") -> tuple[int, int]:
+        """Count the indexed files and their chunks: all, or those at or below a path."""
+        from gitrag.store import candidates, views
+
+        now = look(self.repo, self.options)
+        with self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            if view is None:
+                return 0, 0
+            files = candidates.open_scope(db, view.view_id, recorded(db, now, view)).files
+            names = candidates.read_paths(db, files.path_id.tolist())
+            counts = [
+                int(chunks)
+                for path_id, chunks in zip(files.path_id.tolist(), files.chunks.tolist(), strict=True)
+                if not directory or names[path_id] == directory or names[path_id].startswith(f"{directory}/")
+            ]
+        return len(counts), sum(counts)
+
+    def age(self) -> timedelta | None:
+        """Tell how long ago the worktree's index was brought up to date; None when it never was."""
+        with suppress(StoreMissingError), self.store.read() as db:
+            moved = self._moved_at(db)
+            return None if moved is None else self._since(moved)
+        return None
+
+    def texts_per_s(self) -> float:
+        """Tell how many texts a second this machine embeds."""
+        from gitrag.indexing.embedding import texts_per_s
+
+        return texts_per_s(self.store.directory)
+
+    def documents(self, kinds: Sequence[CollectionKind]) -> list[tuple[CollectionKind, Document, str]]:
+        """Read the indexed documents of some kinds of collection, of all modules, by kind and path.
+
+        Returns:
+            Kind, document and text of each.
+
+        Raises:
+            StoreMissingError: There is no index.
+        """
+        from gitrag.search.sections import read_documents
+        from gitrag.store import views
+
+        now = self.snapshot()
+        with self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            if view is None:
+                return []
+            overlay = recorded(db, now, view)
+            return read_documents(db, view.view_id, overlay, kinds)
+
+    def collections(self) -> list[str]:
+        """Name the collections that the index has, the repository's slug before each.
+
+        Raises:
+            StoreMissingError: There is no index.
+        """
+        return [f"{self.name}-{each.name}" for each in self.status().collections]
 
     # the background
 
@@ -515,7 +765,7 @@ class App:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env=dict(self._environ),
+            env=dict(self.environ),
         )
 
     def run_worker(self) -> bool:
@@ -524,6 +774,7 @@ class App:
         Returns:
             Whether this process did the work; False when another one was at it and has been told.
         """
+        self._in_background = True
         background.lower_priority()
         background.end_on_request()
         return background.Worker(self.store.directory).run(self._place, self._work)
@@ -533,12 +784,28 @@ class App:
         return self.repo.root or self.repo.git_dir
 
     def _work(self, place: Path, asked: Callable[[], bool]) -> None:
-        app = self if place == self._place else App.open(place, environ=self._environ, say=self.say)
-        own = app.update().refreshed.overlay.entries
+        from gitrag.indexing.facts import facts_of
+
+        app = self if place == self._place else App.open(place, environ=self.environ, say=self.say)
+        app._in_background = True  # noqa: SLF001 - this class's own, as the next
+        now = app.snapshot()
+        refreshed = refresh(app.store, now)
+        own = refreshed.overlay.entries
+        facts_of(app.store, now, refreshed, missing_only=True)  # no question has to wait for them then
+        app._finish_revision()  # noqa: SLF001
         if app.count_unembedded(own) == 0 or asked():
             return
         if app.have_model():
             app.embed(entries=own, stop=asked)
+
+    def _finish_revision(self) -> None:
+        """Cut what a search of a revision had no time for."""
+        from gitrag.store import views
+
+        with self.store.read() as db:
+            view = views.current(db, REVISION)
+        if view is not None and self.repo.has_object(view.tree):
+            refresh(self.store, look_at(self.repo, self.options, view.commit or view.tree))
 
     def have_model(self) -> bool:
         """Have the model, fetched if need be; False when it was tried in vain a short time ago."""
@@ -571,7 +838,7 @@ class App:
     def _fetch_failure(self) -> Path:
         return self.store.directory / "model.failed"
 
-    def _encoder_if_ready(self) -> Encoder | None:
+    def encoder_if_ready(self) -> Encoder | None:
         """Load the model if it is there; say so when it is there but damaged."""
         try:
             return self.encoder

@@ -7,7 +7,7 @@ Nothing here reads the environment or runs git: the caller hands in what each pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
@@ -16,7 +16,20 @@ from types import MappingProxyType
 
 from gitrag.errors import ConfigError
 from gitrag.teamfile import TEAM_FILE, parse_team
-from gitrag.values import MEBIBYTE, Choice, Duration, Folder, Globs, Number, Rule, Whole, show_duration
+from gitrag.values import (
+    MEBIBYTE,
+    Address,
+    Choice,
+    Duration,
+    Folder,
+    Globs,
+    Matching,
+    Number,
+    Rule,
+    Whole,
+    show_duration,
+)
+from gitrag.yamltext import YamlValue
 
 DEFAULT = "default"
 FLAG = "flag"
@@ -67,6 +80,11 @@ _STALENESS = Duration(timedelta(days=365))
 _SCORE = Number(0.0, 1.0)
 _LIMIT = Whole(1, 1000)
 _WAIT = Number(0.0, 3600.0)
+_TRACKER = Matching(r"[a-z][a-z0-9-]*", "auto, none, or a tracker such as github or jira")
+_TOOL = Matching(r"[A-Za-z0-9_./:-]{1,128}", "the name of a tool, such as search_code")
+_PROJECT = Matching(
+    r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*", "owner/name, or the key of a Jira project or a Linear team"
+)
 
 KEYS: tuple[Key, ...] = (
     Key(
@@ -77,6 +95,15 @@ KEYS: tuple[Key, ...] = (
         team=Whole(1, TEAM_FILE_BYTES_CAP, size=True),
     ),
     Key("exclude", Globs(), (), "Paths that are not indexed, as in .gitignore.", team=Globs()),
+    Key("adrs", Globs(), (), "Where decisions are, in place of the usual places.", team=Globs()),
+    Key("specs", Globs(), (), "Where specifications are, in place of the usual places.", team=Globs()),
+    Key(
+        "modules",
+        Globs("a list of directories, such as [services/api, web=frontend]"),
+        (),
+        "Modules with collections of their own, in place of those that a workspace's manifest names.",
+        team=Globs("a list of directories, such as [services/api, web=frontend]"),
+    ),
     Key(
         "pre_push",
         Choice(("warn", "block", "update", "off")),
@@ -101,11 +128,47 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("min_score", _SCORE, 0.3, "Search results below this score are left out.", team=_SCORE),
     Key("limit", _LIMIT, 8, "Search results of each kind.", team=_LIMIT),
+    Key(
+        "gc_keep",
+        Duration(timedelta(days=3650)),
+        timedelta(days=30),
+        "How long to keep what no branch or worktree needs any more.",
+    ),
     Key("lock_timeout_s", _WAIT, 10.0, "Seconds to wait for another gitrag to let go of the index."),
+    # A team may name its tracker and project; where a token goes to is the user's to say.
+    Key("tracker", _TRACKER, "auto", "The tracker whose issues are synced; none for none.", team=_TRACKER),
+    Key("tracker_url", Address(), None, "The tracker's server, where origin's host does not tell."),
+    Key("tracker_project", _PROJECT, None, "The project there: owner/name, PROJ, ENG.", team=_PROJECT),
+    Key(
+        "tracker_credentials",
+        Choice(("off", "git")),
+        "off",
+        "Whether git's credential helper is asked for the tracker's token.",
+    ),
+    Key(
+        "search_strategy_mode",
+        Choice(("grep", "hybrid")),
+        "grep",
+        "How agents look for code: grep, or hybrid, which asks rag_mcp_tool first.",
+        team=Choice(("grep", "hybrid")),
+    ),
+    Key("search_strategy_rag_mcp_tool", _TOOL, None, "The tool that hybrid asks.", team=_TOOL),
+    Key(
+        "search_strategy_rag_reindex_tool",
+        _TOOL,
+        None,
+        "The tool that is told of changed files.",
+        team=_TOOL,
+    ),
 )
 """Every setting, in the order ``gitrag config`` lists them."""
 
 _BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
+
+_NESTED = "search_strategy"
+"""What ``.gitrag.yaml`` holds as a mapping of mappings: its keys are joined by ``_``."""
+
+NO_TOOL = "search_strategy is hybrid but names no rag.mcp_tool: grep is used."
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +194,26 @@ class Config:
 
     max_file_bytes: int = MEBIBYTE
     exclude: tuple[str, ...] = ()
+    adrs: tuple[str, ...] = ()
+    specs: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     pre_push: str = "warn"
     catch_up_s: float = 10.0
     refine_s: float = 0.3
+    gc_keep: timedelta = timedelta(days=30)
     threads: int = 0
     model_dir: Path | None = None
     staleness_threshold: timedelta = timedelta(minutes=120)
     min_score: float = 0.3
     limit: int = 8
     lock_timeout_s: float = 10.0
+    tracker: str = "auto"
+    tracker_url: str | None = None
+    tracker_project: str | None = None
+    tracker_credentials: str = "off"
+    search_strategy_mode: str = "grep"
+    search_strategy_rag_mcp_tool: str | None = None
+    search_strategy_rag_reindex_tool: str | None = None
     origins: Mapping[str, str] = field(default_factory=dict, hash=False)
     warnings: tuple[str, ...] = ()
 
@@ -176,6 +250,7 @@ def load(
     for name, value in flags.items():
         if value is not None:
             merge.put(_BY_NAME[name], value, FLAG, "Run the command with --help for what it takes.")
+    merge.settle_strategy()
     return Config(
         **merge.values,  # type: ignore[arg-type]  # each rule returns its attribute's type
         origins=MappingProxyType(merge.origins),
@@ -241,7 +316,7 @@ class _Merge:
 
     def add_team(self, content: bytes | None) -> None:
         unknown = 0
-        for name, value in parse_team(content or b"").items():
+        for name, value in _flat(parse_team(content or b"")):
             key = _BY_NAME.get(name)
             if key is None:
                 unknown += 1
@@ -256,6 +331,15 @@ class _Merge:
                 self.put(key, value, TEAM_FILE, f"Edit {TEAM_FILE}.", rule=key.team)
         if unknown > _UNKNOWN_NAMED:
             self.warnings.append(f"{TEAM_FILE}: {unknown - _UNKNOWN_NAMED} more unknown settings ignored.")
+
+    def settle_strategy(self) -> None:
+        """Fall back to grep where hybrid has no tool to ask (requirements, 6.1)."""
+        if (
+            self.values["search_strategy_mode"] == "hybrid"
+            and not self.values["search_strategy_rag_mcp_tool"]
+        ):
+            self.values["search_strategy_mode"] = "grep"
+            self.warnings.append(NO_TOOL)
 
     def put(self, key: Key, value: object, origin: str, hint: str, rule: Rule | None = None) -> None:
         rule = rule or key.rule
@@ -283,6 +367,17 @@ class _Merge:
 
     def _unknown(self, where: str, name: str, known: Sequence[str]) -> None:
         self.warnings.append(f"{where} is no setting of gitrag: ignored.{nearest(name, known)}")
+
+
+def _flat(settings: Mapping[str, YamlValue]) -> Iterator[tuple[str, YamlValue]]:
+    """Give the settings of a team file by their keys, those that are nested with their paths joined."""
+    pending = list(settings.items())[::-1]
+    while pending:
+        name, value = pending.pop()
+        if isinstance(value, Mapping) and name.startswith(_NESTED):
+            pending += [(f"{name}_{key}", each) for key, each in list(value.items())[::-1]]
+        elif value is not None or name not in (_NESTED, f"{_NESTED}_rag"):
+            yield name, value
 
 
 def _plain(value: object) -> str | int | float | list[str] | None:

@@ -11,6 +11,7 @@ from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.hooking.install import State as HookState
 from gitrag.hooking.install import status as hooks_status
+from gitrag.indexing.refresh import workspace
 from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State
 from gitrag.store.connection import StoreMissingError
@@ -37,12 +38,21 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
         return [*checks, Check("settings", State.FAIL, str(error), error.hint)]
     checks.append(Check("repository", State.OK, str(app.repo.root or app.repo.git_dir)))
     checks += [Check("settings", State.WARN, warning, "gitrag config") for warning in app.config.warnings]
+    checks += [Check("modules", State.WARN, note, "gitrag config") for note in _workspace_notes(app)]
     checks += [_hooks(app), _writable(app)]
     stored = _store(app, said)
     checks.append(stored)
     if stored.state is State.OK:
         checks.append(_freshness(app))
     return [*checks, _lock(app), _worker(app), _model(app), prerequisites.check_space(app.store.directory)]
+
+
+def _workspace_notes(app: App) -> tuple[str, ...]:
+    """Say what is wrong with manifests that would name modules."""
+    try:
+        return workspace(app.repo, app.options, app.repo.head().tree).notes
+    except RepositoryError:  # the check of freshness says so
+        return ()
 
 
 def _grammars() -> Check:

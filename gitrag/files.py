@@ -28,3 +28,23 @@ def replace(path: Path, content: bytes, mode: int) -> None:
     except BaseException:
         written.unlink(missing_ok=True)
         raise
+
+
+def within(root: Path, path: Path) -> str | None:
+    """Give a path relative to a directory, with ``/``; None when it lies outside, or a link leads outside.
+
+    Args:
+        root: The directory.
+        path: The path, absolute; what it names need not exist.
+    """
+    plain = Path(os.path.normpath(path))
+    try:
+        real_root = root.resolve()
+        inside = (
+            plain.parent.resolve() / plain.name
+        )  # as it is called here, were the directory a link to ours
+        relative = inside.relative_to(real_root)
+        plain.resolve().relative_to(real_root)
+    except (ValueError, OSError, RuntimeError):
+        return None
+    return relative.as_posix() if relative.parts else None

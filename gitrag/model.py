@@ -81,6 +81,25 @@ class TreeEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class CallGraph:
+    """A call graph, drawn, or why there is none.
+
+    Attributes:
+        filter: The pattern that chose its nodes; None when everything was drawn.
+        mermaid: A mermaid block's text; None when there is none.
+        error: Why there is none, for the user; None when there is one.
+        nodes: How many nodes are drawn.
+        notes: What else the user should know, a line each.
+    """
+
+    filter: str | None
+    mermaid: str | None
+    error: str | None
+    nodes: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
     """Where HEAD of a worktree stands.
 

@@ -26,6 +26,7 @@ distribution still supported."""
 PACKAGES = (
     "duckdb",
     "httpx2",
+    "mcp",
     "numpy",
     "onnx",
     "onnxruntime",

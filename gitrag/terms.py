@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TERMS_VERSION = 2  # raise when the terms of a text change: every index is then rebuilt
 
 _WORD = re.compile(r"\w+")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")  # the same of a text in ASCII, a third faster
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
@@ -123,9 +124,9 @@ def count(
     runs: list[tuple[int, int, int]] = []  # text, weight, words
     for position, pieces in enumerate(texts):
         for text, weight, is_name in pieces:
-            found = [vocabulary[word] for word in _WORD.findall(text)]
-            numbers += found
-            runs.append((position, weight + _NAME_UNIT * is_name, len(found)))
+            words = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+            numbers.extend(map(vocabulary.__getitem__, words))
+            runs.append((position, weight + _NAME_UNIT * is_name, len(words)))
     run = np.array(runs, dtype=np.int64).reshape(-1, 3)
     word = np.array(numbers, dtype=np.int64)
     starts = np.frombuffer(vocabulary.starts, dtype=np.int64)  # views, which end with this call

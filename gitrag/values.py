@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, TypeVar
+from urllib.parse import urlsplit
 
 MEBIBYTE = 1024 * 1024
+
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+"""This machine: what goes there in the clear is heard by nobody else."""
 
 T = TypeVar("T", int, float, timedelta)
 
@@ -104,11 +108,9 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Globs:
-    """A list of globs; commas between them where the place holds only text."""
+    """A list of globs, or of the like; commas between them where the place holds only text."""
 
-    @property
-    def allowed(self) -> str:
-        return "a list of globs, such as [docs/generated/**, '*.min.js']"
+    allowed: str = "a list of globs, such as [docs/generated/**, '*.min.js']"
 
     def parse(self, text: str) -> tuple[str, ...]:
         return self.parse_list([item for item in (part.strip() for part in text.split(",")) if item])
@@ -132,6 +134,37 @@ class Folder:
         if not path.is_absolute() or "\0" in text:
             raise ValueError(text)
         return path
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a server that is spoken to in private."""
+
+    @property
+    def allowed(self) -> str:
+        return "https://host, or http://localhost, without user or password"
+
+    def parse(self, text: str) -> str:
+        parts = urlsplit(text.strip())
+        host, port = parts.hostname or "", parts.port
+        safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOCAL_HOSTS)
+        odd = "@" in parts.netloc or parts.query or parts.fragment or not text.isprintable() or port == 0
+        if not host or not safe or odd:
+            raise ValueError(text)
+        return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A text of a certain form."""
+
+    pattern: str
+    allowed: str
+
+    def parse(self, text: str) -> str:
+        if not re.fullmatch(self.pattern, text.strip(), re.ASCII):
+            raise ValueError(text)
+        return text.strip()
 
 
 def _in_range(value: T, low: T, high: T) -> T:

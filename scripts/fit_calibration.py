@@ -13,8 +13,6 @@ the product's, fitted on all of these repositories.
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,15 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gitrag.app import App
 from gitrag.search import engine, ranking
 from gitrag.search.question import read
-from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS
 
 sys.path.insert(0, str(Path(__file__).parent / "bench"))
 from calibration import MIN_SCORE, calibration_error, read_absent
-from quality import PAGE, Project, Target, prepare, read_projects
+from quality import PAGE, Project, Target, open_files, parser_of, prepare, read_projects
 
 FOLDS = 11
 
@@ -58,17 +53,15 @@ class Row:
 
 def main() -> None:
     """Fit, cross-validate and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "gitrag-bench")
+    parser = parser_of(__doc__)
     parser.add_argument("--ridge", type=float, default=1.0)
     arguments = parser.parse_args()
     projects = read_projects(arguments.questions)
     for name, by_meaning in (("CHANCE", True), ("CHANCE_BY_WORDS", False)):
         rows: list[Row] = []
         for place, project in enumerate(projects):
+            if arguments.only and project.name not in arguments.only:
+                continue  # its place decides what it is asked
             whole = prepare(project, "whole", arguments.work)
             asked = [(question.text, "", question.targets) for question in project.questions]
             asked += [(row.text, row.kind, ()) for row in read_absent(project.name, place, whole)]
@@ -94,22 +87,15 @@ def collect(
     by_meaning: bool,
 ) -> list[Row]:
     """Ask a repository its questions and keep what says whether there is an answer."""
-    app = App.open(prepare(project, mode, work), environ=os.environ)
-    refreshed = app.update().refreshed
-    app.embed()
     rows = []
-    with app.store.read() as db:
-        files = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay, NO_FILTERS, None)
-        paths = candidates.read_paths(db, files.path_id.tolist())
-        own = [paths[path_id] for path_id in files.path_id.tolist()]
+    with open_files(project, mode, work) as (app, db, scope, own):
         for text, kind, targets in asked:
             question = read(text)
             vector = app.encoder.encode_query(question.text) if by_meaning else None
-            evidence = engine.collect(db, question, files, NO_FILTERS, vector)
+            evidence = engine.collect(db, question, scope, vector)
             sums = ranking.candidates(evidence, PAGE)
-            page = ranking.rank(evidence, sums, files.content_id, own, limit=PAGE, min_score=0.0)
-            shown = ["/" + own[item.file] for item in page]
-            answered = any(path.endswith("/" + target.path) for target in targets for path in shown)
+            page = ranking.rank(evidence, sums, scope.files.content_id, own, limit=PAGE, min_score=0.0)
+            answered = any(target.is_at(own[item.file]) for target in targets for item in page)
             facts = ranking.question_facts(evidence, page[0].file) if page else {"bias": 1.0}
             rows.append(Row(mode, project.name, kind, facts, answered))
     return rows

@@ -14,8 +14,6 @@ weights. Prints NDCG@10 in cross-validation, a fold a group of repositories, and
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -26,14 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gitrag.app import App
 from gitrag.search import engine
 from gitrag.search.question import read
-from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS
 
 sys.path.insert(0, str(Path(__file__).parent / "bench"))
-from quality import PAGE, Project, Question, ndcg, prepare, read_projects
+from quality import PAGE, Project, Question, chosen_projects, ndcg, open_files, parser_of
 
 FOLDS = 11
 FIXED = {"defines_it": 5.0}
@@ -68,16 +63,12 @@ class Item:
 
 def main() -> None:
     """Fit, cross-validate and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "gitrag-bench")
+    parser = parser_of(__doc__)
     parser.add_argument("--ridge", type=float, default=5.0)
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--errors", type=int, default=0, help="list so many of the worst answers")
     arguments = parser.parse_args()
-    names, items = collect(read_projects(arguments.questions), arguments.work)
+    names, items = collect(chosen_projects(arguments), arguments.work)
     fitted = [name for name in names if name not in FIXED]
     scored = report("all features", names, items, fitted, arguments.ridge)
     for item, value in sorted(scored, key=lambda pair: pair[1])[: arguments.errors]:
@@ -100,24 +91,13 @@ def collect(projects: Iterable[Project], work: Path) -> tuple[list[str], list[It
     names: list[str] = []
     for mode in ("source", "whole"):
         for project in projects:
-            app = App.open(prepare(project, mode, work), environ=os.environ)
-            refreshed = app.update().refreshed
-            app.embed()
-            with app.store.read() as db:
-                files = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay, NO_FILTERS, None)
-                paths = candidates.read_paths(db, files.path_id.tolist())
-                own = [paths[path_id] for path_id in files.path_id.tolist()]
+            with open_files(project, mode, work) as (app, db, scope, own):
                 for question in project.questions:
                     asked = read(question.text)
                     vector = app.encoder.encode_query(asked.text)
-                    evidence = engine.collect(db, asked, files, NO_FILTERS, vector)
+                    evidence = engine.collect(db, asked, scope, vector)
                     names = list(evidence.features)
-                    answers = np.array(
-                        [
-                            [own_path == t.path or own_path.endswith("/" + t.path) for t in question.targets]
-                            for own_path in own
-                        ]
-                    )
+                    answers = np.array([[target.is_at(path) for target in question.targets] for path in own])
                     items.append(
                         Item(
                             mode,

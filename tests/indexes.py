@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 from gitrag.app import RECIPE, App
 from gitrag.indexing.refresh import known, look, refresh
 from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.columns import run
 from gitrag.store.connection import Store
 from gitrag.store.paths import decode_path
-from tests.repository import GitRepository
+from tests.repository import GitRepository, create_repository, isolated_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,13 @@ class Logical:
             they are.
         left_out: Paths that are not indexed, and why; of those with uncommitted changes only the ones whose
             content was read.
+        collections: Paths that are indexed, and which collection each is in.
     """
 
     chunks: list[tuple[Any, ...]] = field(repr=False)
     paths: list[tuple[Any, ...]]
     left_out: list[tuple[str, str]]
+    collections: list[tuple[str, str]]
 
     @property
     def names(self) -> set[str]:
@@ -47,6 +49,16 @@ class Logical:
             for i, line in enumerate(text.split("\n"))
             if line
         }
+
+
+def embedded_app(home: Path, model_dir: Path, files: Mapping[str | bytes, str]) -> App:
+    """Make a repository of files, ``parcelwatch``, and its index, vectors included."""
+    environment = isolated_environment(home) | {"GITRAG_MODEL_DIR": str(model_dir)}
+    repository = create_repository(home / "parcelwatch", environment, files)
+    opened = App.open(repository.path, environ=environment)
+    opened.update()
+    opened.embed()
+    return opened
 
 
 def open_app(
@@ -67,7 +79,13 @@ def logical(app: App) -> Logical:
         refreshed = known(db, now)
         assert refreshed is not None, "the view is not of what git says now"
         assert not refreshed.waiting, f"{refreshed.waiting} contents are not read"
-        candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay, NO_FILTERS, None)
+        files = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay).files
+        columns = [files.path_id, files.content_id]
+        run(
+            db,
+            columns,
+            "CREATE TEMP TABLE scope AS SELECT column0 AS path_id, column1 AS content_id FROM columns",
+        )
         chunks = db.execute(
             """
             WITH counted AS (
@@ -93,16 +111,25 @@ def logical(app: App) -> Logical:
             """
         ).fetchall()
         held = db.execute(
-            "SELECT path_id, content_id, skip FROM entries WHERE view_id = ?", [refreshed.view.view_id]
+            "SELECT path_id, content_id, skip, collection FROM entries WHERE view_id = ?",
+            [refreshed.view.view_id],
         ).fetchall()
-        masked = set(refreshed.overlay.masked)
+        overlay = refreshed.overlay
+        masked = set(overlay.masked)
         held = [row for row in held if row[0] not in masked]
-        held += [(path_id, content_id, "") for path_id, content_id in refreshed.overlay.entries]
+        held += [
+            (path_id, content_id, "", collection)
+            for (path_id, content_id), collection in zip(overlay.entries, overlay.collections, strict=True)
+        ]
         states = dict(db.execute("SELECT content_id, state FROM contents").fetchall())
         names = candidates.read_paths(db, [path_id for path_id, *_ in held])
-        reasons = ((names[path_id], skip or states[content_id]) for path_id, content_id, skip in held)
+        every = [
+            (names[path_id], skip or states[content_id], collection)
+            for path_id, content_id, skip, collection in held
+        ]
         return Logical(
             [(decode_path(path), *rest) for path, *rest in chunks],
             [(decode_path(path), *rest) for path, *rest in paths],
-            sorted((path, why) for path, why in reasons if why != "indexed"),
+            sorted((path, why) for path, why, _ in every if why != "indexed"),
+            sorted((path, collection) for path, why, collection in every if why == "indexed"),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,11 @@ class Link:
 
 # What a path of a repository can hold in a test; None: remove it.
 Content = str | bytes | Link | None
+
+
+def without_progress(err: str) -> str:
+    """What a command said on stderr but for how far it was, which a loaded machine says of anything."""
+    return re.sub(r"^(?:Indexing|Embedding): \d.*\n", "", err, flags=re.MULTILINE)
 
 
 def isolated_environment(home: Path) -> dict[str, str]:

@@ -70,7 +70,7 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
 
 def _definitions(source: bytes, lines: Sequence[str], language: Language) -> list[Definition] | None:
     """Return a source's definitions, or None if it cannot be parsed as what it says it is."""
-    if len(source) > MAX_PARSED_BYTES or source.lstrip()[:5] == b"<?xml" or _is_hopelessly_nested(source):
+    if len(source) > MAX_PARSED_BYTES or source.lstrip()[:5] == b"<?xml" or is_hopelessly_nested(source):
         return None
     for pattern, other in language.dialects:
         if _compiled(pattern).search(source):
@@ -99,7 +99,7 @@ def _for_parser(source: bytes, lines: Sequence[str], language: Language) -> byte
     return source
 
 
-def _is_hopelessly_nested(source: bytes) -> bool:
+def is_hopelessly_nested(source: bytes) -> bool:
     """Whether brackets nest or fail to match in numbers that no real source has."""
     brackets = source.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_NESTING):

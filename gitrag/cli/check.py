@@ -1,4 +1,4 @@
-"""``gitrag check``."""
+"""``gitrag check``: what bears on a file, and what the pre-push hook asks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import sys
 
 import click
 
+from gitrag.cli.findings import output_option, print_finding
 from gitrag.cli.frame import CONTEXT, Example, command
 from gitrag.cli.session import Session, pass_session
-from gitrag.errors import OK, STALE, GitragError
+from gitrag.errors import NOTHING, OK, STALE, GitragError, UsageError
 
 _UPDATE_S = 60.0
 """What ``update`` may take of a push before it gives up and warns."""
@@ -18,21 +19,42 @@ _UPDATE_S = 60.0
     "check",
     context_settings=CONTEXT | {"ignore_unknown_options": True},
     examples=[
+        Example("gitrag check src/auth.py", "which decisions and specifications bear on it"),
+        Example("gitrag check src/auth --output json", "on a directory, for programs"),
         Example("gitrag check --push < refs", "what the pre-push hook runs"),
         Example("git config gitrag.prePush block", "refuse to push what is not indexed"),
     ],
 )
-@click.option(
-    "--push", is_flag=True, required=True, help="Read the refs from standard input, as git gives them."
-)
-@click.argument("remote", nargs=-1, type=click.UNPROCESSED, metavar="[REMOTE [URL]]")
+@click.option("--push", is_flag=True, help="Read the refs from standard input, as git gives them.")
+@output_option
+@click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="TARGET|[REMOTE [URL]]")
 @pass_session
-def check(session: Session, *, push: bool, remote: tuple[str, ...]) -> int:
-    """Say whether what is being pushed is indexed and embedded.
+def check(session: Session, *, push: bool, output: str | None, target: tuple[str, ...]) -> int:
+    """Say which decisions and specifications bear on a file, or whether what is pushed is indexed.
 
-    The setting pre_push decides what follows: warn, block (exit status 3), update, or off.
+    TARGET is a file or directory: at most eight documents, why each came up, and whether it names them.
+
+    With --push, the setting pre_push decides what follows: warn, block (exit status 3), update, or off.
     """
-    del push, remote  # the only check there is; what is pushed counts, not where to
+    if push:
+        return _check_push(session)  # what is pushed counts, not where to
+    if len(target) != 1 or target[0].startswith("-"):
+        raise UsageError("check takes one file or directory.", "For example: gitrag check src/auth.py")
+    from gitrag.governance import forms
+    from gitrag.governance.checking import check as find
+
+    found = find(session.app(), session.start / target[0])
+    print_finding(
+        session.terminal,
+        output,
+        text=lambda style: forms.checked_text(found, style),
+        markdown=lambda: forms.checked_markdown(found),
+        structured=lambda: forms.checked_json(found),
+    )
+    return OK if found.candidates else NOTHING
+
+
+def _check_push(session: Session) -> int:
     from gitrag.freshness import Behind, behind, parse_pushed
 
     app = session.app()

@@ -7,7 +7,7 @@ import click
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import sanitise, sanitise_line
-from gitrag.config import DEFAULT, KEYS, Config, Setting, find_key, load
+from gitrag.config import DEFAULT, Config, Setting, find_key, load
 from gitrag.errors import RepositoryError
 from gitrag.teamfile import TEAM_FILE, read_team
 
@@ -68,7 +68,9 @@ def _print_all(settings: list[Setting], session: Session) -> None:
         )
         terminal.print(f"    {setting.help}")
     terminal.print()
-    terminal.print(f"Set one with `git config {KEYS[2].git_name} block`, or for the team in {TEAM_FILE}.")
+    terminal.print(
+        f"Set one with `git config {find_key('pre_push').git_name} block`, or for the team in {TEAM_FILE}."
+    )
 
 
 def _text(setting: Setting) -> str:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict, replace
 
 import click
 
 from gitrag.app import App, Indexed
 from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.issues import sync_with_index
 from gitrag.cli.model import fetch_model
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.cli.words import age, count, size
+from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.weights import DOWNLOAD_BYTES
 from gitrag.errors import OK
 from gitrag.prerequisites import check_writable, require
+from gitrag.store.inspection import CollectionCounts
 
 
 @group(
@@ -49,7 +53,8 @@ def index(context: click.Context) -> int:
 def update(session: Session, *, embed: bool) -> int:
     """Bring it up to date.
 
-    With HEAD and the uncommitted changes: the text at once, vectors in the background.
+    With HEAD and the uncommitted changes: the text at once, vectors in the background. The issues of a
+    tracker that is set, or was synced before, or whose token is at hand, are synced first.
     """
     return update_index(session, embed=embed)
 
@@ -102,25 +107,24 @@ def status(session: Session, *, as_json: bool) -> int:
     app = session.app()
     app.require_index()
     found = app.status()
-    view = found.view
-    row = {
-        "collection": f"{found.name}-code",
-        "documents": view.files if view else 0,
-        "chunks": view.chunks if view else 0,
-        "unembedded": view.texts - view.embedded if view else 0,
-        "updated": found.updated,
-    }
+    none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
+    rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
     if as_json:
-        session.terminal.print_json([row])
+        session.terminal.print_json(
+            [{"collection": (plain := asdict(each)).pop("name"), **plain} for each in rows]
+        )
         return OK
-    updated = age(time.time() - found.updated) + " ago" if found.updated else "never"
-    name = f"{row['collection']:<10}"
+    width = max(10, *(len(row.name) for row in rows))
     session.terminal.print(
-        f"{'collection':<{len(name)}}  {'documents':>9}  {'chunks':>8}  {'unembedded':>10}  updated"
+        f"{'collection':<{width}}  {'documents':>9}  {'chunks':>8}  {'unembedded':>10}  updated"
     )
-    session.terminal.print(
-        f"{name}  {row['documents']:>9,}  {row['chunks']:>8,}  {row['unembedded']:>10,}  {updated}"
-    )
+    for row in rows:
+        updated = age(time.time() - row.updated) + " ago" if row.updated else "uncommitted"
+        session.terminal.print(
+            f"{row.name:<{width}}  {row.documents:>9,}  {row.chunks:>8,}  {row.unembedded:>10,}  {updated}"
+        )
+    for note in found.notes:
+        session.terminal.note(note)
     return OK
 
 
@@ -146,6 +150,7 @@ def update_index(session: Session, *, embed: bool) -> int:
     """Update with a progress bar, say what was done, and start the worker for the vectors."""
     app = session.app()
     require([check_writable(app.store.directory)])
+    sync_with_index(session, app)  # first: the copies are indexed too
     waiting = update_text(session, app)
     if waiting and embed:
         _embed_in_background(session, app, waiting)

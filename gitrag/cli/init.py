@@ -20,18 +20,46 @@ from gitrag.store.connection import StoreMissingError
         Example("gitrag init", "all of it; vectors follow in the background"),
         Example("gitrag init --foreground", "wait for the vectors too"),
         Example("gitrag init --no-hooks", "leave git's hooks alone; searches catch up by themselves"),
+        Example("gitrag init --agents", "show what would be written for the agents used here"),
+        Example("gitrag init --agents claude --write", "write it"),
+        Example("gitrag init --agents all --remove", "take it all out again"),
     ],
 )
 @click.option("--hooks/--no-hooks", default=True, help="Install the git hooks.  [default: hooks]")
 @click.option("--foreground", is_flag=True, help="Compute the vectors here, with a progress bar.")
 @click.option("--skip-embed", is_flag=True, help="Compute no vectors now.")
+@click.option(
+    "--agents",
+    is_flag=False,
+    flag_value="",
+    multiple=True,
+    metavar="[NAME]",
+    help="Only set agents up: claude, codex, cursor, vscode, gemini, opencode or all; else those used here.",
+)
+@click.option("--write", is_flag=True, help="With --agents: write what else is only shown.")
+@click.option("--remove", is_flag=True, help="With --agents: take out what was written.")
 @pass_session
-def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -> int:
+def init(
+    session: Session,
+    *,
+    hooks: bool,
+    foreground: bool,
+    skip_embed: bool,
+    agents: tuple[str, ...],
+    write: bool,
+    remove: bool,
+) -> int:
     """Set a repository up: hooks, .gitignore, first index.
 
     Prerequisites are checked first: nothing is written when one is missing. The hooks keep the index up to
     date; .sdd/ is kept out of git. Running it again changes nothing more.
+
+    With --agents, nothing of this is done: it is for the agents' own files, which are shown first.
     """
+    if agents or write or remove:
+        from gitrag.cli.agents import set_up
+
+        return set_up(session, agents, write=write, remove=remove)
     from gitrag import prerequisites
     from gitrag.hooking.install import State, install
     from gitrag.initialise import ignore_local_files
@@ -61,6 +89,7 @@ def init(session: Session, *, hooks: bool, foreground: bool, skip_embed: bool) -
         else:
             terminal.print(f".gitignore: .sdd/ {'added' if done else 'is in it'}")
 
+    app.repo.refresh_index()
     waiting = update_text(session, app)
     if waiting and skip_embed:
         terminal.print("Embed skipped per --skip-embed flag")

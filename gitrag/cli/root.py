@@ -16,13 +16,31 @@ from gitrag.errors import NotSetUpError, UsageError
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry("gitrag.cli.init:init", "Set a repository up: hooks, .gitignore, first index."),
     "search": Entry(
-        "gitrag.cli.search:search", "Search the files as they are now, uncommitted changes included."
+        "gitrag.cli.search:search",
+        "Search decisions, specifications and code as they are now, uncommitted changes included.",
     ),
+    "prime": Entry("gitrag.cli.prime:prime", "Say what a session should know at its start."),
+    "graph": Entry("gitrag.cli.graph:graph", "Show who calls whom, in the files as they are now."),
     "status": Entry(
         "gitrag.cli.status:status", "Say what is indexed, how fresh, how large, and who is working."
     ),
     "index": Entry("gitrag.cli.index:index", "Bring the index up to date, embed, look at it, remove it."),
-    "check": Entry("gitrag.cli.check:check", "Say whether what is being pushed is indexed and embedded."),
+    "gc": Entry("gitrag.cli.gc:gc", "Drop what no branch or worktree needs any more from the index."),
+    "issues": Entry("gitrag.cli.issues:issues", "Keep local copies of the tracker's issues, and read them."),
+    "mcp": Entry("gitrag.cli.mcp:mcp", "Serve agents: a Model Context Protocol server for this repository."),
+    "explore": Entry(
+        "gitrag.cli.explore:explore",
+        "Remember what was explored before a change: goals, constraints, decisions.",
+    ),
+    "core": Entry("gitrag.cli.core:core", "Mark the files that every session should know of."),
+    "check": Entry(
+        "gitrag.cli.check:check",
+        "Say which decisions and specifications bear on a file, or whether what is pushed is indexed.",
+    ),
+    "related": Entry(
+        "gitrag.cli.related:related",
+        "Say what is there already: related to a text, covering it, or like what a change adds.",
+    ),
     "model": Entry("gitrag.cli.model:model", "Fetch the embedding model, or look at it."),
     "doctor": Entry("gitrag.cli.doctor:doctor", "Check everything gitrag rests on, and say what mends it."),
     "hooks": Entry("gitrag.cli.hooks:hooks", "Install, remove or look at the git hooks."),

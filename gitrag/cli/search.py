@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +18,11 @@ from gitrag.model import Kind
 
 if TYPE_CHECKING:
     from gitrag.app import Answer
+    from gitrag.model import CallGraph
     from gitrag.report import Style
 
 _STYLES = {
+    "title": ("bold", "underline"),
     "path": ("bold", "magenta"),
     "number": ("dim",),
     "name": ("bold",),
@@ -43,7 +47,10 @@ class _Score(click.FloatRange):
     examples=[
         Example('gitrag search "where are retries with backoff"', "a question in words"),
         Example("gitrag search Session.send", "a definition by its name"),
+        Example('gitrag search --module api "token validation"', "one module of a workspace"),
+        Example('gitrag search -c adrs "why postgres"', "one collection"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
+        Example('gitrag search --ref v1.2 "retry"', "a tag, a branch, HEAD~3: nothing is checked out"),
         Example('gitrag search --output json "parse the config"', "for programs"),
     ],
 )
@@ -54,8 +61,12 @@ class _Score(click.FloatRange):
     type=click.Choice(["text", "markdown", "json"]),
     help="Form of the answer; text on a terminal, else markdown.",
 )
-@click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits at most.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits of each kind at most.")
 @click.option("--min-score", type=_Score(0, 1), metavar="SCORE", help="Leave out hits below this.")
+@click.option(
+    "-c", "--collection", "collections", multiple=True, metavar="NAME", help="Only this collection."
+)
+@click.option("--module", metavar="NAME", help="Only the collections of this module of the workspace.")
 @click.option(
     "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
 )
@@ -65,7 +76,17 @@ class _Score(click.FloatRange):
 )
 @click.option("--every-chunk", is_flag=True, help="Every chunk on its own, not one hit a file.")
 @click.option("--committed", is_flag=True, help="Leave uncommitted changes out.")
+@click.option(
+    "--ref", "revision", metavar="REV", help="Search this commit, branch or tag, checked out or not."
+)
 @click.option("--explain", is_flag=True, help="Say where each score comes from.")
+@click.option(
+    "--graph/--no-graph",
+    "with_graph",
+    default=None,
+    help="Draw the calls around what is found; the default in Markdown and JSON.",
+)
+@click.option("--unfiltered", is_flag=True, help="Draw all calls, not only those around what is found.")
 @click.pass_context
 @pass_session
 def search(
@@ -76,17 +97,22 @@ def search(
     output: str | None,
     limit: int | None,
     min_score: float | None,
+    collections: tuple[str, ...],
+    module: str | None,
     globs: tuple[str, ...],
     languages: tuple[str, ...],
     kinds: tuple[str, ...],
     every_chunk: bool,
     committed: bool,
+    revision: str | None,
     explain: bool,
+    with_graph: bool | None,
+    unfiltered: bool,
 ) -> int:
-    """Search the files as they are now, uncommitted changes included.
+    """Search decisions, specifications and code as they are now, uncommitted changes included.
 
-    QUERY is everything that is not an option: a question in words, or a name. Hits are files, best first,
-    each with its best piece and the lines that say most.
+    QUERY is everything that is not an option: a question in words, or a name. Each kind is asked on its own.
+    Hits are files, best first, each with its best piece and the lines that say most.
     """
     if not query:
         click.echo(context.get_help(), err=True)
@@ -97,29 +123,59 @@ def search(
 
     terminal = session.terminal
     app = session.app()
+    form = output or ("text" if terminal.is_interactive else "markdown")
+    wanted = app.wanted(collections, module or "", with_issues=form == "text")
+    if collections and wanted.issues:  # asked for by name
+        from gitrag.cli.issues import sync_first
+
+        sync_first(session, app)
     answer = app.search(
         " ".join(query),
         SearchOptions(
             filters=Filters(kinds, tuple(_language(name) for name in languages), globs),
+            wanted=wanted,
             limit=limit,
             min_score=min_score,
             every_chunk=every_chunk,
             committed_only=committed,
+            revision=revision,
         ),
     )
-    form = output or ("text" if terminal.is_interactive else "markdown")
+    graph = None
+    if unfiltered or (form != "text" if with_graph is None else with_graph):
+        from gitrag.graphs import graph_of
+
+        graph = graph_of(app, answer, globs=globs, module=module or "", unfiltered=unfiltered)
     if form == "json":
-        text = sanitise_json(report.as_json(answer))
+        text = sanitise_json(report.as_json(answer, graph))
     else:
         answer_shown = report.cleaned(answer, sanitise_line)
         if form == "markdown":
-            text = report.as_markdown(answer_shown)
+            today = datetime.now().astimezone().date().isoformat()
+            text = report.as_markdown(answer_shown, _cleaned(graph), date=today)
         else:
             columns = terminal.width if terminal.is_interactive else None
-            text = report.as_text(answer_shown, _styler(terminal), explain=explain, columns=columns)
+            text = report.as_text(
+                answer_shown, _styler(terminal), explain=explain, columns=columns, graph=_cleaned(graph)
+            )
     terminal.print(text)
+    if revision is not None:
+        terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
     _notes(answer, terminal)
     return OK if answer.hits else NOTHING
+
+
+def _cleaned(graph: CallGraph | None) -> CallGraph | None:
+    """Give a graph that a terminal obeys nothing of."""
+    if graph is None:
+        return None
+    return replace(
+        graph,
+        filter=graph.filter and sanitise_line(graph.filter),
+        mermaid=graph.mermaid and "\n".join(map(sanitise_line, graph.mermaid.split("\n"))),
+        error=graph.error and sanitise_line(graph.error),
+        notes=tuple(map(sanitise_line, graph.notes)),
+    )
 
 
 def _language(given: str) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gitrag.app import App
     from gitrag.config import Config
     from gitrag.git import Repository
+    from gitrag.memory.core_files import CoreFiles
+    from gitrag.memory.explorations import Explorations
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,35 @@ class Session:
         for warning in app.config.warnings:
             self.terminal.warn(warning)
         return app
+
+    def project_name(self, given: str | None = None) -> str:
+        """Name the project: as given, else after origin, else after the directory."""
+        from gitrag.memory.home import project_name
+
+        try:
+            repo = self.repository()
+        except RepositoryError:
+            repo = None
+        return project_name(given, repo, self.start)
+
+    def explorations(self) -> Explorations:
+        """Open what the user had gitrag remember; it needs no repository."""
+        from gitrag.memory.explorations import open_explorations
+
+        return open_explorations(self.environ, self._config_anywhere().model_dir)
+
+    def core_files(self) -> CoreFiles:
+        """Open the list of files that the user calls core."""
+        from gitrag.memory.core_files import CoreFiles
+        from gitrag.memory.home import home_directory
+
+        return CoreFiles(home_directory(self.environ))
+
+    def _config_anywhere(self) -> Config:
+        try:
+            return self.app().config
+        except RepositoryError:
+            return self.config_outside()
 
     def config_outside(self) -> Config:
         """Read the settings that hold where there is no repository: the user's git config, the environment.

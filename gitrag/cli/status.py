@@ -55,6 +55,8 @@ def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
     languages = ", ".join(f"{name} {number}" for name, number in view.languages[:6])
     more = ", …" if len(view.languages) > 6 else ""
     line("files", f"{view.files:,}" + (f" ({languages}{more})" if languages else ""))
+    held = (f"{each.name} {each.documents:,}" for each in found.collections)
+    line("collections", ", ".join(held) or "none")
     if view.waiting:
         line("waiting", count(view.waiting, "file"))
     if view.skipped:
@@ -70,13 +72,19 @@ def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
     )
     line("working", str(found.worker) if found.worker else "nobody")
     line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
+    _hints(found, fetch_failure, terminal)
+
+
+def _hints(found: Status, fetch_failure: str, terminal: Terminal) -> None:
+    for note in found.notes:
+        terminal.note(note)
     if not found.fresh:
         terminal.hint("the next search catches up; `gitrag index` does it now")
     if not found.model.ready:
         if fetch_failure:
             terminal.warn(fetch_failure)
         terminal.hint("gitrag model fetch")
-    elif view.embedded < view.texts and not found.worker:
+    elif found.view and found.view.embedded < found.view.texts and not found.worker:
         terminal.hint("gitrag index embed")
 
 

@@ -1,10 +1,13 @@
 """git: repositories, trees, the working tree's uncommitted state, and what is left out."""
 
+from gitrag.git.beside import files_beside
+from gitrag.git.conversion import read_file
 from gitrag.git.environment import scrubbed_environment
 from gitrag.git.evidence import content_skip
-from gitrag.git.overlay import DEFAULT_MAX_BYTES, Overlay, WorkingState, overlay, working_state
+from gitrag.git.overlay import DEFAULT_MAX_BYTES, DirtyPath, Overlay, WorkingState, overlay, working_state
 from gitrag.git.repository import EMPTY_TREE, BlobError, Change, Repository
-from gitrag.git.rules import RULES_VERSION, Rules, is_rule_file
+from gitrag.git.rules import RULES_VERSION, Rules, is_rule_file, matcher
+from gitrag.git.untracked import Untracked
 
 __all__ = [
     "DEFAULT_MAX_BYTES",
@@ -12,13 +15,18 @@ __all__ = [
     "RULES_VERSION",
     "BlobError",
     "Change",
+    "DirtyPath",
     "Overlay",
     "Repository",
     "Rules",
+    "Untracked",
     "WorkingState",
     "content_skip",
+    "files_beside",
     "is_rule_file",
+    "matcher",
     "overlay",
+    "read_file",
     "scrubbed_environment",
     "working_state",
 ]

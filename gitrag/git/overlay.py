@@ -14,9 +14,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitrag.errors import RepositoryError
 from gitrag.git.conversion import blob_id, blob_ids, converted_content, read_file
@@ -30,7 +33,11 @@ from gitrag.git.repository import (
     Change,
     Repository,
 )
+from gitrag.git.untracked import Untracked
 from gitrag.model import Head, Skip, TreeEntry
+
+if TYPE_CHECKING:
+    import subprocess
 
 DEFAULT_MAX_BYTES = 1 << 20  # larger files are not indexed, so they are not hashed either
 
@@ -40,7 +47,6 @@ _STATUS = (
     "-z",
     "--branch",  # names the commit that the rest is relative to
     "--no-ahead-behind",
-    "--untracked-files=all",
     "--no-renames",
     "--ignore-submodules=dirty",  # what is uncommitted inside a submodule does not show in this tree
 )
@@ -131,12 +137,15 @@ class Overlay:
         return converted_content(self._repository, entry.path, entry.blob)
 
 
-def working_state(repository: Repository, head: Head | None = None) -> WorkingState:
+def working_state(
+    repository: Repository, head: Head | None = None, untracked: Untracked[DirtyPath] | None = None
+) -> WorkingState:
     """Ask git which paths differ from HEAD; nothing in a bare repository.
 
     Args:
         repository: The worktree to look at.
         head: HEAD, where the caller has just read it (saves a process).
+        untracked: What earlier looks found untracked, of a process that looks often.
 
     Raises:
         RepositoryError: git cannot tell, for example because the index is damaged.
@@ -145,23 +154,42 @@ def working_state(repository: Repository, head: Head | None = None) -> WorkingSt
         head = repository.head()
     if repository.root is None:
         return WorkingState(head, ())
-    done = repository.git(*_STATUS)
+    since_ns = time.time_ns()
+    done, remembered = _ask_git(repository, untracked)
     if done.returncode:
         raise RepositoryError(
             f"git status fails in {repository.root}: {message_of(done)}.", "Try it yourself: git status"
         )
     dirty: dict[str, DirtyPath] = {}
     commit = head.commit
-    for record in _records(done.stdout):
+    records = [*_records(done.stdout), *(remembered or ())]
+    for record in records:
         if not isinstance(record, DirtyPath):
             commit = record
         elif record.path in dirty:  # after `git rm --cached`, both removed and untracked
             dirty[record.path] = replace(record, head=dirty[record.path].head)
         else:
             dirty[record.path] = record
+    if untracked and remembered is None:
+        paths = [record for record in records if isinstance(record, DirtyPath) and not record.tracked]
+        untracked.remember(paths, since_ns)
     if commit != head.commit:
         head = repository.resolve(commit) if commit else Head(None, head.tree, head.branch)
     return WorkingState(head, tuple(dirty.values()))
+
+
+def _ask_git(
+    repository: Repository, untracked: Untracked[DirtyPath] | None
+) -> tuple[subprocess.CompletedProcess[bytes], Sequence[DirtyPath] | None]:
+    """Run `git status`, without the untracked files where those remembered are still all there are."""
+    if untracked and untracked.is_known:
+        with ThreadPoolExecutor(1) as beside:
+            checked = beside.submit(untracked.known)
+            done = repository.git(*_STATUS, "--untracked-files=no")
+            remembered = checked.result()
+        if remembered is not None:
+            return done, remembered
+    return repository.git(*_STATUS, "--untracked-files=all"), None
 
 
 def overlay(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -113,6 +113,23 @@ class Repository:
         """
         return self.git_dir.name if self.git_dir.parent == self.common_dir / "worktrees" else ""
 
+    def worktrees(self) -> list[str]:
+        """List the ids of the worktrees that git knows: see ``worktree``; "" is always among them."""
+        try:
+            linked = [entry.name for entry in (self.common_dir / "worktrees").iterdir()]
+        except OSError:
+            linked = []
+        return ["", *sorted(linked)]
+
+    def worktree_roots(self) -> list[Path]:
+        """List the top levels of the worktrees that are where git last saw them."""
+        found = [self.common_dir.parent] if self.common_dir.name == ".git" else []
+        for name in self.worktrees()[1:]:
+            with suppress(OSError):
+                inside = os.fsdecode((self.common_dir / "worktrees" / name / "gitdir").read_bytes())
+                found.append((self.common_dir / "worktrees" / name / inside.removesuffix("\n")).parent)
+        return [root for root in found if root.is_dir()]
+
     @property
     def default_directory_name(self) -> str:
         """The main worktree's directory name, or the bare repository's without ``.git``."""
@@ -137,6 +154,15 @@ class Repository:
             environment={**self.environment, **(environment or {})},
             stdin=stdin,
         )
+
+    def refresh_index(self) -> None:
+        """Let git note which files are as it knows them, as the user's own `git status` does.
+
+        In a fresh clone, or after a copy, it would have to read them at every look: 38 ms instead of 4 with
+        1,100 files. Not for the background: it takes git's lock on the index for a moment.
+        """
+        if self.root is not None:
+            self.git("update-index", "-q", "--refresh")  # status 1 says only that something is modified
 
     # references
 

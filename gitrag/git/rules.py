@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitrag.git.patterns import Allowance, PatternTable
-from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
+from gitrag.git.repository import FILE_MODE, SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.git.rule_lines import (
     ATTRIBUTES_FILE,
     GENERATED,
@@ -333,3 +333,12 @@ def _ignore_table(lines: Sequence[Ignore], allowance: Allowance) -> _IgnoreTable
             rules.files.add(number, line.pattern, allowance)
         rules.ignored.append(line.ignored)
     return rules
+
+
+def matcher(globs: Sequence[str]) -> Callable[[str], bool]:
+    """Tell which paths globs mean, written as in .gitignore.
+
+    They are read as exclusions are, by the same bounded matcher: what would be excluded is what is meant.
+    """
+    rules = Rules.build({}, tuple(globs))
+    return lambda path: rules.skip(path, FILE_MODE) is Skip.IGNORED

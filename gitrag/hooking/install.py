@@ -21,11 +21,16 @@ from typing import Protocol
 from gitrag import files
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import blocks
+from gitrag.hooking.managers import manager_of
 from gitrag.hooking.table import HOOKS, Hook, script
 
 
 class Repository(Protocol):
     """What installation needs to know of a repository."""
+
+    @property
+    def root(self) -> Path | None:
+        """The top of the working tree, if there is one."""
 
     @property
     def common_dir(self) -> Path:
@@ -107,7 +112,7 @@ def status(repository: Repository) -> list[HookReport]:
     """Return how every hook stands, and what to do about it; changes nothing."""
     directory = repository.hooks_dir()
     own = _is_inside(directory, repository.common_dir)
-    return [_status(hook, directory / hook.name, own=own) for hook in HOOKS]
+    return [_status(hook, directory / hook.name, repository.root, own=own) for hook in HOOKS]
 
 
 def find_launcher() -> str | None:
@@ -141,13 +146,15 @@ def lines_to_add(hook: Hook) -> str:
     )
 
 
-def _status(hook: Hook, path: Path, *, own: bool) -> HookReport:
-    called = _calling(hook, path)
+def _status(hook: Hook, path: Path, root: Path | None, *, own: bool) -> HookReport:
+    called = _calling(hook, path, root)
     if called:
         return HookReport(hook.name, State.INSTALLED, path, f"called by {called}")
     if not own:
         where = "is not a directory" if not path.parent.is_dir() else "lies outside the git directory"
         detail = f"core.hooksPath {path.parent} {where}"
+        if _is_huskys(path):
+            path, detail = path.parent.parent / hook.name, "husky has the hooks"
         return HookReport(hook.name, State.SHADOWED, path, detail, lines=lines_to_add(hook))
     if path.is_symlink():
         detail = f"it is a link to {path.readlink()}"
@@ -156,7 +163,14 @@ def _status(hook: Hook, path: Path, *, own: bool) -> HookReport:
         return HookReport(hook.name, State.FOREIGN, path, "it is not a file")
     if not path.exists():
         return HookReport(hook.name, State.MISSING, path, "", "gitrag hooks install")
-    return _status_of_text(hook, path, _read(path))
+    text = _read(path)
+    manager = manager_of(text)
+    if manager is not None and root is not None and blocks.START not in text:
+        place = manager.configuration(root)
+        return HookReport(
+            hook.name, State.FOREIGN, place, f"{manager.name} writes it", lines=manager.lines(hook)
+        )
+    return _status_of_text(hook, path, text)
 
 
 def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
@@ -238,19 +252,35 @@ def _is_ours(text: bytes) -> bool:
     return blocks.remove(text) is None
 
 
-def _calling(hook: Hook, path: Path) -> str:
+def _calling(hook: Hook, path: Path, root: Path | None) -> str:
     """Return the file in which somebody else's hook calls gitrag; empty where none does."""
-    # husky: git runs .husky/_/post-commit, which runs the team's .husky/post-commit
-    candidates = [path, path.parent.parent / hook.name] if path.parent.name == "_" else [path]
-    subcommand = rf"hook\W+run\W+{hook.name}" if hook.background else r"check\W+--push"
-    if not os.access(path, os.X_OK):
+    if not os.access(path, os.X_OK) or not path.is_file():
         return ""
+    candidates = [path]
+    if _is_huskys(path):
+        candidates.append(path.parent.parent / hook.name)  # which husky's own runs
+    manager = manager_of(_read(path))
+    if manager is not None:
+        candidates += [root / name for name in manager.configurations] if root is not None else []
+        kept = path.with_name(path.name + manager.kept)
+        if manager.kept and kept.is_file() and os.access(kept, os.X_OK) and blocks.START in _read(kept):
+            return str(kept)
+    subcommand = rf"hook\W+run\W+{hook.name}" if hook.background else r"check\W+--push"
+    call = re.compile(
+        rf"gitrag\W+{subcommand}\b|\bid:\W*gitrag{'' if hook.background else '-push'}\s*$".encode(),
+        re.MULTILINE,
+    )
     for candidate in candidates:
         if candidate.is_file():
             text = _read(candidate)
-            if blocks.START not in text and re.search(rf"gitrag\W+{subcommand}\b".encode(), text):
+            if blocks.START not in text and call.search(text):
                 return str(candidate)
     return ""
+
+
+def _is_huskys(path: Path) -> bool:
+    """Tell whether git runs husky's own hook, .husky/_/post-commit: it runs the team's .husky/post-commit."""
+    return path.parent.name == "_" and path.parent.parent.name == ".husky"
 
 
 def _own_directories(repository: Repository) -> Iterator[Path]:

@@ -95,8 +95,11 @@ def _run_logged(name: str, common_dir: Path, start: Path, environ: Mapping[str, 
         return  # nothing can be written there: neither a log nor an index
     try:
         from gitrag.app import App
+        from gitrag.collecting import collect_rarely
 
-        if App.open(start, environ=environ, say=log.info).run_worker():
+        app = App.open(start, environ=environ, say=log.info)
+        if app.run_worker():
+            collect_rarely(app)
             log.info("%s: done", name)
     except GitragError as error:
         log.warning("%s: %s %s", name, error, error.hint)

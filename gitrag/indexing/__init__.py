@@ -1,6 +1,6 @@
 """From changed blobs to chunks, postings and vectors in the store.
 
 ``plan`` says which paths of a tree change and how (pure); ``preparation`` cuts one content into what the
-store keeps (pure); ``refresh`` brings a worktree's view up to date; ``embedding`` gives texts their vectors;
-``worker`` is the one background process of a store.
+store keeps (pure); ``cutting`` does that for many, with several processes; ``refresh`` brings a worktree's
+view up to date; ``embedding`` gives texts their vectors; ``worker`` is the one background process of a store.
 """

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.embedding.text import chunk_text, path_text
@@ -19,6 +23,15 @@ if TYPE_CHECKING:
 
 _ROUND = 512
 """Texts between two transactions: some seconds of work, the most that a kill can lose."""
+
+
+_RATE = "embed.rate"
+
+_TELLING = 64
+"""Texts after which a rate is not of the start alone."""
+
+_USUAL_PER_CORE = 35.0
+"""Texts a second that a core embeds: 50 to 100 on two (`scripts/bench/encoder.py`)."""
 
 
 def embed_pending(
@@ -74,6 +87,22 @@ def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], b
         with store.write("writing vectors", make=False) as db:
             vectors.write(db, [item.text_id for item in texts[: len(done)]], np.stack(done))
     return len(done)
+
+
+def record_rate(directory: Path, done: int, seconds: float) -> None:
+    """Keep how many texts a second this machine embeds, for the next estimate; a few prove nothing."""
+    if done >= _TELLING and seconds > 0:
+        with suppress(OSError):
+            (directory / _RATE).write_text(f"{done / seconds:.1f}\n", "ascii")
+
+
+def texts_per_s(directory: Path) -> float:
+    """Tell how many texts a second this machine embeds: as measured last, else as a like one does."""
+    try:
+        rate = float((directory / _RATE).read_text("ascii"))
+    except (OSError, ValueError):
+        rate = 0.0
+    return rate if 0 < rate < math.inf else _USUAL_PER_CORE * (os.cpu_count() or 1)
 
 
 def text_of(item: PendingText) -> str:

@@ -29,6 +29,7 @@ def plan(
     rules: Rules,
     first_line: Callable[[TreeEntry], str],
     is_too_large: Callable[[TreeEntry], bool],
+    collection_of: Callable[[str], str] = lambda _path: "code",
 ) -> Plan:
     """Decide for each change what the view has to record.
 
@@ -38,6 +39,7 @@ def plan(
         first_line: Reads the first line of a file whose name says nothing of its language.
         is_too_large: Tells whether a file is larger than the view's limit. The path is left out, not the
             content, which another view's limit may allow.
+        collection_of: Names the collection of a path.
     """
     removed: list[str] = []
     added: list[EntryRecord] = []
@@ -53,5 +55,6 @@ def plan(
             added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
             continue
         line = first_line(entry) if needs_first_line(entry.path) else ""
-        added.append(EntryRecord(entry.path, entry.blob, language_of(entry.path, line)))
+        language = language_of(entry.path, line)
+        added.append(EntryRecord(entry.path, entry.blob, language, collection=collection_of(entry.path)))
     return Plan(tuple(removed), tuple(added))

@@ -4,43 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
-from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
+from gitrag.corpus import issues
+from gitrag.corpus.layout import USUAL_PLACES, Layout, Module, Places, configured
+from gitrag.corpus.workspaces import Workspace, detect, is_manifest
+from gitrag.git import (
+    BlobError,
+    Change,
+    DirtyPath,
+    Repository,
+    Rules,
+    Untracked,
+    files_beside,
+    is_rule_file,
+    working_state,
+)
 from gitrag.git.overlay import Overlay as GitOverlay
 from gitrag.git.overlay import overlay as git_overlay
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
+from gitrag.indexing.cutting import cut_waiting
 from gitrag.indexing.plan import Plan, plan
-from gitrag.indexing.preparation import left_out_record, prepare_all, prepare_paths
+from gitrag.indexing.preparation import prepare_paths
 from gitrag.model import Head, Skip, TreeEntry
 from gitrag.store import content, views
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.content import ContentRecord, PendingContent
+from gitrag.store.content import PendingContent
 from gitrag.store.views import Overlay, View
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
-
     from gitrag.store.connection import Connection
-
-_BATCH_BYTES = 4 << 20
-"""Source cut between two transactions: a second or two of work, and some 30 MB of rows."""
-
-_POOL_FROM_BYTES = 3 << 20
-"""More source than this is shared among processes; less is done before they have started."""
-
-_OVERHEAD_BYTES = 2_000
-"""What a content costs beside its bytes, so that ten thousand tiny files are not one batch."""
-
-_GROUP = 16
-"""Contents handed to a process at once."""
 
 _FIRST_LINE_BYTES = 256
 
@@ -52,12 +50,26 @@ class Options:
     Attributes:
         max_bytes: Larger contents are left out.
         exclude: Globs of paths to leave out.
+        places: Where decisions, specifications and modules are.
         processes: How many may cut source at once.
     """
 
     max_bytes: int
     exclude: tuple[str, ...] = ()
+    places: Places = USUAL_PLACES
     processes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """How many indexed documents are new, have another content, and are gone."""
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+
+
+NO_DOCUMENTS = Documents()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +80,21 @@ class Refreshed:
         view: The view of HEAD's tree.
         overlay: The uncommitted changes on top of it.
         head: Where HEAD was.
-        changed: Paths new or changed in the view since the last refresh.
-        removed: Paths gone from the view since then.
+        documents: What is new, changed and gone since the last refresh.
         dirty: Paths with uncommitted changes.
         cut: Contents read and cut now.
         waiting: Contents left for later, for want of time.
+        recorded: Whether something had changed, so that it was written down.
     """
 
     view: View
     overlay: Overlay
     head: Head
-    changed: int = 0
-    removed: int = 0
+    documents: Documents = NO_DOCUMENTS
     dirty: int = 0
     cut: int = 0
     waiting: int = 0
+    recorded: bool = False
 
 
 class _Reader:
@@ -133,7 +145,8 @@ class Snapshot:
         options: What to leave out, how many processes.
         slot: Whose view it is: the worktree's id, or ``REVISION``.
         head: Where HEAD, or the revision, is.
-        changes: The uncommitted changes on top of it.
+        changes: What is on top of it: uncommitted changes, and issues.
+        dirty: How many of them are uncommitted changes.
         rules_key: Signs what the rules are made of beside HEAD's tree.
         reader: Reads contents of both.
     """
@@ -143,31 +156,50 @@ class Snapshot:
     slot: str
     head: Head
     changes: tuple[Change, ...]
+    dirty: int
     rules_key: str
     reader: _Reader
+
+    @property
+    def key(self) -> tuple[str, Head, tuple[Change, ...], str]:
+        """What it says, without the means to read it."""
+        return self.slot, self.head, self.changes, self.rules_key
 
 
 REVISION = ":revision"
 """The slot of a revision that no worktree stands on; a worktree's id has no colon."""
 
 
-def look(repo: Repository, options: Options, *, committed_only: bool = False) -> Snapshot:
+def look(
+    repo: Repository,
+    options: Options,
+    *,
+    committed_only: bool = False,
+    with_issues: bool = True,
+    untracked: Untracked[DirtyPath] | None = None,
+) -> Snapshot:
     """Ask git where a worktree stands.
 
     Args:
         repo: The repository, at the worktree.
         options: What to leave out, how many processes.
-        committed_only: Leave uncommitted changes alone.
+        committed_only: Leave uncommitted changes alone, and issues too.
+        with_issues: Look for issues, which git ignores.
+        untracked: What earlier looks found untracked, of a process that looks often.
     """
     if repo.root is None or committed_only:
-        return Snapshot(repo, options, repo.worktree, repo.head(), (), _rules_key(options), _Reader(repo))
-    overlay = git_overlay(repo, max_bytes=options.max_bytes)
+        return Snapshot(repo, options, repo.worktree, repo.head(), (), 0, _rules_key(options), _Reader(repo))
+    overlay = git_overlay(repo, working_state(repo, untracked=untracked), max_bytes=options.max_bytes)
+    dirty = len(overlay.changes)
+    if with_issues:
+        overlay = replace(overlay, changes=(*overlay.changes, *_issues(repo.root, options, overlay)))
     return Snapshot(
         repo,
         options,
         repo.worktree,
         overlay.head,
         overlay.changes,
+        dirty,
         _rules_key(options, overlay.changes),
         _Reader(repo, overlay),
     )
@@ -180,7 +212,14 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
         UsageError: There is no such revision.
     """
     head = repo.resolve(revision)
-    return Snapshot(repo, options, REVISION, head, (), _rules_key(options), _Reader(repo))
+    return Snapshot(repo, options, REVISION, head, (), 0, _rules_key(options), _Reader(repo))
+
+
+def _issues(root: Path, options: Options, overlay: GitOverlay) -> Iterator[Change]:
+    """Find the issues that `git status` does not list, which it does where .sdd/ is not ignored."""
+    listed = {change.path for change in overlay.changes}
+    found = files_beside(root, issues.DIRECTORY, ".md", most=issues.MOST_ISSUES, max_bytes=options.max_bytes)
+    yield from (change for change in found if change.path not in listed)
 
 
 def known(db: Connection, now: Snapshot) -> Refreshed | None:
@@ -189,18 +228,24 @@ def known(db: Connection, now: Snapshot) -> Refreshed | None:
     return found and replace(found[0], waiting=len(found[1]))
 
 
+def recorded(db: Connection, now: Snapshot, view: View) -> Overlay:
+    """Give what lies on top of a view, as far as the store knows it."""
+    changes = _plan(now, now.changes, views.rule_files(db, view), _modules_of(db, view))
+    return views.overlay(db, changes.removed, changes.added, partly=True) or Overlay()
+
+
 def _known(db: Connection, now: Snapshot) -> tuple[Refreshed, list[PendingContent]] | None:
     view = views.current(db, now.slot)
     if view is None or (view.tree, view.rules) != (now.head.tree, now.rules_key):
         return None
     overlay = Overlay()
     if now.changes:
-        changes = _plan(now, now.changes, views.rule_files(db, view))
+        changes = _plan(now, now.changes, views.rule_files(db, view), _modules_of(db, view))
         found = views.overlay(db, changes.removed, changes.added)
         if found is None:
             return None
         overlay = found
-    refreshed = Refreshed(view, overlay, now.head, dirty=len(now.changes))
+    refreshed = Refreshed(view, overlay, now.head, dirty=now.dirty)
     return refreshed, _waiting(db, refreshed)
 
 
@@ -227,10 +272,12 @@ def refresh(
         found = _known(db, now)
     if found is None:
         with store.write("updating the view") as db:
-            refreshed = _record(db, now)
-            found = refreshed, _waiting(db, refreshed)
+            found = _known(db, now)  # another process may have done it while this one waited
+            if found is None:
+                refreshed = _record(db, now)
+                found = refreshed, _waiting(db, refreshed)
     refreshed, waiting = found
-    cut = _cut(store, now, waiting, deadline, advance) if waiting else 0
+    cut = cut_waiting(store, now, waiting, deadline, advance) if waiting else 0
     return replace(refreshed, cut=cut, waiting=len(waiting) - cut)
 
 
@@ -243,7 +290,7 @@ def lacking(db: Connection, now: Snapshot) -> tuple[list[tuple[int, int]], int]:
     """
     repo = now.repo
     changes = [Change(entry.path, entry) for entry in repo.entries(now.head.tree)]
-    difference = _plan(now, changes, _rule_files(repo, changes))
+    difference = _plan(now, changes, _rule_files(repo, changes), ())
     held = [(entry.blob, entry.language) for entry in difference.added if not entry.skip]
     found = content.look_up(db, held)
     unread = {item.content_id for item in content.pending(db, found.values(), None)}
@@ -278,7 +325,12 @@ def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
         for change in changes
         if is_rule_file(change.path)
     )
-    facts = (Rules.build({}, options.exclude).signature, options.max_bytes, dirty)
+    facts = (
+        Rules.build({}, options.exclude).signature,
+        options.max_bytes,
+        options.places.signature(),
+        dirty,
+    )
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
@@ -287,15 +339,41 @@ def _waiting(db: Connection, refreshed: Refreshed) -> list[PendingContent]:
     return content.pending(db, own, refreshed.view.view_id)
 
 
-def _plan(now: Snapshot, changes: Sequence[Change], files: Mapping[str, bytes]) -> Plan:
-    """Decide what changes, under the rules that HEAD's rule files give."""
+def _plan(
+    now: Snapshot, changes: Sequence[Change], files: Mapping[str, bytes], modules: tuple[Module, ...]
+) -> Plan:
+    """Decide what changes, under the rules that HEAD's rule files give and with the modules of its tree."""
     limit = now.options.max_bytes
     return plan(
         changes,
         _rules(files, now),
         now.reader.first_line,
         lambda entry: now.reader.size(entry.blob) > limit,
+        Layout(now.options.places, modules).collection,
     )
+
+
+def workspace(repo: Repository, options: Options, tree: str) -> Workspace:
+    """Find the modules of a tree: those configured, else those that its manifests name."""
+    return _workspace(repo, options, list(repo.entries(tree)))
+
+
+def _workspace(repo: Repository, options: Options, entries: Sequence[TreeEntry]) -> Workspace:
+    if options.places.modules:
+        return Workspace(configured(options.places.modules))
+    manifests = {entry.path: entry for entry in entries if is_manifest(entry.path) and _is_regular(entry)}
+
+    def read(path: str) -> bytes | None:
+        try:
+            return repo.read_blob(manifests[path].blob)
+        except BlobError:
+            return None
+
+    return detect(manifests, read)
+
+
+def _modules_of(db: Connection, view: View) -> tuple[Module, ...]:
+    return tuple(Module(name, directory) for name, directory in views.modules(db, view))
 
 
 def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
@@ -312,35 +390,61 @@ def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
 def _record(db: Connection, now: Snapshot) -> Refreshed:
     """Write the view of HEAD's tree and what lies on top of it."""
     slot, head = now.slot, now.head
+    views.forget_worktrees(db, [*now.repo.worktrees(), REVISION])
     view = views.current(db, slot)
-    changed = removed = 0
-    if view is None or (view.tree, view.rules) != (head.tree, now.rules_key):
+    moves = view is None or (view.tree, view.rules) != (head.tree, now.rules_key)
+    before = views.held(db, view.view_id) if view is not None and moves else {}
+    if view is None or moves:
         twin = views.find(db, head.tree, now.rules_key)
         if twin is not None:
             view = View(twin.view_id, twin.tree, twin.rules, head.commit)
             views.point(db, slot, view)
         else:
-            view, difference = _move_view(db, now, view)
-            changed, removed = len(difference.added), len(difference.removed)
+            view = _move_view(db, now, view)
+    documents = _compare(before, views.held(db, view.view_id)) if moves else NO_DOCUMENTS
     overlay = Overlay()
     if now.changes:
-        on_top = _plan(now, now.changes, views.rule_files(db, view))
+        on_top = _plan(now, now.changes, views.rule_files(db, view), _modules_of(db, view))
         views.record_paths(db, prepare_paths(_unknown(db, on_top)))
-        content.ensure(db, [(entry.blob, entry.language) for entry in on_top.added if not entry.skip])
+        own = [(entry.blob, entry.language) for entry in on_top.added if not entry.skip]
+        seen = content.look_up(db, own)
+        content.ensure(db, own)
         found = views.overlay(db, on_top.removed, on_top.added)
         if found is None:
             raise AssertionError("what was just recorded is not there")
         overlay = found
-    return Refreshed(view, overlay, head, changed, removed, len(now.changes))
+        documents = _with_new(documents, overlay, set(seen.values()), views.held(db, view.view_id))
+    views.touch(db, view)
+    return Refreshed(view, overlay, head, documents, now.dirty, recorded=True)
 
 
-def _move_view(db: Connection, now: Snapshot, view: View | None) -> tuple[View, Plan]:
+def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> Documents:
+    """Count what differs between what two views hold, content ids by path ids."""
+    both = before.keys() & after.keys()
+    return Documents(
+        len(after) - len(both), sum(before[path] != after[path] for path in both), len(before) - len(both)
+    )
+
+
+def _with_new(documents: Documents, overlay: Overlay, seen: set[int], held: Mapping[int, int]) -> Documents:
+    """Add the uncommitted documents whose content was not known before."""
+    new = [path for path, content_id in overlay.entries if content_id not in seen]
+    updated = sum(path in held for path in new)
+    return Documents(documents.added + len(new) - updated, documents.updated + updated, documents.removed)
+
+
+def _move_view(db: Connection, now: Snapshot, view: View | None) -> View:
     """Make the view of HEAD's tree, from the difference with the nearest one where the rules allow."""
     repo, head = now.repo, now.head
     base = view if view and view.rules == now.rules_key else views.nearest(db, now.rules_key)
     if base is not None and not repo.has_object(base.tree):
         base = None  # rewritten and pruned since
     changes = list(repo.diff(base.tree, head.tree)) if base else []
+    modules = _modules_of(db, base) if base else ()
+    if base is None or any(is_manifest(change.path) for change in changes):
+        found = workspace(repo, now.options, head.tree).modules
+        if found != modules:  # another layout: every path may be in another collection
+            base, modules = None, found
     if base is None or any(is_rule_file(change.path) for change in changes):
         base = None
         changes = [Change(entry.path, entry) for entry in repo.entries(head.tree)]
@@ -348,9 +452,9 @@ def _move_view(db: Connection, now: Snapshot, view: View | None) -> tuple[View, 
         content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the limit, or the clone, may be another
     else:
         files = views.rule_files(db, base)
-    difference = _plan(now, changes, files)
+    difference = _plan(now, changes, files, modules)
     views.record_paths(db, prepare_paths(_unknown(db, difference)))
-    moved = views.replace(
+    return views.replace(
         db,
         now.slot,
         base=base,
@@ -360,127 +464,9 @@ def _move_view(db: Connection, now: Snapshot, view: View | None) -> tuple[View, 
         removed=difference.removed,
         added=difference.added,
         rule_files=files,
+        modules=[(module.name, module.directory) for module in modules],
     )
-    return moved, difference
 
 
 def _unknown(db: Connection, difference: Plan) -> list[str]:
     return views.unknown_paths(db, [entry.path for entry in difference.added])
-
-
-def _cut(
-    store: Store,
-    now: Snapshot,
-    waiting: Sequence[PendingContent],
-    deadline: float | None,
-    advance: Callable[[int, int], None],
-) -> int:
-    """Cut contents and write them, a batch a transaction; give the number done before the deadline."""
-    done = 0
-    sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
-    parallel = now.options.processes > 1 and sum(sizes.values()) > _POOL_FROM_BYTES
-    with _pool(now.options.processes if parallel else 1) as pool:
-        batches = _batches(waiting, sizes)
-        batch: list[PendingContent] | None = next(batches)
-        running = _start(pool, now, batch) if batch else None
-        while running is not None:
-            records = running()
-            batch = None if deadline and time.monotonic() > deadline else next(batches, None)
-            running = _start(pool, now, batch) if batch else None
-            with store.write("writing chunks", make=False) as db:
-                content.write(db, records)
-            done += len(records)
-            advance(done, len(waiting))
-    return done
-
-
-def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Iterator[list[PendingContent]]:
-    batch: list[PendingContent] = []
-    room = _BATCH_BYTES
-    for item in waiting:
-        batch.append(item)
-        room -= sizes[item.content_id] + _OVERHEAD_BYTES
-        if room < 0:
-            yield batch
-            batch, room = [], _BATCH_BYTES
-    if batch:
-        yield batch
-
-
-def _start(
-    pool: ProcessPoolExecutor | None,
-    now: Snapshot,
-    batch: Sequence[PendingContent],
-) -> Callable[[], list[ContentRecord]]:
-    """Begin to cut a batch; the function that is given back waits for the records."""
-    from concurrent.futures.process import BrokenProcessPool  # 20 ms that a search has no need of
-
-    jobs: list[tuple[int, bytes, str | None, int]] = []
-    left_out: list[ContentRecord] = []
-    for item in batch:
-        try:
-            data = now.reader.read(item.blob)
-            jobs.append((item.content_id, data, item.language, now.options.max_bytes))
-        except BlobError:
-            if not now.reader.is_dirty(item.blob):  # a file that has just changed again may come back
-                left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
-    if pool is None:
-        return lambda: [*left_out, *prepare_all(jobs)]
-    try:
-        with _without_interrupts():
-            groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
-    except BrokenProcessPool:
-        groups = []
-
-    def wait() -> list[ContentRecord]:
-        try:
-            records = [record for group in groups for record in group.result()]
-        except BrokenProcessPool:  # one of its processes was killed, for want of memory perhaps
-            records = []
-        return [*left_out, *(records or prepare_all(jobs))]
-
-    return wait
-
-
-@contextmanager
-def _pool(processes: int) -> Iterator[ProcessPoolExecutor | None]:
-    if processes < 2:
-        yield None
-        return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    # Not forked: the parent's DuckDB and onnxruntime threads would leave their locks behind.
-    spawn = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=spawn, initializer=_begin_in_pool)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back while processes are started: they inherit that, and are deaf to it from the start."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin_in_pool() -> None:
-    """Begin as a process of a pool, and end when its parent is gone: one that was killed cannot tell it."""
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is there: the pool has a process a core
-    import multiprocessing
-
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_outlive, args=[parent.sentinel], daemon=True).start()
-
-
-def _outlive(parent: int) -> None:
-    from multiprocessing.connection import wait
-
-    wait([parent])
-    os._exit(1)

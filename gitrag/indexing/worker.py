@@ -7,6 +7,7 @@ looks for marks before it ends. So a burst of fifty commits leads to one catch-u
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import sys
 from collections.abc import Callable
@@ -18,6 +19,17 @@ from gitrag.store.lock import FileLock, Holder, is_held, read_holder, write_hold
 
 _NICENESS = 10
 """Of 19; the hooks start it with the same."""
+
+
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30}
+"""The number of Linux's ioprio_set(2), which neither Python nor libc has a function for."""
+
+_OWN_PROCESS = 1
+_IDLE_CLASS = 3 << 13
+"""IOPRIO_WHO_PROCESS, and class IOPRIO_CLASS_IDLE at level 0."""
+
+_IDLE_LOAD = 0.25
+"""Of a process a processor, on average over the last minute: less is nobody's work to speak of."""
 
 
 class Worker:
@@ -91,9 +103,23 @@ def running(directory: Path) -> Holder | None:
 
 
 def lower_priority() -> None:
-    """Let everything else on the machine go first."""
+    """Let everything else on the machine go first, at its processors and, on Linux, at its disks."""
     with suppress(OSError, AttributeError):  # Windows has no nice
         os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
+    call = _IOPRIO_SET.get(platform.machine())
+    if sys.platform == "linux" and call is not None:
+        import ctypes
+
+        ctypes.CDLL(None).syscall(call, _OWN_PROCESS, 0, _IDLE_CLASS)  # refused, it stays as it is
+
+
+def processors() -> int:
+    """Tell how many processors to use: half of them, and the others too while nobody else does."""
+    count = os.cpu_count() or 1
+    with suppress(OSError, AttributeError):
+        if os.getloadavg()[0] < count * _IDLE_LOAD:
+            return count
+    return max(1, count // 2)
 
 
 def end_on_request() -> None:

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag.git import Rules
-from gitrag.git.repository import FILE_MODE
-from gitrag.model import Chunk, Kind, Skip
+from gitrag.corpus.documents import Document
+from gitrag.git import matcher
+from gitrag.model import Chunk, Kind
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence, gather
 from gitrag.search.question import Question
 from gitrag.search.snippet import Line, snippet
 from gitrag.store import candidates, content
-from gitrag.store.candidates import Files, Filters, Near
+from gitrag.store.candidates import Filters, Near, Scope
+from gitrag.store.memo import Memo
 from gitrag.store.views import Overlay
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ class Hit:
         bm25: The chunk's BM25.
         cosine: The chunk's cosine with the question; -1 where it is not known.
         reasons: What put the file here: features (``evidence.gather``) and what each added.
+        content_id: The store's id of what the file holds.
+        document: The file as a document of its collection; None for code.
+        note: A sentence or two of the document that bear on the question.
     """
 
     path: str
@@ -65,6 +69,9 @@ class Hit:
     bm25: float
     cosine: float
     reasons: tuple[tuple[str, float], ...]
+    content_id: int = 0
+    document: Document | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,8 @@ def ask(
     limit: int,
     min_score: float,
     every_chunk: bool = False,
+    memo: Memo | None = None,
+    each_alone: bool = False,
 ) -> Found:
     """Answer a question from the store.
 
@@ -115,17 +124,31 @@ def ask(
         limit: How many hits at most.
         min_score: Hits below are left out.
         every_chunk: Give each chunk a hit of its own, not each file.
+        memo: Where what the next question needs too is kept.
+        each_alone: Score each file by its own evidence alone.
     """
-    allowed = _allowed(db, scoped.filters)
-    files = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, allowed)
+    memo = memo or Memo()
+    allowed = memo.get(("allowed", scoped.filters.globs), lambda: _allowed(db, scoped.filters))
+    scope = candidates.open_scope(
+        db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed, memo=memo
+    )
+    files = scope.files
     if not len(files) or not question.words:
         return Found()
-    evidence = collect(db, question, files, scoped.filters, vector)
+    evidence = collect(db, question, scope, vector, memo)
     sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}
-    paths = candidates.read_paths(db, list(places.values()))
+    paths = candidates.read_paths(db, list(places.values()), memo)
     names = {file: paths[path_id] for file, path_id in places.items()}
-    found = ranking.rank(evidence, sums, files.content_id, names, limit=limit, min_score=min_score)
+    found = ranking.rank(
+        evidence,
+        sums,
+        files.content_id,
+        names,
+        limit=limit,
+        min_score=min_score,
+        each_alone=each_alone,
+    )
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
     wanted = [(item, item.chunks[: 1 + _ALSO]) for item in found]
@@ -142,6 +165,7 @@ def ask(
             bm25=float(evidence.bm25[first]),
             cosine=float(evidence.cosine[first]),
             reasons=item.reasons,
+            content_id=int(files.content_id[item.file]),
         )
         for item, (first, *others) in shown
     )
@@ -163,23 +187,23 @@ def _telling_first(
 def collect(
     db: Connection,
     question: Question,
-    files: Files,
-    filters: Filters,
+    scope: Scope,
     vector: NDArray[np.float32] | None,
+    memo: Memo | None = None,
 ) -> Evidence:
-    """Read what bears on a question and turn it into evidence; the connection has the scope."""
+    """Read what bears on a question and turn it into evidence."""
     import numpy as np
 
     near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
     if vector is not None:
-        near = candidates.nearest(db, vector, filters, NEAREST)
+        near = candidates.nearest(db, scope, vector, NEAREST, memo)
     return gather(
         question,
-        files,
-        candidates.postings(db, question.hashes, filters),
+        scope.files,
+        candidates.postings(db, scope, question.hashes, memo),
         near,
-        candidates.definitions(db, question.names, filters),
-        candidates.path_words(db, question.hashes),
+        candidates.definitions(db, scope, question.names),
+        candidates.path_words(db, scope, question.hashes, memo),
     )
 
 
@@ -190,8 +214,5 @@ def _place(chunk: Chunk) -> Place:
 def _allowed(db: Connection, filters: Filters) -> Sequence[int] | None:
     if not filters.globs:
         return None
-    # Written as exclusions are, by the same bounded matcher: what would be excluded is what is wanted.
-    rules = Rules.build({}, filters.globs)
-    return [
-        path_id for path_id, path in candidates.all_paths(db) if rules.skip(path, FILE_MODE) is Skip.IGNORED
-    ]
+    wanted = matcher(filters.globs)
+    return [path_id for path_id, path in candidates.all_paths(db) if wanted(path)]

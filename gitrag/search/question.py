@@ -15,11 +15,11 @@ MOST_TERMS = 64
 _ASKING = frozenset(
     """
     a about an and any are as at be been by can code could do does each for from get gets has have how i if
-    in into is it its me of on or our should show so some that the their them then there these they this to
-    used using was we what when where which who why will with work works would you
+    in into is it its me not of on or our should show so some that the their them then there these they this
+    to use used using was we what when where which who why will with work works would you
     """.split()
 )
-_STOP_WORDS = _ASKING | {stem(word) for word in _ASKING}
+STOP_WORDS = _ASKING | {stem(word) for word in _ASKING}
 """Words that ask rather than name. They count only where a question has no others."""
 
 _PROGRAM_NAME = re.compile(r"[a-z0-9][A-Z]|\w_\w|\d|\.\w|::|^[A-Z]|^_")
@@ -58,7 +58,7 @@ def read(text: str) -> Question:
     """Read a question."""
     text = " ".join(text.split())
     found = terms.query_terms(text)
-    words = [word for word in found if word not in _STOP_WORDS] or found
+    words = [word for word in found if word not in STOP_WORDS] or found
     words = words[:MOST_TERMS]
     parts = frozenset(terms.parts_of(text))
     identifiers = terms.identifiers(text)[:MOST_TERMS]

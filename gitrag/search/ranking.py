@@ -109,6 +109,7 @@ def rank(
     *,
     limit: int,
     min_score: float,
+    each_alone: bool = False,
 ) -> list[Ranked]:
     """Give the best files, best first.
 
@@ -119,6 +120,8 @@ def rank(
         ties: For each of the candidates what decides between equals: its path.
         limit: How many at most.
         min_score: Those below are left out.
+        each_alone: Score each file by its own evidence alone. Of a few documents all are on any page that
+            answers, so that being on it says nothing.
     """
     order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
     if not order:
@@ -133,6 +136,8 @@ def rank(
         seen.add(int(twins[file]))
         behind = math.exp((sums[file] - best) / _FAR_BEHIND)
         score = sure * (_SHARE_KEPT + (1 - _SHARE_KEPT) * behind)
+        if each_alone:
+            score = min(chance(evidence, file, alone=True), *(item.score for item in found[-1:]), 1.0)
         if score < min_score or len(found) == limit:
             break
         found.append(Ranked(file, score, _chunks(evidence, file), reasons(evidence, file)))
@@ -174,15 +179,21 @@ def reasons(evidence: Evidence, file: int) -> tuple[tuple[str, float], ...]:
     )
 
 
-def chance(evidence: Evidence, first: int) -> float:
-    """Say how likely it is that the files answer the question, in [0, 1]; ``first`` is ranked first."""
-    facts = question_facts(evidence, first)
+def chance(evidence: Evidence, first: int, *, alone: bool = False) -> float:
+    """Say how likely it is that the files answer the question, in [0, 1].
+
+    Args:
+        evidence: What speaks for the files.
+        first: The file that is ranked first.
+        alone: Whether it has to answer by itself.
+    """
+    facts = question_facts(evidence, first, alone=alone)
     weights = CHANCE if "cosine" in facts else CHANCE_BY_WORDS
     return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in facts.items())))
 
 
-def question_facts(evidence: Evidence, first: int) -> dict[str, float]:
-    """Give what says whether there is an answer at all.
+def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> dict[str, float]:
+    """Give what says whether there is an answer at all; ``alone``, by the first file's evidence only.
 
     - ``cosine``: that of the nearest chunk, and ``above``: by how much it stands out, over the median of the
       nearest 1,000; left out where no vector is known
@@ -196,7 +207,7 @@ def question_facts(evidence: Evidence, first: int) -> dict[str, float]:
     coverage, defines = evidence.features["coverage"], evidence.features["defines"]
     facts = {
         "bias": 1.0,
-        "coverage": float(coverage.max(initial=0.0)),
+        "coverage": float(coverage[first] if alone else coverage.max(initial=0.0)),
         "first_coverage": float(coverage[first]),
         "unknown_name": float(evidence.is_name and not defines.any()),
     }
@@ -204,7 +215,8 @@ def question_facts(evidence: Evidence, first: int) -> dict[str, float]:
     if len(known):
         # A few chunks have no middle to stand out from: those that are missing count as unrelated.
         around = np.concatenate([known, np.zeros(max(0, _FEW - len(known)), dtype=np.float32)])
-        facts["cosine"] = float(known.max())
+        own = evidence.cosine[evidence.file == first] if alone else known
+        facts["cosine"] = float(own.max(initial=0.0))
         facts["above"] = facts["cosine"] - float(np.median(around))
     return facts
 

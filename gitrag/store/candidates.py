@@ -1,18 +1,21 @@
 """What the store knows that bears on a question: the files it may find, and the rows that speak for them.
 
-All work on a *scope*, a temporary table of the files that the question may find: those of a view with an
-overlay on top, filtered. So a filter acts before any cut. Rows come as NumPy columns; what they are worth is
-the ranker's to say (`gitrag/search`).
+All work on a *scope*: the files that the question may find, those of a view with an overlay on top, filtered,
+and their chunks. So a filter acts before any cut. Rows come as NumPy columns, joined here and not by DuckDB:
+the columns of a scope serve every statement, and the next question too where the index is kept in memory.
+What they are worth is the ranker's to say (`gitrag/search`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, run
+from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 from gitrag.store.schema import DIMENSIONS
 from gitrag.store.views import Overlay
@@ -42,14 +45,19 @@ class Filters:
         kinds: Kinds of chunk; none means all.
         languages: Languages; none means all.
         globs: Patterns of paths as in .gitignore; none means all.
+        collections: Names of collections, without the repository's slug; None means all.
     """
 
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     globs: tuple[str, ...] = ()
+    collections: tuple[str, ...] | None = None
 
 
 NO_FILTERS = Filters()
+POSTINGS = frozenset({"postings", "path_postings"})
+"""Tables of what has a term."""
+NO_OVERLAY = Overlay()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,27 @@ class Files:
     def __len__(self) -> int:
         """Count the files."""
         return len(self.path_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The files that a question may find, and their chunks, a row for each file that a chunk is in.
+
+    Attributes:
+        files: The files, by ascending path id.
+        path_text: int32, a row a file: the text of its path's words.
+        chunk_id: int32, ascending.
+        file: int32, number of the file.
+        text_id: int32, the text that is embedded for the chunk; 0 for none.
+        length: int32, the chunk's number of weighted terms.
+    """
+
+    files: Files
+    path_text: NDArray[np.int32]
+    chunk_id: NDArray[np.int32]
+    file: NDArray[np.int32]
+    text_id: NDArray[np.int32]
+    length: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,137 +173,213 @@ class PathWords:
 def open_scope(
     db: DuckDBPyConnection,
     view_id: int | None,
-    overlay: Overlay,
-    filters: Filters,
-    path_ids: Sequence[int] | None,
-) -> Files:
-    """Make the temporary table ``scope`` (file, path_id, content_id) and read what its files are.
+    overlay: Overlay = NO_OVERLAY,
+    filters: Filters = NO_FILTERS,
+    *,
+    path_ids: Sequence[int] | None = None,
+    memo: Memo | None = None,
+) -> Scope:
+    """Read what files a question may find, and their chunks.
 
     Args:
         db: An open connection; reading is enough.
         view_id: The view; None for the overlay alone.
         overlay: What lies on top of it.
-        filters: Languages; kinds are of chunks, not of files.
+        filters: Languages, collections and kinds of chunk.
         path_ids: The only paths allowed, or None for all.
+        memo: Where a scope is kept for the next question.
     """
-    columns: list[NDArray[Any]] = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
-    ]
-    own = "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0"
-    conditions = ["contents.chunks > 0"]
-    parameters: list[object] = [view_id]
-    if overlay.masked:
-        _table(db, "masked", integers(overlay.masked))
-        own += " AND path_id NOT IN (FROM masked)"
-    if path_ids is not None:
-        _table(db, "allowed", integers(path_ids))
-        conditions.append("path_id IN (FROM allowed)")
-    if filters.languages:
-        conditions.append("language IN (SELECT unnest(?))")
-        parameters.append(list(filters.languages))
-    run(
-        db,
-        columns,
-        "CREATE OR REPLACE TEMP TABLE scope AS"
-        " SELECT (row_number() OVER (ORDER BY path_id) - 1)::INTEGER AS file, path_id, content_id"
-        f" FROM ({own} UNION ALL SELECT column0, column1 FROM columns) JOIN contents USING (content_id)"
-        f" WHERE {' AND '.join(conditions)}",
-        parameters,
+    only = None if path_ids is None else tuple(path_ids)
+    return (memo or Memo()).get(
+        ("scope", view_id, overlay, filters, only), lambda: _read_scope(db, view_id, overlay, filters, only)
     )
-    found = db.execute(
-        "SELECT path_id, content_id, language, traits, top, name_terms, contents.chunks, length"
-        " FROM scope JOIN contents USING (content_id) JOIN paths USING (path_id) ORDER BY file"
-    ).fetchnumpy()
-    return Files(**found)
 
 
-def postings(db: DuckDBPyConnection, terms: Sequence[int], filters: Filters) -> Postings:
-    """Find the scope's chunks that have a question's terms.
+def _read_scope(
+    db: DuckDBPyConnection,
+    view_id: int | None,
+    overlay: Overlay,
+    filters: Filters,
+    path_ids: Sequence[int] | None,
+) -> Scope:
+    import numpy as np
 
-    Args:
-        db: The connection that has the scope.
-        terms: The question's distinct hashed terms.
-        filters: Kinds of chunk.
-    """
-    columns: list[NDArray[Any]] = [hashes(terms), integers(range(len(terms)))]
-    condition, parameters = _kinds(filters)
-    found = run(
+    wanted = filters.collections
+    changed = [
+        entry
+        for entry, collection in zip(overlay.entries, overlay.collections or repeat("code"), strict=False)
+        if wanted is None or collection in wanted
+    ]
+    columns: list[NDArray[Any]] = [
+        integers(path for path, _ in changed),
+        integers(content for _, content in changed),
+    ]
+    languages = "language IN (SELECT unnest(?))" if filters.languages else "true"
+    collections = "true" if wanted is None else "collection IN (SELECT unnest(?))"
+    rows = run(
         db,
         columns,
-        "SELECT column1 AS term, chunk_id, file, tf, chunks.length FROM postings"
-        " JOIN columns ON term = column0 JOIN chunks USING (chunk_id) JOIN scope USING (content_id)"
-        f" WHERE {condition}",
-        parameters,
+        "SELECT path_id, content_id, language, traits, top, name_terms, contents.chunks, length,"
+        " text_id AS path_text, on_top"
+        " FROM (SELECT path_id, content_id, false AS on_top FROM entries"
+        f" WHERE view_id = ? AND content_id <> 0 AND {collections}"
+        " UNION ALL SELECT column0, column1, true FROM columns)"
+        " JOIN contents USING (content_id) JOIN paths USING (path_id)"
+        f" WHERE contents.chunks > 0 AND {languages} ORDER BY path_id",
+        [
+            view_id,
+            *([] if wanted is None else [list(wanted)]),
+            *([list(filters.languages)] if filters.languages else []),
+        ],
     ).fetchnumpy()
-    frequency = found["tf"].astype("int32")
+    on_top = rows.pop("on_top")
+    kept = on_top | ~np.isin(rows["path_id"], integers(overlay.masked))
+    if path_ids is not None:
+        kept &= np.isin(rows["path_id"], integers(path_ids))
+    path_text = rows.pop("path_text")[kept]
+    files = Files(**{name: column[kept] for name, column in rows.items()})
+    kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
+    columns = [np.unique(files.content_id)]
+    # Of a whole view nearly all chunks are wanted: then a semi-join only costs.
+    among = "" if wanted is None else "SEMI JOIN columns ON content_id = column0"
+    chunks = run(
+        db,
+        columns,
+        f"SELECT chunk_id, content_id, text_id, length FROM chunks {among} WHERE {kinds} ORDER BY chunk_id",
+        [list(filters.kinds)] if filters.kinds else [],
+    ).fetchnumpy()
+    order = np.argsort(files.content_id, kind="stable")
+    chunk, place = _matches(files.content_id[order], chunks["content_id"])
+    return Scope(
+        files,
+        path_text,
+        chunks["chunk_id"][chunk],
+        order[place].astype(np.int32),
+        chunks["text_id"][chunk],
+        chunks["length"][chunk],
+    )
+
+
+def _matches(keys: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Join: give every pair of places in ``wanted`` and in ``keys``, ascending ids, that hold the same."""
+    import numpy as np
+
+    ends = np.cumsum(np.bincount(keys, minlength=1 + wanted.max(initial=0)))
+    first = ends[wanted - 1] * (wanted > 0)
+    found = ends[wanted] - first
+    return np.repeat(np.arange(len(wanted)), found), _runs(first, found)
+
+
+def _runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
+    """Give the places of runs that begin at some places, one run after the other."""
+    import numpy as np
+
+    places: NDArray[np.intp] = np.arange(lengths.sum()) + np.repeat(
+        first - np.cumsum(lengths) + lengths, lengths
+    )
+    return places
+
+
+def postings(
+    db: DuckDBPyConnection, scope: Scope, terms: Sequence[int], memo: Memo | None = None
+) -> Postings:
+    """Find the scope's chunks that have a question's terms, distinct and hashed."""
+    found = _with_terms(db, "postings", terms, memo or Memo())
+    row, place = _matches(scope.chunk_id, found["chunk_id"])
+    frequency = found["tf"][row].astype("int32")
     return Postings(
-        found["term"],
-        found["chunk_id"],
-        found["file"],
+        found["place"][row],
+        scope.chunk_id[place],
+        scope.file[place],
         frequency & (IN_NAME - 1),
         (frequency & IN_NAME) > 0,
-        found["length"],
+        scope.length[place],
     )
 
 
-def nearest(db: DuckDBPyConnection, question: NDArray[np.float32], filters: Filters, limit: int) -> Near:
+def read_postings(db: DuckDBPyConnection, table: str) -> dict[str, NDArray[Any]]:
+    """Read a table of postings whole, in columns, by term."""
+    return db.execute(f"FROM {table} ORDER BY term").fetchnumpy()
+
+
+def _with_terms(
+    db: DuckDBPyConnection, table: str, terms: Sequence[int], memo: Memo
+) -> dict[str, NDArray[Any]]:
+    """Read the rows of a table of postings that have one of some terms, and which: its ``place``."""
+    import numpy as np
+
+    wanted, places = hashes(terms), integers(range(len(terms)))
+    if not memo.lasting:
+        columns: list[NDArray[Any]] = [wanted, places]
+        sql = f"SELECT {table}.*, column1 AS place FROM {table} JOIN columns ON term = column0"
+        return run(db, columns, sql).fetchnumpy()
+    every = memo.get(table, lambda: read_postings(db, table))
+    first = np.searchsorted(every["term"], wanted, "left")
+    found = np.searchsorted(every["term"], wanted, "right") - first
+    rows = _runs(first, found)
+    return {name: column[rows] for name, column in every.items()} | {"place": np.repeat(places, found)}
+
+
+def nearest(
+    db: DuckDBPyConnection,
+    scope: Scope,
+    question: NDArray[np.float32],
+    limit: int,
+    memo: Memo | None = None,
+) -> Near:
     """Find the scope's chunks that are nearest to a question in meaning.
 
     Where there are many, the signs of all vectors choose some chunks, whose vectors then decide. Of two
     vectors whose signs differ in h of n places the angle is about πh/n (Charikar, 2002).
 
     Args:
-        db: The connection that has the scope.
+        db: An open connection; reading is enough.
+        scope: What it may find.
         question: float32 (384,), L2-normalised.
-        filters: Kinds of chunk.
         limit: How many to give at most.
+        memo: Where vectors are kept for the next question.
     """
     import numpy as np
 
-    condition, parameters = _kinds(filters)
-    rows = db.execute(
-        "SELECT chunk_id, file, chunks.text_id, paths.text_id AS path_text FROM chunks"
-        " JOIN scope USING (content_id) JOIN paths USING (path_id)"
-        f" WHERE chunks.text_id <> 0 AND {condition}",
-        parameters,
-    ).fetchnumpy()
-    chunk_id, file, text, path_text = (rows[name] for name in ("chunk_id", "file", "text_id", "path_text"))
-    chosen = SURPLUS * limit
-    if len(chunk_id) > chosen:
-        text_ids, signs = vectors.read_signs(db)
-        _small, own = vectors.pack(question.reshape(1, -1))
-        differing = np.bitwise_count(signs ^ own).sum(axis=1, dtype=np.int16)
-        about = np.full(1 + max(text_ids.max(initial=0), text.max(), path_text.max()), -1.0, dtype=np.float32)
-        about[text_ids] = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))[differing]
-        guess = about[text] + PATH_WEIGHT * np.maximum(about[path_text], 0)
-        best = np.argpartition(-guess, chosen)[:chosen]
-        chunk_id, file, text, path_text = chunk_id[best], file[best], text[best], path_text[best]
-    known, found = vectors.read(db, np.unique(np.concatenate([text, path_text])).astype(np.int32))
-    if not len(known):
-        return Near(chunk_id[:0], file[:0], np.empty(0, dtype=np.float32))
-    there, place = _places(known, text)
-    chunk_id, file, place, path_text = chunk_id[there], file[there], place[there], path_text[there]
-    with_path, path_place = _places(known, path_text)
-    near = found @ question
+    memo = memo or Memo()
+    rows = np.flatnonzero(scope.text_id)
+    if len(rows) > SURPLUS * limit:
+        rows = rows[_likeliest(db, scope, rows, question, SURPLUS * limit, memo)]
+    path_text = scope.path_text[scope.file[rows]]
+    known = vectors.read(db, np.unique(np.concatenate([scope.text_id[rows], path_text])), memo)
+    there, place = known.find(scope.text_id[rows])
+    rows, place, path_text = rows[there], place[there], path_text[there]
+    with_path, path_place = known.find(path_text)
+    paths, own = np.unique(path_place, return_inverse=True)
     weight = np.where(with_path, np.float32(PATH_WEIGHT), np.float32(0))
-    alike = np.einsum("ij,ij->i", found[place], found[path_place])
-    cosine = (near[place] + weight * near[path_place]) / np.sqrt(1 + weight * (weight + 2 * alike))
+    near = known.compare_with(question, place) + weight * known.compare_with(question, paths)[own]
+    cosine = near / np.sqrt(1 + weight * (weight + 2 * known.compare(place, path_place)))
+    chunk_id, file = scope.chunk_id[rows], scope.file[rows]
     order = np.lexsort((chunk_id, file, -cosine))[:limit]
-    return Near(chunk_id[order], file[order], cosine[order])
+    return Near(chunk_id[order], file[order], cosine[order].astype(np.float32))
 
 
-def _places(
-    known: NDArray[np.int32], wanted: NDArray[np.int32]
-) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Look up ids in an ascending column: whether each is there, and where (anywhere when it is not)."""
+def _likeliest(
+    db: DuckDBPyConnection,
+    scope: Scope,
+    rows: NDArray[np.intp],
+    question: NDArray[np.float32],
+    many: int,
+    memo: Memo,
+) -> NDArray[np.intp]:
+    """Choose places in ``rows`` by the signs of their texts' vectors."""
     import numpy as np
 
-    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return known[place] == wanted, place
+    text, path_text = scope.text_id[rows], scope.path_text[scope.file[rows]]
+    text_ids, signs = vectors.read_signs(db, memo)
+    _small, own = vectors.pack(question.reshape(1, -1))
+    differing = np.bitwise_count(signs ^ own.T).sum(axis=0, dtype=np.int16)
+    about = np.full(1 + max(text_ids.max(initial=0), text.max(), path_text.max()), -1.0, dtype=np.float32)
+    about[text_ids] = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))[differing]
+    return np.argpartition(-(about[text] + PATH_WEIGHT * np.maximum(about[path_text], 0)), many)[:many]
 
 
-def definitions(db: DuckDBPyConnection, names: Sequence[str], filters: Filters) -> list[Definition]:
+def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> list[Definition]:
     """Find the scope's definitions by name or qualified name, case aside.
 
     Of a definition in several parts it is the first, which has its signature. Headings define nothing.
@@ -286,37 +391,40 @@ def definitions(db: DuckDBPyConnection, names: Sequence[str], filters: Filters) 
         objects(name.casefold() for name in names),
         objects(name.rpartition(".")[2].casefold() for name in names),
     ]
-    condition, parameters = _kinds(filters)
-    rows = run(
-        db,
-        columns,
-        f"""
-        SELECT min(chunk_id) AS first, file,
-            bool_or(name = column0 OR ends_with('.' || qualified_name, '.' || column0))
-        FROM chunks JOIN columns ON name_key = column2 JOIN scope USING (content_id)
-        WHERE (column1 = column2 OR ends_with('.' || lower(qualified_name), '.' || column1))
-            AND kind <> 'section' AND {condition}
-        GROUP BY qualified_name, file ORDER BY file, first
-        """,
-        parameters,
-    ).fetchall()
-    return [Definition(*row) for row in rows]
-
-
-def path_words(db: DuckDBPyConnection, terms: Sequence[int]) -> PathWords:
-    """Find the scope's paths that have a question's terms."""
-    columns: list[NDArray[Any]] = [hashes(terms), integers(range(len(terms)))]
     found = run(
         db,
         columns,
-        "SELECT column1 AS term, file, in_name FROM path_postings JOIN columns ON term = column0"
-        " JOIN scope USING (path_id)",
+        """
+        SELECT min(chunk_id) AS chunk_id,
+            bool_or(name = column0 OR ends_with('.' || qualified_name, '.' || column0)) AS exact
+        FROM chunks JOIN columns ON name_key = column2
+        WHERE (column1 = column2 OR ends_with('.' || lower(qualified_name), '.' || column1))
+            AND kind <> 'section'
+        GROUP BY qualified_name, content_id
+        """,
     ).fetchnumpy()
-    return PathWords(found["term"], found["file"], found["in_name"])
+    row, place = _matches(scope.chunk_id, found["chunk_id"])
+    exact = found["exact"][row]
+    rows = sorted(
+        zip(scope.file[place].tolist(), scope.chunk_id[place].tolist(), exact.tolist(), strict=True)
+    )
+    return [Definition(chunk_id, file, exact) for file, chunk_id, exact in rows]
 
 
-def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int]) -> dict[int, str]:
+def path_words(
+    db: DuckDBPyConnection, scope: Scope, terms: Sequence[int], memo: Memo | None = None
+) -> PathWords:
+    """Find the scope's paths that have a question's terms."""
+    found = _with_terms(db, "path_postings", terms, memo or Memo())
+    row, file = _matches(scope.files.path_id, found["path_id"])
+    return PathWords(found["place"][row], file.astype("int32"), found["in_name"][row])
+
+
+def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
     """Read paths by id."""
+    if memo is not None and memo.lasting:
+        every = memo.get("paths", lambda: dict(all_paths(db)))
+        return {path_id: every[path_id] for path_id in path_ids}
     columns = [integers(path_ids)]
     rows = run(
         db, columns, "SELECT path_id, path FROM paths SEMI JOIN columns ON path_id = column0"
@@ -327,11 +435,3 @@ def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int]) -> dict[int, str
 def all_paths(db: DuckDBPyConnection) -> list[tuple[int, str]]:
     """List every recorded path, for filters that only Python can apply."""
     return [(i, decode_path(path)) for i, path in db.execute("SELECT path_id, path FROM paths").fetchall()]
-
-
-def _kinds(filters: Filters) -> tuple[str, list[object]]:
-    return ("kind IN (SELECT unnest(?))", [list(filters.kinds)]) if filters.kinds else ("true", [])
-
-
-def _table(db: DuckDBPyConnection, name: str, values: NDArray[np.int32]) -> None:
-    run(db, [values], f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT column0 AS path_id FROM columns")

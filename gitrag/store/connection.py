@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
 from gitrag.store import schema
-from gitrag.store.lock import StoreLock
+from gitrag.store.copy import Copy, State, state_of, write_copy
+from gitrag.store.lock import FileLock, StoreLock
+from gitrag.store.memo import Memo
 from gitrag.store.schema import ForeignDatabaseError
 
 if TYPE_CHECKING:
@@ -26,6 +30,7 @@ _MEMORY_LIMIT = "384MB"
 
 
 _ASIDE = "damaged-*.duckdb*"
+_NEW = "smaller.duckdb"
 _BUILD = "Run `gitrag index` to build it."
 
 _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
@@ -40,6 +45,12 @@ _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
         StoreError,
         "Cannot open {path}: {text}",
         "Make it writable.",
+    ),
+    (
+        ("Input/output error", "fsync failed"),
+        StoreError,
+        "The disk fails with {path}: {text}",
+        "Look at the disk's health; the index can be built again, and nothing else is in it.",
     ),
     (
         ("Could not set lock", "Conflicting lock"),
@@ -96,6 +107,7 @@ class Store:
             another one is as good as none.
         lock_timeout_s: How long to wait for other processes.
         say: Called with one line when something happened that the user should know of.
+        resident: Keep it in memory while nothing changes: for a process that answers many questions.
     """
 
     def __init__(
@@ -105,7 +117,13 @@ class Store:
         recipe: str,
         lock_timeout_s: float = 10.0,
         say: Callable[[str], None] = lambda _line: None,
+        resident: bool = False,
     ) -> None:
+        self.memo = Memo()
+        self._resident = resident
+        self._seen: State | None = None
+        self._copy: Copy | None = None
+        self._identity_seen: str | None = None
         self.directory = directory
         self.path = directory / "index.duckdb"
         self._recipe = recipe
@@ -128,6 +146,8 @@ class Store:
     def read(self) -> Iterator[DuckDBPyConnection]:
         """Open the index for reading, beside other readers.
 
+        ``memo`` is then of what is read.
+
         Raises:
             StoreMissingError: There is none to read; build one.
             StoreError: It cannot be opened.
@@ -138,12 +158,19 @@ class Store:
         self._require()
         read = None
         try:
+            copy = self._current_copy() if self._resident else None
+            if copy is not None:
+                with _interruptible():
+                    self.memo = copy.memo
+                    yield copy.db
+                return
             with _interruptible(), self._lock.shared():
                 self._require()  # while others held the lock, it may have been removed
                 read = self._identity()
-                db = self._connect(read_only=True)
+                db = self._connect(str(self.path), read_only=True)
                 try:
                     self._check(db)
+                    self.memo = Memo()
                     yield db
                 finally:
                     db.close()
@@ -154,6 +181,26 @@ class Store:
                     self._move(problem)
             raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
 
+    def _current_copy(self) -> Copy | None:
+        """Give the copy in memory, made when the file is found unchanged for the first time."""
+        import duckdb
+
+        state = state_of(self.path)
+        if self._copy is not None and not self._copy.is_of(state):
+            self._copy.close()
+            self._copy = None
+        if self._copy is None and state is not None and state == self._seen:
+            with self._lock.shared():
+                if state_of(self.path) == state:
+                    try:
+                        self._copy = Copy(self.path, state, self._connect)
+                        self._check(self._copy.db)
+                    except (duckdb.Error, StoreError):  # what is wrong shows when the file is opened
+                        self._copy = None
+                        state = None
+        self._seen = state
+        return self._copy
+
     @contextmanager
     def write(self, purpose: str, *, make: bool = True) -> Iterator[DuckDBPyConnection]:
         """Open the index for one transaction, alone.
@@ -162,10 +209,11 @@ class Store:
 
         Args:
             purpose: What for, in a few words; shown to those who wait.
-            make: Make it if it is not there. What is written must not rest on what it held before.
+            make: Make it if it is not there. What is written must not rest on what it held before. Otherwise
+                it must be the index that was opened last: the ids of another one are of other things.
 
         Raises:
-            StoreMissingError: It is not there, and is not to be made.
+            StoreMissingError: It is not there, or another one is, and it is not to be made.
             StoreError: It cannot be opened or written.
             BusyError: Others held it for too long.
         """
@@ -175,8 +223,11 @@ class Store:
         with _interruptible(), self._lock.exclusive(purpose):
             if not make:
                 self._require()
+            before = self._identity_seen
             db = self._open_or_make()
             try:
+                if not make and before is not None and self._identity_seen != before:
+                    raise StoreMissingError("The index has been built anew by another process.", "Try again.")
                 db.execute("BEGIN")
                 yield db
                 db.execute("COMMIT")
@@ -189,6 +240,46 @@ class Store:
             finally:
                 db.close()  # an open transaction is rolled back
 
+    def compact(self) -> int:
+        """Write the index anew without the room that deleted rows left, beside readers.
+
+        Returns:
+            The bytes given back to the disk; 0 when another process has written, or was at it, meanwhile.
+
+        Raises:
+            StoreMissingError: There is none.
+            StoreError: It cannot be written.
+            BusyError: Others held it for too long.
+        """
+        import duckdb
+
+        before = self.size_bytes()
+        new = self.path.with_name(_NEW)
+        alone = FileLock(self.directory / "compact.lock")
+        if not alone.try_acquire():
+            return 0
+        try:
+            with _interruptible(), self._lock.shared():
+                self._require()
+                self._delete(f"{_NEW}*")  # of a process that was killed
+                state = state_of(self.path, math.inf)
+                with self._connect(":memory:") as db:
+                    write_copy(db, self.path, new)
+            with self._lock.exclusive("putting the smaller index in its place"):
+                if state is None or state_of(self.path, math.inf) != state or state[-1]:
+                    return 0
+                new.replace(self.path)
+        except duckdb.Error as error:
+            self._diagnose(error)  # raised as what it is; damage shows again when the index is next read
+            return 0
+        except OSError as error:
+            raise self._unwritable(error) from error
+        finally:
+            with suppress(StoreError):
+                self._delete(f"{_NEW}*")
+            alone.release()
+        return before - self.size_bytes()
+
     def remove(self) -> int:
         """Delete the index, and what was moved aside: derived data, nothing of the user's.
 
@@ -199,12 +290,14 @@ class Store:
             StoreError: It cannot be deleted.
             BusyError: Others held it for too long.
         """
-        paths = [path for pattern in ("index.duckdb*", _ASIDE) for path in self.directory.glob(pattern)]
+        paths = [
+            path for pattern in ("index.duckdb*", _ASIDE, f"{_NEW}*") for path in self.directory.glob(pattern)
+        ]
         if not paths:
             return 0
         freed = sum(path.stat().st_size for path in paths)
         with self._lock.exclusive("removing the index"):
-            self._delete("index.duckdb*", _ASIDE)
+            self._delete("index.duckdb*", _ASIDE, f"{_NEW}*")
         return freed
 
     def _require(self) -> None:
@@ -266,7 +359,7 @@ class Store:
 
     def _open_writable(self) -> DuckDBPyConnection | None:
         """Open and migrate; None, closed, when the content was made with another recipe."""
-        db = self._connect(read_only=False)
+        db = self._connect(str(self.path))
         usable = False
         try:
             usable = self._upgrade(db)
@@ -284,6 +377,9 @@ class Store:
             schema.migrate(db, found)
         if "recipe" not in meta:
             schema.put(db, "recipe", self._recipe)
+            meta["identity"] = secrets.token_hex(8)
+            schema.put(db, "identity", meta["identity"])
+        self._identity_seen = meta.get("identity")
         return meta.get("recipe", self._recipe) == self._recipe
 
     def _check(self, db: DuckDBPyConnection) -> None:
@@ -293,6 +389,7 @@ class Store:
         self._refuse_newer(found)
         if found < schema.SCHEMA_VERSION or meta.get("recipe") != self._recipe:
             raise StoreMissingError("The index was made by another version of gitrag.", _BUILD)
+        self._identity_seen = meta.get("identity")
 
     def _refuse_newer(self, found: int) -> None:
         if found > schema.SCHEMA_VERSION:
@@ -301,7 +398,7 @@ class Store:
                 "Upgrade gitrag, or run `gitrag index remove` and `gitrag index`.",
             )
 
-    def _connect(self, *, read_only: bool) -> DuckDBPyConnection:
+    def _connect(self, database: str, *, read_only: bool = False) -> DuckDBPyConnection:
         import duckdb
 
         config: dict[str, str | bool | int | float | list[str]] = {
@@ -310,7 +407,7 @@ class Store:
             "autoinstall_known_extensions": False,  # an index works on a train
             "autoload_known_extensions": False,
         }
-        db = duckdb.connect(str(self.path), read_only=read_only, config=config)
+        db = duckdb.connect(database, read_only=read_only, config=config)
         db.execute("SET enable_progress_bar = false")  # it is drawn on stdout, into the result
         return db
 

@@ -71,7 +71,8 @@ def ensure(
         run(
             db,
             columns,
-            "INSERT INTO contents SELECT column0, column1, column2, ?, 0, 0 FROM columns ORDER BY column0",
+            "INSERT INTO contents SELECT column0, column1, column2, ?, 0, 0, now() FROM columns"
+            " ORDER BY column0",
             [PENDING],
         )
         found.update((key, first + i) for i, key in enumerate(missing))
@@ -205,6 +206,26 @@ def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, C
         " FROM chunks SEMI JOIN columns ON chunk_id = column0",
     ).fetchall()
     return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
+
+
+def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, str]:
+    """Read contents as text, put together from their chunks; blank lines between chunks stay."""
+    columns = [integers(sorted(set(content_ids)))]
+    rows = run(
+        db,
+        columns,
+        "SELECT content_id, line_start, text FROM chunks SEMI JOIN columns ON content_id = column0"
+        " ORDER BY content_id, line_start, chunk_id",
+    ).fetchall()
+    lines: dict[int, dict[int, str]] = {}
+    for content_id, start, text in rows:
+        own = lines.setdefault(content_id, {})
+        for number, line in enumerate(text.split("\n"), start):
+            own.setdefault(number, line)
+    return {
+        content_id: "\n".join(own.get(number, "") for number in range(1, max(own) + 1))
+        for content_id, own in lines.items()
+    }
 
 
 def retry(db: DuckDBPyConnection, states: Sequence[str]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitrag.store import views
+from gitrag.store.columns import integers, objects, run
 from gitrag.store.content import INDEXED, PENDING
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from gitrag.store.views import View
+    from gitrag.store.views import Overlay, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,25 @@ class ViewCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectionCounts:
+    """What a collection holds.
+
+    Attributes:
+        name: Its name without the repository's slug.
+        documents: Files.
+        chunks: Their chunks.
+        unembedded: Distinct texts of its chunks and paths without a vector of the model's.
+        updated: When it last changed, Unix seconds; None where it has only uncommitted files.
+    """
+
+    name: str
+    documents: int
+    chunks: int
+    unembedded: int
+    updated: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoreCounts:
     """What the whole store holds."""
 
@@ -45,7 +66,6 @@ class StoreCounts:
     contents: int
     chunks: int
     vectors: int
-    postings: int
 
 
 def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
@@ -81,9 +101,45 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
     return ViewCounts(files, waiting, tuple(states.items()), chunks, tuple(languages), texts, embedded)
 
 
+def count_collections(db: DuckDBPyConnection, view: View, overlay: Overlay) -> list[CollectionCounts]:
+    """Count what each collection of a view, with what lies on top of it, holds; by name."""
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+        objects(overlay.collections),
+    ]
+    rows = run(
+        db,
+        columns,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT path_id, content_id, collection FROM entries
+            WHERE view_id = ? AND content_id <> 0 AND NOT list_contains(?, path_id)
+            UNION ALL SELECT column0, column1, column2 FROM columns
+        ), documents AS (
+            SELECT collection, count(*) AS files, sum(contents.chunks) AS chunks
+            FROM held JOIN contents USING (content_id) WHERE state = ? GROUP BY collection
+        ), texts_held AS (
+            SELECT collection, text_id FROM held JOIN chunks USING (content_id)
+            UNION SELECT collection, text_id FROM held JOIN paths USING (path_id)
+        ), waiting AS (
+            SELECT collection, count(*) AS texts FROM texts_held ANTI JOIN vectors USING (text_id)
+            WHERE text_id <> 0 GROUP BY collection
+        )
+        SELECT collection, files, coalesce(documents.chunks, 0), coalesce(texts, 0) FROM documents
+        LEFT JOIN waiting USING (collection) ORDER BY collection
+        """,
+        [view.view_id, list(overlay.masked), INDEXED],
+    ).fetchall()
+    updated = views.touched(db, view.view_id)
+    return [
+        CollectionCounts(name, files, chunks, texts, updated.get(name)) for name, files, chunks, texts in rows
+    ]
+
+
 def count_store(db: DuckDBPyConnection) -> StoreCounts:
     """Count what the store holds in all."""
-    tables = ("views", "worktrees", "contents", "chunks", "vectors", "postings")
+    tables = ("views", "worktrees", "contents", "chunks", "vectors")
     counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
     return StoreCounts(*(int(row[0]) if row else 0 for row in counts))
 

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 384
 
+TABLES_VERSION = 2  # raise when a table changes that no release has written: such an index is built again
+
+
+TABLES_VERSION = 1  # raise when a table changes that no released version has
+
 
 class ForeignDatabaseError(Exception):
     """The file is a DuckDB database, but not an index of ours."""
@@ -27,8 +32,10 @@ def _create(db: DuckDBPyConnection) -> None:
 
         -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip).
         -- chunks and length: how many, and the sum of their lengths, once it is indexed.
+        -- left_at: when it came, or when a view last let go of it.
         CREATE TABLE contents (
-            content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER
+            content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER,
+            left_at TIMESTAMPTZ
         );
 
         -- name_key is the case-folded name; length counts terms, weighted as in postings.
@@ -51,19 +58,28 @@ def _create(db: DuckDBPyConnection) -> None:
         );
         CREATE TABLE drafts AS FROM vectors;
 
+        -- What a content says about calls (gitrag.callgraph.facts): made when a graph is first asked for.
+        CREATE TABLE facts (content_id INTEGER, data BLOB);
+
         -- Paths are bytes, as in git. text_id: the path's words, embedded like any text. traits: what kind of
         -- file (gitrag.traits). top: hash of its first directory; name_terms: how many words are in its name.
         CREATE TABLE paths (
             path_id INTEGER, path BLOB, text_id INTEGER, traits UTINYINT, top UBIGINT,
-            name_terms UTINYINT
+            name_terms UTINYINT, left_at TIMESTAMPTZ
         );
         CREATE TABLE path_postings (term UBIGINT, path_id INTEGER, in_name BOOLEAN);
 
         -- A view is a tree as its rules let it be seen; content_id 0: left out, for the reason in skip.
+        -- collection: of the path, without the repository's slug (gitrag.corpus.layout).
         CREATE TABLE views (
             view_id INTEGER, tree VARCHAR, rules VARCHAR, commit_id VARCHAR, updated TIMESTAMPTZ
         );
-        CREATE TABLE entries (view_id INTEGER, path_id INTEGER, content_id INTEGER, skip VARCHAR);
+        CREATE TABLE entries (
+            view_id INTEGER, path_id INTEGER, content_id INTEGER, skip VARCHAR, collection VARCHAR
+        );
+        -- When what a view has of a collection last changed.
+        CREATE TABLE touched (view_id INTEGER, collection VARCHAR, updated TIMESTAMPTZ);
+        CREATE TABLE modules (view_id INTEGER, name VARCHAR, directory BLOB);
         CREATE TABLE rule_files (view_id INTEGER, path BLOB, content BLOB);
         CREATE TABLE worktrees (worktree VARCHAR, view_id INTEGER);
     """)

@@ -7,12 +7,13 @@ FLOAT[384] takes 1.44 kB. As a BLOB a thousand of them are read in 15 ms, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gitrag.model import Chunk, Kind
 from gitrag.store.columns import integers, objects, run
+from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 from gitrag.store.schema import DIMENSIONS
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _WORDS = DIMENSIONS // 64
 _SIGNS = ", ".join(f"b{i}" for i in range(_WORDS))
+_BLOCK = 512
 _BOTH = "(FROM vectors UNION ALL FROM drafts)"
 """A text has either a vector or a draft, never both."""
 
@@ -89,32 +91,87 @@ def _columns(text_ids: Sequence[int] | NDArray[np.int32], vectors: NDArray[np.fl
     ]
 
 
-def read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """Read the sign bits of all vectors and drafts: text ids int32 (n,), signs uint64 (n, 6)."""
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Vectors and drafts of texts, as they are kept.
+
+    Attributes:
+        text_ids: int32 (n,), ascending.
+        small: int8 (n, 384).
+        scale: float32 (n,), what makes them unit vectors.
+    """
+
+    text_ids: NDArray[np.int32]
+    small: NDArray[np.int8]
+    scale: NDArray[np.float32]
+
+    def find(self, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Look up texts: whether each is there, and where (anywhere when it is not)."""
+        import numpy as np
+
+        if not len(self.text_ids):
+            return np.zeros(len(text_ids), dtype=bool), np.zeros(len(text_ids), dtype=np.intp)
+        place = np.minimum(np.searchsorted(self.text_ids, text_ids), len(self.text_ids) - 1)
+        return self.text_ids[place] == text_ids, place
+
+    def compare_with(self, vector: NDArray[np.float32], places: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Give the cosines, float32, of the vectors at some places with float32 (384,), L2-normalised."""
+        import numpy as np
+
+        dots = np.empty(len(places), dtype=np.float32)
+        for block in _blocks(len(places)):
+            dots[block] = np.einsum("ij,j->i", self.small[places[block]].astype(np.float32), vector)
+        return dots * self.scale[places]
+
+    def compare(self, places: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Give the cosines, float32, of the vectors at some places with those at as many others."""
+        import numpy as np
+
+        dots = np.empty(len(places), dtype=np.float32)
+        for block in _blocks(len(places)):
+            both = [self.small[chosen[block]].astype(np.float32) for chosen in (places, others)]
+            dots[block] = np.einsum("ij,ij->i", *both)
+        return dots * self.scale[places] * self.scale[others]
+
+
+def _blocks(length: int) -> Iterator[slice]:
+    """Cut rows into blocks that a processor's cache holds as float32."""
+    return (slice(start, start + _BLOCK) for start in range(0, length, _BLOCK))
+
+
+def read_signs(db: DuckDBPyConnection, memo: Memo) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """Read the sign bits of all vectors and drafts: text ids int32 (n,), signs uint64 (6, n)."""
+    return memo.get("signs", lambda: _read_signs(db))
+
+
+def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
     import numpy as np
 
     found = db.execute(f"SELECT text_id, {_SIGNS} FROM {_BOTH}").fetchnumpy()
-    return found["text_id"], np.stack([found[f"b{i}"] for i in range(_WORDS)], axis=1)
+    return found["text_id"], np.stack([found[f"b{i}"] for i in range(_WORDS)])
 
 
-def read(
-    db: DuckDBPyConnection, text_ids: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Read vectors and drafts: ids int32 (n,), ascending, and float32 (n, 384), L2-normalised.
+def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32], memo: Memo) -> Vectors:
+    """Read the vectors and drafts of texts, and of others too where ``memo`` keeps all for the next question.
 
     A text that has neither is left out.
     """
+    if memo.lasting:
+        return memo.get("vectors", lambda: _vectors(db.execute(f"SELECT text_id, vector FROM {_BOTH}")))
+    columns = [text_ids]
+    return _vectors(
+        run(db, columns, f"SELECT text_id, vector FROM {_BOTH} SEMI JOIN columns ON text_id = column0")
+    )
+
+
+def _vectors(result: DuckDBPyConnection) -> Vectors:
     import numpy as np
 
-    columns = [text_ids]
-    found = run(
-        db, columns, f"SELECT text_id, vector FROM {_BOTH} SEMI JOIN columns ON text_id = column0"
-    ).fetchnumpy()
+    found = result.fetchnumpy()
     order = np.argsort(found["text_id"])
     small = np.frombuffer(b"".join(found["vector"][order]), dtype=np.int8).reshape(-1, DIMENSIONS)
-    vectors = small.astype(np.float32)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return found["text_id"][order], vectors
+    squares = np.einsum("ij,ij->i", small, small, dtype=np.float32)
+    return Vectors(found["text_id"][order], small, 1 / np.sqrt(np.maximum(squares, 1)))
 
 
 def count_pending(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gitrag.store import content, vectors
 from gitrag.store.columns import hashes, integers, next_id, objects, run
@@ -58,12 +58,13 @@ class PathRecord:
 
 @dataclass(frozen=True, slots=True)
 class EntryRecord:
-    """What a path holds: a content (blob and language), or the reason why it is left out."""
+    """What a path holds, a content (blob and language) or why it is left out; and its collection."""
 
     path: str
     blob: str
     language: str | None
     skip: str = ""
+    collection: str = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,12 @@ class Overlay:
     Attributes:
         masked: Paths of the view that are changed or removed.
         entries: Pairs of path id and content id.
+        collections: Of each of the entries, the collection it is in.
     """
 
     masked: tuple[int, ...] = ()
     entries: tuple[tuple[int, int], ...] = ()
+    collections: tuple[str, ...] = ()
 
 
 def current(db: DuckDBPyConnection, worktree: str) -> View | None:
@@ -114,7 +117,7 @@ def point(db: DuckDBPyConnection, worktree: str, view: View) -> None:
     db.execute(
         "UPDATE views SET commit_id = ?, updated = now() WHERE view_id = ?", [view.commit, view.view_id]
     )
-    _drop_unused(db)
+    drop_unused(db)
 
 
 def replace(
@@ -128,6 +131,7 @@ def replace(
     removed: Sequence[str],
     added: Sequence[EntryRecord],
     rule_files: Mapping[str, bytes],
+    modules: Sequence[tuple[str, str]] = (),
 ) -> View:
     """Make the view of a tree, from a base view and the difference, and let a worktree stand on it.
 
@@ -141,21 +145,32 @@ def replace(
         removed: Paths of the base that are gone.
         added: Paths that are new or changed, which must have been recorded (``record_paths``).
         rule_files: The tree's rule files, path and content.
+        modules: The tree's modules, name and directory.
     """
+    before = current(db, worktree)
     gone = path_ids(db, [*removed, *(entry.path for entry in added)])
     view = View(_start(db, worktree, base), tree, rules, commit)
+    changed = {entry.collection for entry in added if not entry.skip}
     columns = [integers(gone.values())]
-    run(
-        db,
-        columns,
-        "DELETE FROM entries WHERE view_id = ? AND path_id IN (SELECT column0 FROM columns)",
-        [view.view_id],
-    )
+    changed |= {
+        name
+        for (name,) in run(
+            db,
+            columns,
+            "SELECT DISTINCT collection FROM entries"
+            " WHERE view_id = ? AND content_id <> 0 AND path_id IN (SELECT column0 FROM columns)",
+            [view.view_id],
+        ).fetchall()
+    }
+    going = "view_id = ? AND path_id IN (SELECT column0 FROM columns)"
+    _leave(db, columns, going, view.view_id)
+    run(db, columns, f"DELETE FROM entries WHERE {going}", [view.view_id])
     contents = content.ensure(db, [(entry.blob, entry.language) for entry in added if not entry.skip])
     columns = [
         integers(gone[entry.path] for entry in added),
         integers(0 if entry.skip else contents[entry.blob, entry.language] for entry in added),
         objects(entry.skip for entry in added),
+        objects(entry.collection for entry in added),
     ]
     if added:
         run(db, columns, "INSERT INTO entries SELECT ?, * FROM columns", [view.view_id])
@@ -164,6 +179,14 @@ def replace(
     if rule_files:
         columns = [objects(map(encode_path, rule_files)), objects(rule_files.values())]
         run(db, columns, "INSERT INTO rule_files SELECT ?, * FROM columns", [view.view_id])
+    db.execute("DELETE FROM modules WHERE view_id = ?", [view.view_id])
+    if modules:
+        columns = [objects(name for name, _ in modules), objects(encode_path(place) for _, place in modules)]
+        run(db, columns, "INSERT INTO modules SELECT ?, * FROM columns", [view.view_id])
+    if base is None and before is not None:
+        changed = _differing(db, before.view_id, view.view_id)
+        _copy_touched(db, before.view_id, view.view_id)
+    _touch(db, view.view_id, changed)
     point(db, worktree, view)
     return view
 
@@ -181,15 +204,71 @@ def _start(db: DuckDBPyConnection, worktree: str, base: View | None) -> int:
     db.execute("INSERT INTO views VALUES (?, '', '', NULL, now())", [view_id])
     if base is not None:
         db.execute(
-            "INSERT INTO entries SELECT ?, path_id, content_id, skip FROM entries WHERE view_id = ?",
+            "INSERT INTO entries SELECT ?, * EXCLUDE (view_id) FROM entries WHERE view_id = ?",
             [view_id, base.view_id],
         )
+        _copy_touched(db, base.view_id, view_id)
     return view_id
 
 
-def _drop_unused(db: DuckDBPyConnection) -> None:
-    for table in ("entries", "rule_files", "views"):
-        db.execute(f"DELETE FROM {table} WHERE view_id NOT IN (SELECT view_id FROM worktrees)")
+def _copy_touched(db: DuckDBPyConnection, source: int, target: int) -> None:
+    db.execute(
+        "INSERT INTO touched SELECT ?, collection, updated FROM touched WHERE view_id = ?", [target, source]
+    )
+
+
+def _touch(db: DuckDBPyConnection, view_id: int, collections: Iterable[str]) -> None:
+    """Record that what a view has of these collections has changed now; forget those that have nothing."""
+    columns = [objects(sorted(collections))]
+    run(
+        db,
+        columns,
+        "DELETE FROM touched WHERE view_id = ? AND collection IN (SELECT column0 FROM columns)",
+        [view_id],
+    )
+    run(
+        db,
+        columns,
+        "INSERT INTO touched SELECT DISTINCT view_id, collection, now() FROM entries"
+        " SEMI JOIN columns ON collection = column0 WHERE view_id = ? AND content_id <> 0",
+        [view_id],
+    )
+
+
+def _differing(db: DuckDBPyConnection, one: int, other: int) -> set[str]:
+    """Name the collections of which two views have not the same."""
+    own = "SELECT path_id, content_id, collection FROM entries WHERE content_id <> 0 AND view_id = ?"
+    rows = db.execute(
+        f"SELECT DISTINCT collection FROM (({own} EXCEPT {own}) UNION ALL ({own} EXCEPT {own}))",
+        [one, other, other, one],
+    ).fetchall()
+    return {name for (name,) in rows}
+
+
+def drop_unused(db: DuckDBPyConnection) -> None:
+    """Drop the views that nobody stands on."""
+    unused = "view_id NOT IN (SELECT view_id FROM worktrees)"
+    if not db.execute(f"SELECT 1 FROM views WHERE {unused}").fetchone():
+        return
+    _leave(db, [], unused)
+    for table in ("entries", "rule_files", "modules", "touched", "views"):
+        db.execute(f"DELETE FROM {table} WHERE {unused}")
+
+
+def _leave(db: DuckDBPyConnection, columns: list[NDArray[Any]], which: str, *values: object) -> None:
+    """Record that entries are let go of now, before they are deleted."""
+    for table, key in (("contents", "content_id"), ("paths", "path_id")):
+        leaving = f"SELECT {key} FROM entries WHERE {which}"
+        run(db, columns, f"UPDATE {table} SET left_at = now() WHERE {key} IN ({leaving})", values)
+
+
+def forget_worktrees(db: DuckDBPyConnection, there: Iterable[str]) -> None:
+    """Drop the views of worktrees that are gone."""
+    recorded = {name for (name,) in db.execute("SELECT worktree FROM worktrees").fetchall()}
+    gone = sorted(recorded - set(there))
+    if gone:
+        db.execute("DELETE FROM worktrees WHERE worktree IN (SELECT unnest(?))", [gone])
+        drop_unused(db)
 
 
 def rule_files(db: DuckDBPyConnection, view: View) -> dict[str, bytes]:
@@ -198,16 +277,73 @@ def rule_files(db: DuckDBPyConnection, view: View) -> dict[str, bytes]:
     return {decode_path(path): data for path, data in rows}
 
 
-def overlay(db: DuckDBPyConnection, removed: Sequence[str], added: Sequence[EntryRecord]) -> Overlay | None:
-    """Look up what lies on top of a view; None when a path or a content of it is not recorded yet."""
+def modules(db: DuckDBPyConnection, view: View) -> tuple[tuple[str, str], ...]:
+    """Read the modules of a view, name and directory, by directory."""
+    rows = db.execute(
+        "SELECT name, directory FROM modules WHERE view_id = ? ORDER BY directory", [view.view_id]
+    ).fetchall()
+    return tuple((name, decode_path(directory)) for name, directory in rows)
+
+
+def held(db: DuckDBPyConnection, view_id: int) -> dict[int, int]:
+    """Read what a view holds: content id by path id, what is left out aside."""
+    rows = db.execute(
+        "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0", [view_id]
+    ).fetchall()
+    return dict(rows)
+
+
+def look_up(db: DuckDBPyConnection, view_id: int, overlay: Overlay, paths: Sequence[str]) -> dict[str, int]:
+    """Look up what paths hold in a view with what lies on top of it: content ids; others are left out."""
+    ids = path_ids(db, paths)
+    columns = [integers(ids.values())]
+    found = dict(
+        run(
+            db,
+            columns,
+            "SELECT path_id, content_id FROM entries SEMI JOIN columns ON path_id = column0"
+            " WHERE view_id = ? AND content_id <> 0",
+            [view_id],
+        ).fetchall()
+    )
+    for path_id in overlay.masked:
+        found.pop(path_id, None)
+    found |= dict(overlay.entries)
+    return {path: found[path_id] for path, path_id in ids.items() if path_id in found}
+
+
+def touch(db: DuckDBPyConnection, view: View) -> None:
+    """Record that a view, with what lies on top of it, has been brought up to date now."""
+    db.execute("UPDATE views SET updated = now() WHERE view_id = ?", [view.view_id])
+
+
+def touched(db: DuckDBPyConnection, view_id: int) -> dict[str, float]:
+    """Name the collections of which a view has documents, and when each last changed, in Unix seconds."""
+    rows = db.execute(
+        "SELECT collection, epoch(updated) FROM touched WHERE view_id = ? ORDER BY collection", [view_id]
+    ).fetchall()
+    return dict(rows)
+
+
+def overlay(
+    db: DuckDBPyConnection, removed: Sequence[str], added: Sequence[EntryRecord], *, partly: bool = False
+) -> Overlay | None:
+    """Look up what lies on top of a view; None when a path or a content of it is not recorded yet.
+
+    Args:
+        db: An open connection.
+        removed: Paths that are gone.
+        added: Paths that are new or changed.
+        partly: Leave out what is not recorded instead.
+    """
     paths = path_ids(db, [*removed, *(entry.path for entry in added)])
     held = [entry for entry in added if not entry.skip]
     contents = content.look_up(db, [(entry.blob, entry.language) for entry in held])
-    try:
-        entries = tuple((paths[entry.path], contents[entry.blob, entry.language]) for entry in held)
-    except KeyError:
+    there = [entry for entry in held if entry.path in paths and (entry.blob, entry.language) in contents]
+    if len(there) < len(held) and not partly:
         return None
-    return Overlay(tuple(sorted(paths.values())), entries)
+    entries = tuple((paths[entry.path], contents[entry.blob, entry.language]) for entry in there)
+    return Overlay(tuple(sorted(paths.values())), entries, tuple(entry.collection for entry in there))
 
 
 def unknown_paths(db: DuckDBPyConnection, paths: Iterable[str]) -> list[str]:
@@ -245,7 +381,7 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:
         hashes([record.top for record in records]),
         integers(min(len(record.name_terms), 255) for record in records),
     ]
-    run(db, columns, "INSERT INTO paths SELECT * FROM columns ORDER BY column0")
+    run(db, columns, "INSERT INTO paths SELECT *, now() FROM columns ORDER BY column0")
     postings = [
         (term, first + i, in_name)
         for i, record in enumerate(records)

@@ -17,11 +17,9 @@ alone, from a store of its own in a temporary directory. --list prints the wrong
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
-import tempfile
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -31,15 +29,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from quality import HERE, PAGE, Project, own_commit, prepare, rank_of, read_projects
+from quality import (
+    HERE,
+    PAGE,
+    Project,
+    VectorOf,
+    ask,
+    draft_index,
+    own_commit,
+    parser_of,
+    prepare,
+    rank_of,
+    read_projects,
+)
 
-from gitrag.app import RECIPE, App, SearchOptions
-from gitrag.embedding.draft import Drafter
-from gitrag.search import engine
+from gitrag.app import App, SearchOptions
+from gitrag.embedding.draft import drafter
 from gitrag.search.engine import Hit
-from gitrag.search.question import read
-from gitrag.store.candidates import NO_FILTERS
-from gitrag.store.connection import Store
 
 EACH = 5
 """Shared questions of a kind that a repository is asked."""
@@ -90,12 +96,7 @@ class Outcome:
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "gitrag-bench")
-    parser.add_argument("--only", action="append", help="a repository's name; may be repeated")
+    parser = parser_of(__doc__)
     parser.add_argument("--drafts", action="store_true", help="also without true vectors")
     parser.add_argument("--list", action="store_true", help="list the wrong answers")
     parser.add_argument("--json", type=Path, help="keep the figures here")
@@ -171,26 +172,16 @@ def _outcome(
 
 def measure_drafts(repository: Path, project: Project, absent: Sequence[Absent]) -> dict[str, list[Outcome]]:
     """Ask with drafts only, without the model, and by words alone."""
-    drafter = Drafter.load()
-    with tempfile.TemporaryDirectory(prefix="gitrag-bench-") as folder:
-        app = App.open(repository, environ=os.environ)
-        app.store = Store(Path(folder), recipe=RECIPE)
-        view_id = app.update().refreshed.view.view_id
-        scoped = engine.Scoped(view_id, engine.Overlay(), NO_FILTERS)
-        vectors: dict[str, Callable[[str], NDArray[np.float32] | None]] = {
+    with draft_index(repository) as (app, view_id), app.store.read() as db:
+        vectors: dict[str, VectorOf] = {
             "drafts only": app.encoder.encode_query,
-            "no model": lambda text: drafter.draft([text])[0],
+            "no model": lambda text: drafter().draft([text])[0],
             "words alone": lambda _text: None,
         }
-        with app.store.read() as db:
-
-            def search(vector: Callable[[str], NDArray[np.float32] | None], text: str) -> Sequence[Hit]:
-                asked = read(text)
-                return engine.ask(db, asked, scoped, vector(asked.text), limit=PAGE, min_score=0.0).hits
-
-            return {
-                stage: measure(partial(search, vector), project, absent) for stage, vector in vectors.items()
-            }
+        return {
+            stage: measure(partial(ask, db, view_id, vector_of=vector_of), project, absent)
+            for stage, vector_of in vectors.items()
+        }
 
 
 def report(stage: str, outcomes: Sequence[Outcome], *, wrong: bool) -> None:

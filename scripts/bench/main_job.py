@@ -88,6 +88,9 @@ PROJECTS = (
     Project("django", pip("django==5.2")),
     Project("effect", npm("effect@3.22.4")),
 )
+
+WARM_UP = 4
+"""Questions after which an index that does not change is in memory: the second finds it unchanged."""
 BIG = "django"
 
 
@@ -300,21 +303,31 @@ def counts(repository: Path) -> dict[str, int]:
 
 def measure_search(repository: Path) -> None:
     """Time searches as new processes, and in one process with everything loaded."""
-    fresh = [
-        timed_process(["search", "--output", "json", q], repository, may_fail=True)[0] for q in QUESTIONS
-    ]
-    app = App.open(repository, environ=os.environ)
-    app.search(QUESTIONS[0])
-    warm = []
-    for question in QUESTIONS * 3:
-        begin = time.perf_counter()
-        app.search(question)
-        warm.append(time.perf_counter() - begin)
-    print(
-        f"search: new process p50 {statistics.median(fresh):.2f} s (worst {max(fresh):.2f} s);"
-        f" in process p50 {statistics.median(warm) * 1000:.0f} ms,"
-        f" p95 {sorted(warm)[int(len(warm) * 0.95)] * 1000:.0f} ms"
-    )
+    timed_process(["graph", "--format", "json"], repository)  # makes the facts, once
+    for drawn in ("--no-graph", "--graph"):
+        asked = [["search", "--output", "json", drawn, question] for question in QUESTIONS]
+        fresh = [timed_process(arguments, repository, may_fail=True)[0] for arguments in asked]
+        print(f"search {drawn}: new process p50 {statistics.median(fresh):.2f} s (worst {max(fresh):.2f} s)")
+    for resident in (False, True):
+        app = App.open(repository, environ=os.environ, resident=resident)
+        for question in QUESTIONS[:WARM_UP]:
+            app.search(question)
+        warm = []
+        for question in QUESTIONS * 3:
+            begin = time.perf_counter()
+            app.search(question)
+            warm.append(1000 * (time.perf_counter() - begin))
+        print(
+            f"search, one process, index {'kept in memory' if resident else 'opened each time'}:"
+            f" p50 {statistics.median(warm):.0f} ms, p95 {sorted(warm)[int(len(warm) * 0.95)]:.0f} ms"
+        )
+    print(f"memory of that process {memory_mb():.0f} MB")
+
+
+def memory_mb() -> float:
+    """Measure the resident memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def measure_commits(repository: Path, pairs: int) -> None:

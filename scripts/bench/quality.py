@@ -26,15 +26,31 @@ import os
 import shutil
 import statistics
 import subprocess
+import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitrag.app import App, SearchOptions
+import numpy as np
+from numpy.typing import NDArray
+
+from gitrag.app import RECIPE, App, SearchOptions
+from gitrag.search import engine
 from gitrag.search.engine import Hit
+from gitrag.search.question import read
+from gitrag.store import candidates
+from gitrag.store.candidates import NO_FILTERS, Scope
+from gitrag.store.connection import Store
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+
+VectorOf = Callable[[str], NDArray[np.float32] | None]
+"""Gives a question its vector; None to go by words alone."""
 
 HERE = Path(__file__).parent
 PAGE = 10
@@ -50,11 +66,14 @@ class Target:
 
     def is_in(self, hit: Hit) -> bool:
         """Tell whether a hit shows it."""
-        if hit.path != self.path and not hit.path.endswith("/" + self.path):
-            return False
-        return not self.line_end or (
-            hit.chunk.line_start <= self.line_end and self.line_start <= hit.chunk.line_end
+        return self.is_at(hit.path) and (
+            not self.line_end
+            or (hit.chunk.line_start <= self.line_end and self.line_start <= hit.chunk.line_end)
         )
+
+    def is_at(self, path: str) -> bool:
+        """Tell whether a path is that of its file."""
+        return path == self.path or path.endswith("/" + self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +113,13 @@ class Outcome:
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "gitrag-bench")
+    parser = parser_of(__doc__)
     parser.add_argument("--mode", choices=["source", "whole"], action="append")
-    parser.add_argument("--only", action="append", help="a repository's name; may be repeated")
     parser.add_argument("--json", type=Path, help="keep the figures here")
     parser.add_argument("--against", type=Path, help="figures kept before, to compare with")
     parser.add_argument("--worst", type=int, default=0, help="list so many of the worst answers")
     arguments = parser.parse_args()
-    projects = [
-        project
-        for project in read_projects(arguments.questions)
-        if not arguments.only or project.name in arguments.only
-    ]
+    projects = chosen_projects(arguments)
     before = json.loads(arguments.against.read_text("utf-8")) if arguments.against else {"modes": {}}
     kept: dict[str, Any] = {"commit": own_commit(), "modes": {}}
     for mode in arguments.mode or ["source", "whole"]:
@@ -125,6 +135,26 @@ def main() -> None:
         kept["modes"][mode] = [asdict(outcome) for outcome in outcomes]
     if arguments.json:
         arguments.json.write_text(json.dumps(kept, indent=1), "utf-8")
+
+
+def parser_of(description: str | None) -> argparse.ArgumentParser:
+    """Make a parser of what every benchmark on annotated questions takes."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "gitrag-bench")
+    parser.add_argument("--only", action="append", help="a repository's name; may be repeated")
+    return parser
+
+
+def chosen_projects(arguments: argparse.Namespace) -> list[Project]:
+    """Read the repositories that are asked for, all of them by default."""
+    return [
+        project
+        for project in read_projects(arguments.questions)
+        if not arguments.only or project.name in arguments.only
+    ]
 
 
 def read_projects(questions: Path) -> list[Project]:
@@ -211,6 +241,35 @@ def measure(repository: Path, project: Project) -> tuple[float, list[Outcome]]:
             )
         )
     return seconds, outcomes
+
+
+@contextmanager
+def draft_index(repository: Path) -> Iterator[tuple[App, int]]:
+    """Index a repository into a store of its own, nothing embedded; give its view too."""
+    with tempfile.TemporaryDirectory(prefix="gitrag-bench-") as folder:
+        app = App.open(repository, environ=os.environ)
+        app.store = Store(Path(folder), recipe=RECIPE)
+        yield app, app.update().refreshed.view.view_id
+
+
+@contextmanager
+def open_files(project: Project, mode: str, work: Path) -> Iterator[tuple[App, Connection, Scope, list[str]]]:
+    """Index and embed a repository, and open all its files as a scope; give their paths too."""
+    app = App.open(prepare(project, mode, work), environ=os.environ)
+    refreshed = app.update().refreshed
+    app.embed()
+    with app.store.read() as db:
+        scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
+        path_ids = scope.files.path_id.tolist()
+        paths = candidates.read_paths(db, path_ids)
+        yield app, db, scope, [paths[path_id] for path_id in path_ids]
+
+
+def ask(db: Connection, view_id: int, text: str, vector_of: VectorOf) -> Sequence[Hit]:
+    """Ask a view a question with a vector from anywhere; the first page."""
+    question = read(text)
+    scoped = engine.Scoped(view_id, engine.Overlay(), NO_FILTERS)
+    return engine.ask(db, question, scoped, vector_of(question.text), limit=PAGE, min_score=0.0).hits
 
 
 def rank_of(target: Target, hits: Iterable[Hit]) -> int:

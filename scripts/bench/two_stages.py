@@ -9,37 +9,25 @@ order, among the first ten, and the median time of both.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import time
-from pathlib import Path
 
-from quality import PAGE, prepare, read_projects
+from quality import ask, chosen_projects, parser_of, prepare
 
 from gitrag.app import App
 from gitrag.search import engine
-from gitrag.search.question import read
 from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS
 
 EVERYTHING = 1 << 20
 
 
 def main() -> None:
     """Run the comparison."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--work", type=Path, default=Path.home() / ".cache" / "gitrag-bench")
-    parser.add_argument("--only", action="append")
-    arguments = parser.parse_args()
+    arguments = parser_of(__doc__).parse_args()
     same = asked = 0
     times: dict[int, list[float]] = {EVERYTHING: [], candidates.SURPLUS: []}
-    for project in read_projects(arguments.questions):
-        if arguments.only and project.name not in arguments.only:
-            continue
+    for project in chosen_projects(arguments):
         app = App.open(prepare(project, "whole", arguments.work), environ=os.environ)
         indexed = app.update()
         if indexed.counts.chunks <= engine.NEAREST * min(times):
@@ -47,17 +35,16 @@ def main() -> None:
         app.embed()
         own = 0
         with app.store.read() as db:
-            scoped = engine.Scoped(indexed.refreshed.view.view_id, engine.Overlay(), NO_FILTERS)
+            view_id = indexed.refreshed.view.view_id
             for question in project.questions:
-                asking = read(question.text)
-                vector = app.encoder.encode_query(asking.text)
+                vector = app.encoder.encode_query(question.text)
                 answers = []
                 for surplus, spent in times.items():
                     candidates.SURPLUS = surplus
                     began = time.perf_counter()
-                    found = engine.ask(db, asking, scoped, vector, limit=PAGE, min_score=0.0)
+                    hits = ask(db, view_id, question.text, lambda _text, vector=vector: vector)
                     spent.append(1000 * (time.perf_counter() - began))
-                    answers.append([hit.path for hit in found.hits])
+                    answers.append([hit.path for hit in hits])
                 own += answers[0] == answers[1]
         same += own
         asked += len(project.questions)

@@ -18,7 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository import Content, GitRepository, create_repository, isolated_environment
+from tests.repository import (
+    Content,
+    GitRepository,
+    create_repository,
+    isolated_environment,
+    without_progress,
+)
 
 GITRAG = Path(sys.executable).with_name("gitrag")
 PATIENCE_S = 120.0
@@ -77,7 +83,7 @@ class Gitrag:
             capture_output=True,
             check=False,
         )
-        found = Done(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr))
+        found = Done(done.returncode, os.fsdecode(done.stdout), without_progress(os.fsdecode(done.stderr)))
         assert "Traceback" not in found.out + found.err, found.out + found.err
         return found
 

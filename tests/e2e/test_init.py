@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 
+from gitrag.errors import USAGE
 from gitrag.prerequisites import PACKAGES
 from tests.e2e.conftest import GITRAG, everything_in
 
@@ -62,6 +64,15 @@ def test_init_again_changes_nothing_more(project):
     assert ".gitignore: .sdd/ is in it\n" in done.out
     assert "  nothing was new\n" in done.out
     assert everything_in(project.path) == before
+
+
+def test_git_need_not_read_every_file_of_a_fresh_clone_again(project):
+    """Which files are as it knows them is noted once, as the user's own `git status` does."""
+    file = next(path for path in project.path.iterdir() if path.suffix == ".py")
+    os.utime(file, (1, 1))
+    assert project.git.git("diff-files", "--name-only") == file.name  # it would have to be read
+    assert project.gitrag("init", "--skip-embed").status == 0
+    assert project.git.git("diff-files", "--name-only") == ""
 
 
 def test_without_git_nothing_is_written(project, tmp_path):
@@ -161,3 +172,24 @@ def test_the_command_works_as_a_git_subcommand(project):
         0,
         f"repository  project, main at {project.git.git('rev-parse', 'HEAD')[:10]}",
     )
+
+
+def test_agents_are_shown_first_then_written_then_taken_out(project):
+    """§6.5: only when asked, never a prompt, idempotent, removable."""
+    project.git.write({"AGENTS.md": "# Rules\n"})
+    before = everything_in(project.git.path)
+    shown = project.gitrag("init", "--agents", "codex")
+    assert "+[mcp_servers.gitrag]" in shown.out
+    assert everything_in(project.git.path) == before
+    assert "changed AGENTS.md" in project.gitrag("init", "--agents", "codex", "--write").out
+    assert project.gitrag("init", "--agents", "codex", "--write").out == "Nothing to do for codex.\n"
+    assert project.gitrag("config", "search_strategy_mode").out == "hybrid\n"
+    project.gitrag("init", "--agents", "codex", "--remove")
+    assert everything_in(project.git.path) == before
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--write"], ["--agents", "--write", "--remove"], ["--agents", "emacs"]]
+)
+def test_agents_that_make_no_sense_are_refused(project, arguments):
+    assert project.gitrag("init", *arguments).status == USAGE

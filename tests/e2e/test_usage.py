@@ -25,7 +25,7 @@ from tests.repository import Link
         (["search", "--kind", "verb", "x"], "Invalid value for '--kind': 'verb' is not one of", ""),
         (["index", "remov"], 'There is no command "remov". Did you mean "remove"?', "gitrag index --help"),
         (["index", "embed", "--for", "-1"], "Invalid value for '--for': -1.0 is not in the range", ""),
-        (["check"], "Missing option '--push'.", "gitrag check --help"),
+        (["check"], "check takes one file or directory.", "For example: gitrag check"),
         (["completion", "tcsh"], "Invalid value for '{bash|zsh|fish}': 'tcsh' is not one of", ""),
         (["-C", "nowhere", "status"], "-C nowhere: there is no such directory.", ""),
         (["config", "limt"], 'There is no setting "limt".', 'Did you mean "limit"?'),

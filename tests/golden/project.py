@@ -7,6 +7,15 @@ from pathlib import Path
 
 def project() -> dict[str | bytes, str]:
     """Read the project's files: in ``project.txt`` a line ``=== path`` before each."""
-    bundle = Path(__file__).with_name("project.txt").read_text("utf-8")
+    return _files("project.txt")
+
+
+def decided_project() -> dict[str | bytes, str]:
+    """Read the project with all its decisions and specifications."""
+    return _files("project.txt") | _files("decisions.txt")
+
+
+def _files(name: str) -> dict[str | bytes, str]:
+    bundle = Path(__file__).with_name(name).read_text("utf-8")
     parts = (part.partition("\n") for part in bundle.removeprefix("=== ").split("\n=== "))
     return {path: body.rstrip("\n") + "\n" for path, _, body in parts}

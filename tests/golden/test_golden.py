@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.app import App, SearchOptions
 from tests.golden.project import project
-from tests.repository import create_repository, isolated_environment
+from tests.indexes import embedded_app
 
 QUESTIONS = {
     "where do we retry failed requests with exponential backoff": "web/src/api.ts",
@@ -66,13 +66,7 @@ SHOWN = 0.9
 @pytest.fixture(scope="module")
 def app(tmp_path_factory, model_dir) -> App:
     """The project, indexed, vectors included."""
-    home = tmp_path_factory.mktemp("home")
-    environment = isolated_environment(home) | {"GITRAG_MODEL_DIR": str(model_dir)}
-    repository = create_repository(home / "parcelwatch", environment, project())
-    app = App.open(repository.path, environ=environment)
-    app.update()
-    app.embed()
-    return app
+    return embedded_app(tmp_path_factory.mktemp("home"), model_dir, project())
 
 
 @pytest.fixture(scope="module")

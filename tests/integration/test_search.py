@@ -17,9 +17,8 @@ from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import as_json, as_text
 from gitrag.store import candidates, views
-from gitrag.store.candidates import NO_FILTERS, Files, Filters
+from gitrag.store.candidates import Filters, Scope
 from gitrag.store.content import read_chunks
-from gitrag.store.views import Overlay
 from tests.golden.project import project
 from tests.indexes import open_app
 from tests.repository import GitRepository, create_repository, isolated_environment
@@ -93,8 +92,10 @@ def test_filters_act_before_the_cut(app, filters, holds):
     found = app.search(query, every).hits
     assert found
     assert all(map(holds, found))
-    few = app.search(query, SearchOptions(filters=filters, limit=2, min_score=0.0)).hits
-    assert few == found[:2]
+    few = app.search(query, SearchOptions(filters=filters, limit=2, min_score=0.0)).sections
+    assert [section.hits for section in few] == [
+        section.hits[:2] for section in app.search(query, every).sections
+    ]
 
 
 def test_a_filter_that_nothing_passes_finds_nothing(app):
@@ -220,7 +221,8 @@ def test_a_copy_is_shown_once(own):
 
 
 def test_the_limit_and_the_least_score_hold(app):
-    assert len(app.search("parcel", SearchOptions(limit=3, min_score=0.0)).hits) == 3
+    for section in app.search("parcel", SearchOptions(limit=1, min_score=0.0)).sections:
+        assert len(section.hits) == 1
     for hit in app.search("parcel", SearchOptions(limit=1000, min_score=0.5)).hits:
         assert hit.score >= 0.5
 
@@ -298,10 +300,10 @@ def test_the_same_index_and_question_give_the_same_bytes(app, environment):
 # meaning
 
 
-def scope_of(app: App, db: Connection) -> Files:
+def scope_of(db: Connection) -> Scope:
     view = views.current(db, "")
     assert view is not None
-    return candidates.open_scope(db, view.view_id, Overlay(), NO_FILTERS, None)
+    return candidates.open_scope(db, view.view_id)
 
 
 @pytest.mark.parametrize("query", ["retry with backoff", "sign a token", "a pool of connections"])
@@ -309,11 +311,11 @@ def test_two_stages_find_what_the_exact_scan_finds(app, encoder, monkeypatch, qu
     """The signs choose half of the chunks here; the best ten are among them."""
     question = encoder.encode_query(query)
     with app.store.read() as db:
-        files = scope_of(app, db)
-        half = int(files.chunks.sum()) // 2
-        exact = candidates.nearest(db, question, NO_FILTERS, half)
+        scope = scope_of(db)
+        half = int(scope.files.chunks.sum()) // 2
+        exact = candidates.nearest(db, scope, question, half)
         monkeypatch.setattr(candidates, "SURPLUS", 1)
-        staged = candidates.nearest(db, question, NO_FILTERS, half)
+        staged = candidates.nearest(db, scope, question, half)
     assert half > 30
     assert len(exact.chunk_id) == len(staged.chunk_id) == half
     assert staged.chunk_id[:10].tolist() == exact.chunk_id[:10].tolist()
@@ -331,14 +333,14 @@ def test_meaning_ranks_by_the_models_own_cosines(app, encoder):
     """The chunk's vector with half of its path's, as an encoder of the texts would have it."""
     question = encoder.encode_query("how are passwords stored")
     with app.store.read() as db:
-        files = scope_of(app, db)
-        found = candidates.nearest(db, question, NO_FILTERS, 10)
+        scope = scope_of(db)
+        found = candidates.nearest(db, scope, question, 10)
         chunks = read_chunks(db, found.chunk_id.tolist())
-        names = candidates.read_paths(db, files.path_id.tolist())
+        names = candidates.read_paths(db, scope.files.path_id.tolist())
     rows = list(zip(found.chunk_id.tolist(), found.file.tolist(), found.cosine.tolist(), strict=True))
     assert len(rows) == 10
     for chunk_id, file, cosine in rows:
-        path = names[int(files.path_id[file])]
+        path = names[int(scope.files.path_id[file])]
         of_chunk, of_path = encoder.encode([chunk_text(chunks[chunk_id]), path_text(path)])
         both = of_chunk + candidates.PATH_WEIGHT * of_path
         assert cosine == pytest.approx(float(question @ both / (both @ both) ** 0.5), abs=0.005)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from gitrag.config import KEYS, Config, find_key, load
 from gitrag.errors import ConfigError
-from gitrag.teamfile import TEAM_DEPTH, TEAM_FILE_BYTES, read_team
+from gitrag.teamfile import TEAM_FILE_BYTES, read_team
 from gitrag.values import Duration, show_duration
+from gitrag.yamltext import MOST_LEVELS
 
 
 def loaded(git=None, team=None, env=None, flags=None):
@@ -178,7 +179,7 @@ def test_a_team_file_without_values_sets_nothing(content):
         (b"limit: !!python/object/apply:os.system [ls]", "tags are not allowed"),
         (b"limit: 3\n\xff", "is not UTF-8 text"),
         (b"limit: \x07", "is not UTF-8 text"),
-        (b"[" * 1000, f"more than {TEAM_DEPTH} levels deep"),
+        (b"[" * 1000, f"more than {MOST_LEVELS} levels deep"),
         (b"#" * (TEAM_FILE_BYTES + 1), "is larger than 65536 bytes"),
         (b"a: 1\n---\nb: 2", "line 2, column 1: but found another document"),
         (b"exclude: {a: b}", "exclude is"),
@@ -246,3 +247,42 @@ def test_an_endless_team_file_is_not_read_to_its_end(tmp_path):
     content = read_team(tmp_path)
     assert content is not None
     assert "is larger than" in refused(team=content)
+
+
+# the search strategy
+
+
+def strategy(text: str) -> tuple[str, str | None, str | None, tuple[str, ...]]:
+    found = load(git={}, team=text.encode(), env={})
+    return (
+        found.search_strategy_mode,
+        found.search_strategy_rag_mcp_tool,
+        found.search_strategy_rag_reindex_tool,
+        found.warnings,
+    )
+
+
+@pytest.mark.parametrize("text", ["", "search_strategy:\n", "search_strategy: {mode: grep}\n"])
+def test_the_strategy_is_grep_where_nothing_is_said(text):
+    """§6.1."""
+    assert strategy(text) == ("grep", None, None, ())
+
+
+def test_a_strategy_is_read_with_its_tools():
+    """§6.1."""
+    text = "search_strategy:\n  mode: hybrid\n  rag:\n    mcp_tool: search_code\n    reindex_tool: reindex\n"
+    assert strategy(text) == ("hybrid", "search_code", "reindex", ())
+
+
+@pytest.mark.parametrize("rag", ["", "  rag:\n", "  rag: {reindex_tool: reindex}\n"])
+def test_hybrid_without_a_tool_is_grep_with_a_warning(rag):
+    """§6.1."""
+    mode, tool, _, warnings = strategy(f"search_strategy:\n  mode: hybrid\n{rag}")
+    assert (mode, tool) == ("grep", None)
+    assert warnings == ("search_strategy is hybrid but names no rag.mcp_tool: grep is used.",)
+
+
+def test_an_unknown_mode_is_an_error_and_an_unknown_key_a_warning():
+    with pytest.raises(ConfigError, match="one of grep, hybrid"):
+        strategy("search_strategy: {mode: semantic}\n")
+    assert "search_strategy_rag_tool is no setting" in strategy("search_strategy: {rag: {tool: x}}\n")[3][0]

@@ -9,9 +9,10 @@ import numpy as np
 
 from gitrag.model import Chunk, Kind
 from gitrag.store import candidates, content, views
-from gitrag.store.candidates import NO_FILTERS, Files, Filters
+from gitrag.store.candidates import NO_FILTERS, Filters, Scope
 from gitrag.store.connection import Store
 from gitrag.store.content import INDEXED, ContentRecord
+from gitrag.store.memo import Memo
 from gitrag.store.views import EntryRecord, Overlay, PathRecord
 from gitrag.terms import IN_NAME
 from gitrag.traits import traits
@@ -98,10 +99,11 @@ def open_scope(
     overlay: Overlay = NO_OVERLAY,
     filters: Filters = NO_FILTERS,
     paths: list[int] | None = None,
-) -> Files:
+    memo: Memo | None = None,
+) -> Scope:
     view = views.current(db, "")
     assert view is not None
-    return candidates.open_scope(db, view.view_id, overlay, filters, paths)
+    return candidates.open_scope(db, view.view_id, overlay, filters, path_ids=paths, memo=memo)
 
 
 def names_of(db: Connection, chunk_ids: np.ndarray) -> list[str]:
@@ -109,7 +111,8 @@ def names_of(db: Connection, chunk_ids: np.ndarray) -> list[str]:
     return [stored[chunk_id].name for chunk_id in chunk_ids.tolist()]
 
 
-def paths_of(db: Connection, files: Files) -> list[str]:
+def paths_of(db: Connection, scope: Scope) -> list[str]:
     """The paths of a scope, by number of the file."""
-    known = candidates.read_paths(db, files.path_id.tolist())
-    return [known[path_id] for path_id in files.path_id.tolist()]
+    ids = scope.files.path_id.tolist()
+    known = candidates.read_paths(db, ids)
+    return [known[path_id] for path_id in ids]

@@ -10,7 +10,8 @@ import pytest
 
 from gitrag.model import Chunk
 from gitrag.store import candidates, content, vectors, views
-from gitrag.store.candidates import NO_FILTERS, Files, Filters
+from gitrag.store.candidates import Filters, Scope
+from gitrag.store.memo import Memo
 from gitrag.store.views import EntryRecord
 from gitrag.traits import Trait
 from tests.integration.store.filling import (
@@ -40,8 +41,9 @@ def test_a_scope_says_what_its_files_are(tmp_path: Path):
         {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])], OTHER: [("close", "three", [4])]},
     )
     with store.read() as db:
-        files = open_scope(db)
-        assert paths_of(db, files) == ["tests/door.py", "lib/wall.py", "lib/wall2.py"]
+        scope = open_scope(db)
+        files = scope.files
+        assert paths_of(db, scope) == ["tests/door.py", "lib/wall.py", "lib/wall2.py"]
         assert len(files) == 3
         assert files.content_id[1] == files.content_id[2] != files.content_id[0]
         assert files.language.tolist() == ["python"] * 3
@@ -64,10 +66,10 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
         texts = [text for text in vectors.pending(db, 10) if isinstance(text.source, Chunk)]
         vectors.write(db, [text.text_id for text in texts], encoded)
     with store.read() as db:
-        files = open_scope(db)
-        assert files.chunks.sum() == 3
+        scope = open_scope(db)
+        assert scope.files.chunks.sum() == 3
         stored = content.read_chunks(db, range(1, 4))
-        words = candidates.postings(db, [2, 9, 1], NO_FILTERS)
+        words = candidates.postings(db, scope, [2, 9, 1])
         rows = zip(
             *(words.term.tolist(), names_of(db, words.chunk_id), words.file.tolist()),
             *(words.frequency.tolist(), words.in_name.tolist(), words.length.tolist()),
@@ -78,18 +80,20 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
             (0, "send", 0, 1, False, 2),
             (2, "send", 0, 1, True, 2),
         ]
-        near = candidates.nearest(db, encoded[1], NO_FILTERS, 10)
+        near = candidates.nearest(db, scope, encoded[1], 10)
         assert stored[int(near.chunk_id[0])] == texts[1].source
-        named = candidates.definitions(db, ["CLOSE", "send"], NO_FILTERS)
+        named = candidates.definitions(db, scope, ["CLOSE", "send"])
         assert [(stored[row.chunk_id].name, row.file, row.exact) for row in named] == [
             ("send", 0, True),
             ("close", 1, False),
         ]
-        functions, classes = (Filters(kinds=(kind,)) for kind in ("function", "class"))
-        assert candidates.definitions(db, ["CLOSE", "send"], functions) == named
-        assert candidates.definitions(db, ["CLOSE", "send"], classes) == []
-        assert len(candidates.postings(db, [1, 2], classes).term) == 0
-        assert len(candidates.nearest(db, encoded[1], classes, 10).chunk_id) == 0
+        functions, classes = (
+            open_scope(db, filters=Filters(kinds=(kind,))) for kind in ("function", "class")
+        )
+        assert candidates.definitions(db, functions, ["CLOSE", "send"]) == named
+        assert candidates.definitions(db, classes, ["CLOSE", "send"]) == []
+        assert len(candidates.postings(db, classes, [1, 2]).term) == 0
+        assert len(candidates.nearest(db, classes, encoded[1], 10).chunk_id) == 0
 
 
 def test_words_of_paths_are_found_in_the_scope_alone(tmp_path: Path):
@@ -101,9 +105,9 @@ def test_words_of_paths_are_found_in_the_scope_alone(tmp_path: Path):
         {BLOB: [("send", "one", [1])], OTHER: [("close", "three", [4])]},
     )
 
-    def found(db: Connection, files: Files, letters: str) -> list[tuple[str, str, bool]]:
-        words = candidates.path_words(db, [ord(letter) for letter in letters])
-        paths = paths_of(db, files)
+    def found(db: Connection, scope: Scope, letters: str) -> list[tuple[str, str, bool]]:
+        words = candidates.path_words(db, scope, [ord(letter) for letter in letters])
+        paths = paths_of(db, scope)
         rows = zip(words.term.tolist(), words.file.tolist(), words.in_name.tolist(), strict=True)
         return sorted((letters[term], paths[file], in_name) for term, file, in_name in rows)
 
@@ -111,8 +115,7 @@ def test_words_of_paths_are_found_in_the_scope_alone(tmp_path: Path):
         assert found(db, open_scope(db), "xa") == [("a", "a/b.py", False), ("a", "b/a.py", True)]
         every = dict(candidates.all_paths(db))
         some = [path_id for path_id, path in every.items() if path.startswith("b/")]
-        files = open_scope(db, paths=some)
-        assert found(db, files, "ab") == [
+        assert found(db, open_scope(db, paths=some), "ab") == [
             ("a", "b/a.py", True),
             ("b", "b/a.py", False),
             ("b", "b/b.py", False),
@@ -126,7 +129,7 @@ def test_a_definition_is_found_by_any_of_its_names(tmp_path: Path):
     with store.write("test") as db:
         db.execute("UPDATE chunks SET qualified_name = 'Net.Session.send' WHERE name = 'send'")
     with store.read() as db:
-        open_scope(db)
+        scope = open_scope(db)
         for name, exact in [
             ("send", True),
             ("Session.send", True),
@@ -134,9 +137,9 @@ def test_a_definition_is_found_by_any_of_its_names(tmp_path: Path):
             ("Send", False),
             ("session.SEND", False),
         ]:
-            assert [row.exact for row in candidates.definitions(db, [name], NO_FILTERS)] == [exact], name
+            assert [row.exact for row in candidates.definitions(db, scope, [name])] == [exact], name
         for name in ("Other.send", "ession.send", "sen", "Session", "", "."):
-            assert candidates.definitions(db, [name], NO_FILTERS) == [], name
+            assert candidates.definitions(db, scope, [name]) == [], name
 
 
 # vectors and drafts
@@ -162,8 +165,7 @@ def test_a_path_without_a_vector_leaves_the_cosines_right(tmp_path: Path, others
         for text, vector in zip(texts, encoded, strict=True)
     }
     with store.read() as db:
-        open_scope(db)
-        near = candidates.nearest(db, of["best"], NO_FILTERS, 50)
+        near = candidates.nearest(db, open_scope(db), of["best"], 50)
         found = dict(zip(names_of(db, near.chunk_id), near.cosine.tolist(), strict=True))
     placed = {name: of[name] + 0.5 * of["old.py"] for name in names}
     expected = {name: float(v @ of["best"] / np.linalg.norm(v)) for name, v in placed.items()} | {"best": 1.0}
@@ -171,13 +173,18 @@ def test_a_path_without_a_vector_leaves_the_cosines_right(tmp_path: Path, others
     assert list(found) == sorted(found, key=lambda name: -found[name])
 
 
+def as_units(db: Connection, text_ids: list[int]) -> tuple[list[int], np.ndarray]:
+    """Texts that have a vector or a draft, and those as unit vectors."""
+    found = vectors.read(db, np.array(text_ids, dtype=np.int32), Memo())
+    return found.text_ids.tolist(), found.small * found.scale[:, None]
+
+
 def texts_in(db: Connection, table: str) -> list[int]:
     return sorted(row[0] for row in db.table(table).fetchall())
 
 
 def nearest_to(db: Connection, vector: np.ndarray) -> tuple[str, float]:
-    open_scope(db)
-    near = candidates.nearest(db, vector, NO_FILTERS, 10)
+    near = candidates.nearest(db, open_scope(db), vector, 10)
     return names_of(db, near.chunk_id)[0], float(near.cosine[0])
 
 
@@ -231,7 +238,7 @@ def test_drafts_of_known_texts_are_not_written(tmp_path: Path):
         ]
         vectors.write_drafts(db, [99, 99], unit(2, 4))
         assert texts_in(db, "drafts") == [*rest, 99]
-        np.testing.assert_allclose(vectors.read(db, np.array([99], np.int32))[1], unit(2, 4)[:1], atol=0.005)
+        np.testing.assert_allclose(as_units(db, [99])[1], unit(2, 4)[:1], atol=0.005)
 
 
 def test_a_vector_that_is_there_stays(tmp_path: Path):
@@ -253,16 +260,17 @@ def test_vectors_are_read_in_the_order_of_their_texts(tmp_path: Path):
         ids = texts_in(db, "drafts")
         encoded = unit(len(ids), 9)
         vectors.write(db, ids[::-2], encoded[::-2])  # the others keep their drafts
-        known, found = vectors.read(db, np.array([*ids[::-1], 999], dtype=np.int32))
-        assert known.tolist() == ids
+        known, found = as_units(db, [*ids[::-1], 999])
+        assert known == ids
         np.testing.assert_allclose(found[::-2], encoded[::-2], atol=0.005)
         np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
-        signed, signs = vectors.read_signs(db)
+        signed, signs = vectors.read_signs(db, Memo())
         order = np.argsort(signed)
         assert signed[order].tolist() == ids
-        assert (signs[order][::-2] == vectors.pack(encoded)[1][::-2]).all()
-        nothing = vectors.read(db, np.array([999], dtype=np.int32))
-        assert [column.shape for column in nothing] == [(0,), (0, 384)]
+        assert (signs.T[order][::-2] == vectors.pack(encoded)[1][::-2]).all()
+        nothing = vectors.read(db, np.array([999], dtype=np.int32), Memo())
+        assert [column.shape for column in (nothing.text_ids, nothing.small)] == [(0,), (0, 384)]
+        assert not nothing.find(np.array([1], dtype=np.int32))[0].any()
 
 
 def test_packed_vectors_keep_their_cosines(tmp_path: Path):
@@ -287,12 +295,12 @@ def test_two_stages_find_what_the_exact_scan_finds(tmp_path: Path, monkeypatch: 
         vectors.write(db, ids, encoded)
     same = 0
     with store.read() as db:
-        open_scope(db)
+        scope = open_scope(db)
         for i in range(20):
             monkeypatch.setattr(candidates, "SURPLUS", 30)
-            exact = candidates.nearest(db, encoded[i], NO_FILTERS, 100)
+            exact = candidates.nearest(db, scope, encoded[i], 100)
             monkeypatch.setattr(candidates, "SURPLUS", 1)
-            staged = candidates.nearest(db, encoded[i], NO_FILTERS, 100)
+            staged = candidates.nearest(db, scope, encoded[i], 100)
             assert len(exact.chunk_id) == len(staged.chunk_id) == 100
             same += len({*exact.chunk_id[:10].tolist()} & {*staged.chunk_id[:10].tolist()})
     assert same >= 0.98 * 200
@@ -307,17 +315,19 @@ def test_filters_act_before_the_cut(tmp_path: Path):
     )
     with store.read() as db:
         wanted = [path_id for path_id, path in candidates.all_paths(db) if path in {"7.py", "31.py"}]
-        assert paths_of(db, open_scope(db, paths=wanted)) == ["7.py", "31.py"]
-        words = candidates.postings(db, [1], NO_FILTERS)
+        scope = open_scope(db, paths=wanted)
+        assert paths_of(db, scope) == ["7.py", "31.py"]
+        words = candidates.postings(db, scope, [1])
         assert sorted(names_of(db, words.chunk_id)) == ["f31", "f7"]
-        near = candidates.nearest(db, draft("t0"), NO_FILTERS, 2)
+        near = candidates.nearest(db, scope, draft("t0"), 2)
         assert sorted(names_of(db, near.chunk_id)) == ["f31", "f7"]
-        assert candidates.definitions(db, ["f8"], NO_FILTERS) == []
-        assert len(open_scope(db, paths=[])) == 0
-        assert len(open_scope(db, filters=Filters(languages=("go",)))) == 0
-        assert len(open_scope(db, filters=Filters(languages=("go", "python")))) == 50
-        assert len(candidates.postings(db, [1], Filters(kinds=("class",))).term) == 0
-        assert len(candidates.nearest(db, draft("t0"), Filters(kinds=("class",)), 2).chunk_id) == 0
+        assert candidates.definitions(db, scope, ["f8"]) == []
+        assert len(open_scope(db, paths=[]).files) == 0
+        assert len(open_scope(db, filters=Filters(languages=("go",))).files) == 0
+        assert len(open_scope(db, filters=Filters(languages=("go", "python"))).files) == 50
+        classes = open_scope(db, filters=Filters(kinds=("class",)))
+        assert len(candidates.postings(db, classes, [1]).term) == 0
+        assert len(candidates.nearest(db, classes, draft("t0"), 2).chunk_id) == 0
 
 
 def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
@@ -331,10 +341,11 @@ def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
     assert overlay is not None
     assert removal is not None
     with store.read() as db:
-        assert paths_of(db, open_scope(db, overlay)) == ["a.py"]
-        assert names_of(db, candidates.postings(db, [1], NO_FILTERS).chunk_id) == ["new"]
-        assert names_of(db, candidates.nearest(db, draft("old"), NO_FILTERS, 9).chunk_id) == ["new"]
-        assert len(open_scope(db, removal)) == 0
+        scope = open_scope(db, overlay)
+        assert paths_of(db, scope) == ["a.py"]
+        assert names_of(db, candidates.postings(db, scope, [1]).chunk_id) == ["new"]
+        assert names_of(db, candidates.nearest(db, scope, draft("old"), 9).chunk_id) == ["new"]
+        assert len(open_scope(db, removal).files) == 0
 
 
 def test_drafts_are_listed_in_the_order_of_the_chunks_asked_for(tmp_path: Path):

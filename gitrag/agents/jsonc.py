@@ -1,0 +1,236 @@
+"""Edits of JSON and JSON with comments that leave every other byte alone. Pure.
+
+A table of servers in a client's file gets a member, and loses it again: what `without` takes out of what
+`with_member` made is what was there before. A file's own style says how the member is written: its
+indentation, its line ends, whether it ends lists with a comma.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Json = object
+"""What ``json.loads`` may give."""
+
+_DEEPEST = 100
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_WORD = re.compile(r"[-+.0-9A-Za-z]+")
+_LINE_INDENT = re.compile(r"[ \t]*")
+
+
+class NotJsonError(ValueError):
+    """The text is no JSON, with or without comments, or not of the expected shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    key: str
+    key_start: int
+    value: _Node
+    comma: int  # where the comma after it is, -1 without
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    value: Json
+    start: int
+    end: int
+    members: tuple[_Member, ...] | None = None  # of an object
+
+    def member(self, key: str) -> int:
+        """Give the place of the last member of a name, which is the one that counts; -1 without."""
+        places = [place for place, each in enumerate(self.members or ()) if each.key == key]
+        return places[-1] if places else -1
+
+
+def parse(text: str) -> Json:
+    """Read JSON with comments and commas before closing brackets.
+
+    Raises:
+        NotJsonError: It is none.
+    """
+    return _read(text).value
+
+
+def with_member(text: str, table: str, name: str, value: Mapping[str, Json]) -> str:
+    """Put a member into a table of the top-level object, making the table if it is not there.
+
+    Args:
+        text: The file; empty for one that is made.
+        table: The key of the table.
+        name: The member's key; it must not be there yet.
+        value: What it is.
+
+    Raises:
+        NotJsonError: The file is no JSON, or it or its table is no object.
+    """
+    if not text.strip():
+        return json.dumps({table: {name: value}}, indent=2) + "\n"
+    root = _object(_read(text), "the file")
+    place = root.member(table)
+    unit = _unit(text, root)
+    if place < 0:
+        return _inserted(text, root, table, {name: value}, unit, fresh=True)
+    found = _object((root.members or ())[place].value, table)
+    return _inserted(text, found, name, value, unit, fresh=False)
+
+
+def without(text: str, table: str, name: str) -> str | None:
+    """Take a member out again, with the table if it was made for it; None when the file was.
+
+    Raises:
+        NotJsonError: The file is no JSON, or it or its table is no object.
+    """
+    root = _object(_read(text), "the file")
+    place = root.member(table)
+    if place < 0:
+        return text
+    found = _object((root.members or ())[place].value, table)
+    own = found.member(name)
+    if own < 0:
+        return text
+    if not _made_for(text, found):
+        return _cut(text, found, own)
+    return None if _made_for(text, root) else _cut(text, root, place)
+
+
+def _made_for(text: str, node: _Node) -> bool:
+    """Tell whether an object is ours: its only member stands on a line of its own, without comments.
+
+    A member put into an empty object of the user's stands on the line of its bracket.
+    """
+    if len(node.members or ()) != 1:
+        return False
+    only = (node.members or ())[0]
+    before, after = text[node.start + 1 : only.key_start], text[only.value.end : node.end - 1]
+    return "\n" in before and not (before + after).strip()
+
+
+def _inserted(text: str, node: _Node, key: str, value: Json, unit: str, *, fresh: bool) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    members = node.members or ()
+    last = members[-1] if members else None
+    has_comma = last is not None and last.comma >= 0
+    anchor = node.start + 1 if last is None else last.comma + 1 if has_comma else last.value.end
+    end = anchor + len(text[anchor : node.end - 1].rstrip())  # behind a comment, if one follows
+    lines = "\n" in text[node.start : last.key_start] if last else end > anchor
+    if not lines and "\n" not in text[anchor : node.end - 1]:
+        dump = _pretty(value, unit, newline, "") if fresh else json.dumps(value)
+        member = f"{json.dumps(key)}: {dump}" + ("," if has_comma else "")
+        comma = "," if last is not None and not has_comma else ""
+        blank = " " if last is not None else ""
+        return text[:anchor] + comma + blank + member + text[anchor:]
+    indent = _indent(text, last.key_start) if last and lines else _indent(text, node.start) + unit
+    if last is None and end == anchor:  # an empty object over several lines
+        dump = _pretty(value, unit, newline, "") if fresh else json.dumps(value)
+        return text[:anchor] + f"{json.dumps(key)}: {dump}" + text[anchor:]
+    member = newline + indent + f"{json.dumps(key)}: {_pretty(value, unit, newline, indent)}"
+    if last is None or has_comma:
+        return text[:end] + member + ("," if has_comma else "") + text[end:]
+    return text[:anchor] + "," + text[anchor:end] + member + text[end:]
+
+
+def _cut(text: str, node: _Node, place: int) -> str:
+    members = node.members or ()
+    own = members[place]
+    before = members[place - 1] if place else None
+    floor = before.comma + 1 if before else node.start + 1
+    start = floor + len(text[floor : own.key_start].rstrip())
+    if own.comma >= 0:
+        return text[:start] + text[own.comma + 1 :]
+    rest = text[own.value.end :]
+    if before is None:
+        return text[:start] + rest
+    return text[: before.comma] + text[before.comma + 1 : start] + rest
+
+
+def _pretty(value: Json, unit: str, newline: str, indent: str) -> str:
+    return json.dumps(value, indent=unit).replace("\n", newline + indent)
+
+
+def _indent(text: str, at: int) -> str:
+    line = text.rfind("\n", 0, at) + 1
+    found = _LINE_INDENT.match(text, line)
+    return found[0] if found else ""
+
+
+def _unit(text: str, root: _Node) -> str:
+    """Give one step of the file's indentation."""
+    members = root.members or ()
+    if members and "\n" in text[root.start : members[0].key_start]:
+        return _indent(text, members[0].key_start).removeprefix(_indent(text, root.start)) or "  "
+    return "  "
+
+
+def _object(node: _Node, what: str) -> _Node:
+    if node.members is None:
+        raise NotJsonError(f"{what} is no object")
+    return node
+
+
+def _read(text: str) -> _Node:
+    node = _value(text, _skip(text, 0), 0)
+    if _skip(text, node.end) != len(text):
+        raise NotJsonError(f"line {_line(text, node.end)}: more than one value")
+    return node
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def _value(text: str, at: int, depth: int) -> _Node:
+    if depth > _DEEPEST:
+        raise NotJsonError("it nests too deep")
+    opening = text[at : at + 1]
+    if opening == "{":
+        return _members(text, at, depth)
+    if opening == "[":
+        return _items(text, at, depth)
+    found = (_STRING if opening == '"' else _WORD).match(text, at)
+    try:
+        return _Node(json.loads(found[0] if found else ""), at, found.end() if found else at)
+    except ValueError as error:
+        raise NotJsonError(f"line {_line(text, at)}: no JSON value") from error
+
+
+def _members(text: str, start: int, depth: int) -> _Node:
+    members: list[_Member] = []
+    at = _skip(text, start + 1)
+    while text[at : at + 1] != "}":
+        if members and members[-1].comma < 0:
+            raise NotJsonError(f"line {_line(text, at)}: a comma is missing")
+        found = _STRING.match(text, at)
+        colon = _skip(text, found.end()) if found else at
+        if found is None or text[colon : colon + 1] != ":":
+            raise NotJsonError(f"line {_line(text, at)}: a key is missing")
+        value = _value(text, _skip(text, colon + 1), depth + 1)
+        after = _skip(text, value.end)
+        comma = after if text[after : after + 1] == "," else -1
+        members.append(_Member(json.loads(found[0]), at, value, comma))
+        at = _skip(text, after + 1 if comma >= 0 else after)
+    return _Node({each.key: each.value.value for each in members}, start, at + 1, tuple(members))
+
+
+def _items(text: str, start: int, depth: int) -> _Node:
+    items: list[Json] = []
+    at = _skip(text, start + 1)
+    may_follow = True
+    while text[at : at + 1] != "]":
+        if not may_follow:
+            raise NotJsonError(f"line {_line(text, at)}: a comma is missing")
+        item = _value(text, at, depth + 1)
+        items.append(item.value)
+        at = _skip(text, item.end)
+        may_follow = text[at : at + 1] == ","
+        at = _skip(text, at + 1) if may_follow else at
+    return _Node(items, start, at + 1)
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1

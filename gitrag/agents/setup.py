@@ -1,0 +1,288 @@
+"""What setting agents up would write, and writing it.
+
+Planned as whole files first: before and after. Each change is read back before it is offered: what is parsed
+from the file afterwards must be what was in it before, and ours.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from gitrag import files
+from gitrag.agents import jsonc
+from gitrag.agents.blocks import (
+    HASH,
+    MARKDOWN,
+    DamagedMarksError,
+    Marks,
+    has_block,
+    with_block,
+    without_block,
+)
+from gitrag.agents.clients import ALTERNATIVES, CLIENTS, SERVER, Client, Form
+from gitrag.errors import ConfigError, StoreError, UsageError
+from gitrag.teamfile import TEAM_FILE, parse_team
+
+SKILLS = ("search", "check", "prime", "index", "explore")
+
+STRATEGY = """\
+search_strategy:
+  mode: hybrid
+  rag:
+    mcp_tool: search_code
+    reindex_tool: reindex
+"""
+
+_MARK = "<!-- Written by `gitrag init --agents`; `gitrag init --agents --remove` takes it out. -->"
+_MOST_BYTES = 4 * 1024 * 1024
+_KEY = "search_strategy"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What becomes of a file.
+
+    Attributes:
+        path: Relative to the repository's top level.
+        before: What it holds; None where it is not there.
+        after: What it is to hold; None to remove it.
+        note: Why nothing is done to it, where that needs saying.
+    """
+
+    path: str
+    before: str | None
+    after: str | None
+    note: str = ""
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is to be done."""
+        return self.before != self.after
+
+
+class _LeaveAloneError(Exception):
+    """A file is not ours to change; says why."""
+
+
+def chosen(names: Iterable[str], root: Path) -> list[Client]:
+    """Give the clients of some names; ``all`` for every one, none for those whose traces are there, else all.
+
+    Raises:
+        UsageError: There is no such client.
+    """
+    wanted = {name.strip().lower() for given in names for name in given.split(",") if name.strip()}
+    known = {client.name for client in CLIENTS}
+    for name in sorted(wanted - known - {"all"}):
+        raise UsageError(f'There is no agent "{name}".', f"There are: {', '.join(sorted(known))}, all.")
+    if not wanted:
+        used = [client for client in CLIENTS if any((root / trace).exists() for trace in client.traces)]
+        return used or list(CLIENTS)
+    return [client for client in CLIENTS if client.name in wanted or "all" in wanted]
+
+
+def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list[Step]:
+    """Say what is to be written for some clients, file by file, or what is to be taken out of them again.
+
+    Args:
+        root: The repository's top level.
+        clients: Which.
+        remove: Whether to take it out.
+    """
+    edits: dict[str, Callable[[str], str | None]] = {}
+    for client in clients:
+        edits[_file_of(root, client)] = _entry_edit(client, remove=remove)
+    for guide in dict.fromkeys(client.guide for client in clients):
+        edits[guide] = _guide_edit(remove=remove)
+    for folder in dict.fromkeys(client.skills for client in clients):
+        for skill in SKILLS:
+            edits[f"{folder}/{SERVER}-{skill}/SKILL.md"] = _skill_edit(skill, remove=remove)
+    edits[TEAM_FILE] = _strategy_edit(remove=remove)
+    return list(_steps(root, edits))
+
+
+def apply(root: Path, steps: Sequence[Step]) -> None:
+    """Write, or remove, each file whole or not at all; directories that are left empty go with their files.
+
+    Raises:
+        StoreError: A file cannot be written.
+    """
+    for step in steps:
+        if not step.changes:
+            continue
+        path = _real(root, step.path)
+        try:
+            if step.after is None:
+                path.unlink()
+                _remove_empty(path.parent, root.resolve())
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            mode = 0o644 if step.before is None else stat.S_IMODE(path.stat().st_mode)
+            files.replace(path, step.after.encode("utf-8"), mode)
+        except OSError as error:
+            raise StoreError(f"Cannot write {step.path}: {error.strerror}.", "Make it writable.") from error
+
+
+def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iterator[Step]:
+    seen: set[Path] = set()
+    for path, edit in edits.items():
+        try:
+            real = _real(root, path)
+            if real in seen:  # AGENTS.md and CLAUDE.md are often one file
+                continue
+            seen.add(real)
+            before = _text(real)
+        except _LeaveAloneError as reason:
+            yield Step(path, None, None, str(reason))
+            continue
+        try:
+            after = edit(before or "")
+        except (_LeaveAloneError, jsonc.NotJsonError, DamagedMarksError) as reason:
+            yield Step(path, before, before, str(reason))
+        else:
+            yield Step(path, before, before if before is None and after == "" else after)
+
+
+def _real(root: Path, path: str) -> Path:
+    """Follow links within the repository; one that leads out of it is not ours to write through."""
+    top = root.resolve()
+    real = (root / path).resolve()
+    if not real.is_relative_to(top) or ".git" in real.relative_to(top).parts:
+        raise _LeaveAloneError("it leads out of the repository")
+    return real
+
+
+def _text(path: Path) -> str | None:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise _LeaveAloneError("it is too large")
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise _LeaveAloneError("it cannot be read as text") from error
+
+
+def _remove_empty(folder: Path, top: Path) -> None:
+    while folder != top and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
+def _file_of(root: Path, client: Client) -> str:
+    other = ALTERNATIVES.get(client.file)
+    return other if other and (root / other).exists() and not (root / client.file).exists() else client.file
+
+
+def _entry_edit(client: Client, *, remove: bool) -> Callable[[str], str | None]:
+    if client.form is Form.TOML:
+        return lambda text: _toml_edited(text, client, remove=remove)
+    return lambda text: _json_edited(text, client, remove=remove)
+
+
+def _json_edited(text: str, client: Client, *, remove: bool) -> str | None:
+    bom = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(bom)
+    before = jsonc.parse(text) if text.strip() else {}
+    own = _entry_in(before, client)
+    if remove:
+        if own is None:
+            return bom + text
+        if own != client.entry:
+            raise _LeaveAloneError(f"its entry {SERVER} was changed by hand: remove it there")
+        after = jsonc.without(text, client.table, SERVER)
+        return None if after is None else bom + after
+    if own is not None:
+        if own != client.entry:
+            raise _LeaveAloneError(f"it has an entry {SERVER} of its own")
+        return bom + text
+    after = jsonc.with_member(text, client.table, SERVER, client.entry)
+    _require_same(before, jsonc.parse(after), client)
+    return bom + after
+
+
+def _toml_edited(text: str, client: Client, *, remove: bool) -> str | None:
+    if remove:
+        return without_block(text, HASH) or None
+    try:
+        before = tomllib.loads(without_block(text, HASH))
+    except tomllib.TOMLDecodeError as error:
+        raise _LeaveAloneError(f"it is no TOML: {error}") from error
+    own = _entry_in(before, client)
+    if own is not None:
+        if own != client.entry:
+            raise _LeaveAloneError(f"it has an entry {SERVER} of its own")
+        return text
+    lines = [
+        f"[{client.table}.{SERVER}]",
+        *(f"{key} = {json.dumps(each)}" for key, each in client.entry.items()),
+    ]
+    after = with_block(text, HASH, "\n".join(lines))
+    try:
+        _require_same(before, tomllib.loads(after), client)
+    except tomllib.TOMLDecodeError as error:
+        raise _LeaveAloneError(f"{client.table} is written in it so that nothing can be added") from error
+    return after
+
+
+def _entry_in(content: object, client: Client) -> object:
+    table = content.get(client.table) if isinstance(content, dict) else None
+    return table.get(SERVER) if isinstance(table, dict) else None
+
+
+def _require_same(before: object, after: object, client: Client) -> None:
+    """Make sure that nothing but our entry has changed."""
+    if not isinstance(before, dict) or not isinstance(before.get(client.table, {}), dict):
+        raise _LeaveAloneError(f"its {client.table} is no table")
+    expected = {**before, client.table: {**before.get(client.table, {}), SERVER: dict(client.entry)}}
+    if after != expected:
+        raise _LeaveAloneError("an edit would change more than our entry")
+
+
+def _guide_edit(*, remove: bool) -> Callable[[str], str | None]:
+    return lambda text: _block_edited(text, MARKDOWN, _shipped("guide"), remove=remove)
+
+
+def _block_edited(text: str, marks: Marks, body: str, *, remove: bool) -> str | None:
+    if remove:
+        return (without_block(text, marks) or None) if has_block(text, marks) else text
+    return with_block(text, marks, body)
+
+
+def _skill_edit(skill: str, *, remove: bool) -> Callable[[str], str | None]:
+    whole = f"{_shipped(skill).rstrip()}\n\n{_MARK}\n"
+
+    def edit(text: str) -> str | None:
+        if text and _MARK not in text:
+            raise _LeaveAloneError("it is not gitrag's")
+        return (None if text else "") if remove else whole
+
+    return edit
+
+
+def _strategy_edit(*, remove: bool) -> Callable[[str], str | None]:
+    def edit(text: str) -> str | None:
+        after = _block_edited(text, HASH, STRATEGY, remove=remove)
+        if remove:
+            return after
+        try:
+            before = parse_team(without_block(text, HASH).encode())
+            if _KEY in before:
+                raise _LeaveAloneError(f"it says {_KEY} itself")
+            expected = {**before, **parse_team(STRATEGY.encode())}
+            if parse_team((after or "").encode()) != expected:
+                raise _LeaveAloneError("an edit would change more than our key")
+        except ConfigError as error:
+            raise _LeaveAloneError(f"nothing can be added to it: {error}") from error
+        return after
+
+    return edit
+
+
+def _shipped(name: str) -> str:
+    return resources.files("gitrag.agents").joinpath("texts", f"{name}.md").read_text("utf-8")

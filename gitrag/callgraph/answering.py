@@ -1,0 +1,129 @@
+"""A question about calls to its answer: which definitions are meant, and who calls them or is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gitrag.callgraph import filtering
+from gitrag.callgraph.graph import Edge, Graph, Node, graph
+from gitrag.callgraph.resolution import Calls
+from gitrag.errors import GitragError
+
+MOST_RESOLVED = 200
+"""Definitions of one question whose calls are resolved, those matched by name first: a second of django."""
+
+MOST_WITH_CALLERS = 60
+"""Definitions whose callers are looked for too where nobody asked for callers: they may be anywhere."""
+
+
+class Direction(StrEnum):
+    """Which calls are asked for."""
+
+    BOTH = "both"
+    CALLERS = "callers"
+    CALLEES = "callees"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQuestion:
+    """Which part of the call graph is asked for.
+
+    Attributes:
+        target: A path, a name, or a qualified name.
+        filter: A regular expression on paths and qualified names; None for no filter.
+        direction: Which calls.
+        depth: How many calls away from what is meant.
+        allowed: Tells whether a path may be in the answer.
+    """
+
+    target: str | None = None
+    filter: str | None = None
+    direction: Direction = Direction.BOTH
+    depth: int = 1
+    allowed: Callable[[str], bool] = lambda _path: True
+
+
+class NoMatchError(GitragError):
+    """Nothing is called what was asked for."""
+
+
+def answer(calls: Calls, question: GraphQuestion) -> Graph:
+    """Resolve what is asked for.
+
+    Raises:
+        NoMatchError: The target is no definition.
+        UsageError: The filter is no good regular expression.
+    """
+    rows = [(own, node) for own, node in calls.nodes() if question.allowed(node.path)]
+    nodes = [node for _, node in rows]
+    chosen = list(range(len(rows)))
+    if question.target is not None:
+        found = filtering.named(question.target, nodes)
+        if not found:
+            near = " or ".join(filtering.near_names(question.target, nodes))
+            raise NoMatchError(
+                f'Nothing in the call graph is called "{question.target}".',
+                f"Did you mean {near}?" if near else "Give a name, a qualified name, or a path.",
+            )
+        chosen = found
+    if question.filter is not None:
+        fits = filtering.matching(question.filter, nodes)
+        chosen = [i for i in chosen if fits[i]]
+    matches = {nodes[i]: rows[i][0] for i in chosen}
+    if not matches:
+        return Graph((), ())
+    ids = {node: own for own, node in rows}
+    edges = _walk(calls, question, matches, ids)
+    kept = [
+        edge for edge in edges if question.allowed(edge.caller.path) and question.allowed(edge.callee.path)
+    ]
+    ends = {end for edge in kept for end in (edge.caller, edge.callee)}
+    if question.target is None:
+        return graph([node for node in matches if node in ends], kept)
+    twins = {(node.path, node.name) for node in matches if node in ends}
+    # Overloads have no calls; the function that they are of has the same name.
+    shown = [node for node in matches if node in ends or (node.path, node.name) not in twins]
+    return graph(shown, kept)
+
+
+def _walk(
+    calls: Calls,
+    question: GraphQuestion,
+    matches: Mapping[Node, tuple[str, int]],
+    ids: Mapping[Node, tuple[str, int]],
+) -> list[Edge]:
+    """Follow calls from what is meant, to the depth asked for."""
+    asked = question.target is not None
+    edges: list[Edge] = []
+    for direction in (Direction.CALLEES, Direction.CALLERS):
+        if question.direction not in {direction, Direction.BOTH}:
+            continue
+        unasked = direction is Direction.CALLERS and question.direction is Direction.BOTH and not asked
+        if unasked and len(matches) > MOST_WITH_CALLERS:
+            continue
+        seen = set(matches)
+        border = _ordered(matches, question)[:MOST_RESOLVED]
+        for _ in range(question.depth):
+            own = [ids[node] for node in border if node in ids]
+            found = calls.callers(own) if direction is Direction.CALLERS else calls.callees(own)
+            edges += found
+            ends = {edge.caller if direction is Direction.CALLERS else edge.callee for edge in found}
+            border = sorted(ends - seen)[:MOST_RESOLVED]
+            seen |= ends
+            if not border:
+                break
+    return edges
+
+
+def _ordered(matches: Mapping[Node, tuple[str, int]], question: GraphQuestion) -> list[Node]:
+    """Put what is matched by name before what only lies in a file or directory that is."""
+    if len(matches) <= MOST_RESOLVED or question.filter is None:
+        return sorted(matches)
+    nodes = sorted(matches)
+    bare = [Node("", node.name, 0, 0) for node in nodes]
+    by_name = filtering.matching(question.filter, bare)
+    return [n for n, fits in zip(nodes, by_name, strict=True) if fits] + [
+        n for n, fits in zip(nodes, by_name, strict=True) if not fits
+    ]

@@ -1,0 +1,62 @@
+"""A blob's facts: parsed once, by the same parser and under the same limits as for its chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gitrag.callgraph.facts import EMPTY, Facts, pack, python_facts
+from gitrag.callgraph.general_syntax import QUERIES
+
+LANGUAGES = frozenset({"python", *QUERIES})
+"""Languages whose calls are known."""
+
+_MAX_BYTES = 1 << 20
+"""Larger sources are generated; their calls are nobody's question."""
+
+
+def extract(data: bytes, language: str) -> Facts:
+    """Give the facts of a blob; none where it cannot be parsed.
+
+    Args:
+        data: Its bytes.
+        language: One of ``LANGUAGES``.
+    """
+    from gitrag.chunking import decode
+    from gitrag.chunking.chunker import is_hopelessly_nested
+    from gitrag.chunking.languages import BY_NAME
+    from gitrag.chunking.parsing import GrammarError, parse
+
+    if len(data) > _MAX_BYTES:
+        return EMPTY
+    source = decode(data).encode()
+    if is_hopelessly_nested(source):
+        return EMPTY
+    try:
+        tree = parse(source, BY_NAME[language])
+    except GrammarError:
+        return EMPTY
+    if language == "python":
+        from gitrag.callgraph.python_syntax import Reader
+
+        return python_facts(Reader(source).read(tree.root_node))
+    from gitrag.callgraph.general_syntax import Reader as GeneralReader
+
+    try:
+        return GeneralReader(source, BY_NAME[language]).read(tree)
+    except GrammarError:
+        return EMPTY
+
+
+def extract_all(jobs: Sequence[tuple[int, bytes, str]]) -> list[tuple[int, bytes]]:
+    """Give the packed facts of contents, by the ids that came with them."""
+    return [(content_id, pack(extract(data, language))) for content_id, data, language in jobs]
+
+
+def unsupported(paths: Iterable[str]) -> Iterator[str]:
+    """Give those of the paths that are programs in a language whose calls are not known."""
+    from gitrag.chunking.languages import is_code, language_of
+
+    for path in dict.fromkeys(paths):
+        language = language_of(path) or ""
+        if is_code(language) and language not in LANGUAGES:
+            yield path

@@ -1,0 +1,150 @@
+"""Which file an import names, in languages other than Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from posixpath import join, normpath
+from typing import Any
+
+_SCRIPTS = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A name that a file imports.
+
+    Attributes:
+        alias: The name in the file; ``*`` for all.
+        origin: Where from, as written.
+        name: The name there; None where the alias stands for the whole of it.
+        kind: How the origin is written: ``file``, ``package`` or ``path``.
+    """
+
+    alias: str
+    origin: str
+    name: str | None
+    kind: str
+
+
+def read_imports(rows: list[dict[str, Any]], language: str) -> list[Import]:
+    """Read what a query captured."""
+    found: list[Import] = []
+    for row in rows:
+        if "from" in row:
+            origin = row["from"]
+            if "module" in row:
+                found.append(Import(row["module"], origin, None, "file"))
+            elif "default" in row:
+                found.append(Import(row["default"], origin, row["default"], "file"))
+            else:
+                found.append(Import(row.get("alias", row["name"]), origin, row["name"], "file"))
+        elif "all" in row:
+            found.append(Import("*", row["all"], None, "file"))
+        elif "package" in row:
+            origin = row["package"]
+            last = origin.rpartition("/")[2]
+            if last[:1] == "v" and last[1:].isdigit():
+                last = origin.rpartition("/")[0].rpartition("/")[2]
+            found.append(Import(row.get("alias", last), origin, None, "package"))
+        elif "use" in row:
+            found += _used("", row["use"])
+        elif "path" in row and language == "java":
+            owner, _, name = row["path"].rpartition(".")
+            found.append(Import(name, owner, name, "path"))
+    return found
+
+
+def _used(before: str, text: str) -> list[Import]:
+    """Take a Rust ``use`` apart: ``a::{b, c as d}``."""
+    text = text.strip()
+    head, opens, rest = text.partition("{")
+    if opens:
+        return [each for part in _split(rest.rpartition("}")[0]) for each in _used(before + head, part)]
+    path, _, alias = text.partition(" as ")
+    whole = before + path.strip()
+    owner, _, name = whole.rpartition("::")
+    if name == "self":
+        owner, _, name = owner.rpartition("::")
+    return [Import(alias.strip() or name, owner.replace("::", "."), None if name == "*" else name, "path")]
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth == 0:
+            parts.append(text[start:place])
+            start = place + 1
+    return [part for part in [*parts, text[start:]] if part.strip()]
+
+
+class Imports:
+    """Finds the files that imports name.
+
+    Args:
+        files: The view's files, by path.
+    """
+
+    def __init__(self, files: Mapping[str, Any]) -> None:
+        self._files = files
+        self._folders: dict[str, list[str]] = {}
+        self._stems: dict[str, list[str]] = {}
+        for path in sorted(files):
+            folder, _, file = path.rpartition("/")
+            self._folders.setdefault(folder, []).append(path)
+            stem = file.partition(".")[0]
+            if stem in {"mod", "lib", "main", "index"} and folder:
+                stem = folder.rpartition("/")[2]
+            self._stems.setdefault(stem, []).append(path)
+
+    def within(self, module: str) -> list[str]:
+        """Give the files that a file or directory stands for."""
+        return [module] if module in self._files else self._folders.get(module, [])
+
+    def files(self, imported: Import, importer: str) -> list[str]:
+        """Find the file or directory that an import names; empty where it is not of the view."""
+        if imported.kind == "file":
+            found = self._script(imported.origin, importer)
+            return [found] if found else []
+        if imported.kind == "package":
+            fitting = [
+                folder for folder in self._folders if folder and f"/{imported.origin}".endswith(f"/{folder}")
+            ]
+            return [max(fitting, key=len)] if fitting else []
+        parts = [part for part in imported.origin.split(".") if part not in {"crate", "self", "super", ""}]
+        name = imported.name or ""
+        exact = [
+            path for path in self._stems.get(name, []) if path.rpartition("/")[0].endswith("/".join(parts))
+        ]
+        if exact and importer.endswith(".java"):
+            return exact[:1]
+        if parts:
+            held = self._stems.get(parts[-1], [])
+            return held or exact[:1]
+        return exact[:1]
+
+    def module(self, name: str, importer: str) -> str | None:
+        """Find the file of a module that is named without an import (Rust's ``mod``)."""
+        if not importer.endswith(".rs"):
+            return None
+        if name in {"crate", "self", "super"}:
+            return importer
+        found = self._stems.get(name, [])
+        return found[0] if len(found) == 1 else None
+
+    def _script(self, origin: str, importer: str) -> str | None:
+        if not origin.startswith("."):
+            fitting = [path for path in self._files if _stem(path).endswith(f"/{origin.lstrip('@~/')}")]
+            return fitting[0] if len(fitting) == 1 and "/" in origin else None
+        place = normpath(join(importer.rpartition("/")[0], origin))
+        bare = place.removesuffix(".js").removesuffix(".mjs")
+        for stem in (place, bare):
+            for suffix in _SCRIPTS:
+                if stem + suffix in self._files:
+                    return stem + suffix
+        return None
+
+
+def _stem(path: str) -> str:
+    return "/" + path.rpartition(".")[0].removesuffix("/index")

@@ -1,0 +1,226 @@
+"""Facts of languages other than Python, by queries: calls, declared types, bases and imports.
+
+The captures that a file in ``queries/`` may use, besides ``@_…`` for its own predicates:
+
+- ``@call``: the expression that is called; or ``@receiver`` and ``@name``.
+- ``@var`` or ``@field`` with ``@type``: a variable, or a member of the class around, of a declared type; with
+  ``@made``: of what this call gives.
+- ``@returns``: what the function around gives.
+- ``@base``: what the class around inherits from.
+- ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: where from; with ``@import.name``,
+  ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: what, and as what.
+
+The body is a list: definitions' parents, then calls, variables, fields, returns, bases, imports.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from gitrag.callgraph.facts import Definition, Facts, packed_body
+from gitrag.model import Kind
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+    from gitrag.chunking.languages import Language
+
+QUERIES = {
+    "javascript": "javascript javascript-classes",
+    "typescript": "javascript typescript",
+    "tsx": "javascript typescript",
+    "go": "go",
+    "rust": "rust",
+    "java": "java",
+    "c": "c",
+    "cpp": "c cpp",
+    "csharp": "csharp",
+    "ruby": "ruby",
+    "php": "php",
+    "kotlin": "kotlin",
+    "swift": "swift",
+    "scala": "scala",
+    "solidity": "solidity",
+}
+"""Files of ``queries/`` by language."""
+
+_TEXT_BYTES = 400
+_ARGUMENTS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+_GENERICS = re.compile(r"(?:::)?<[^<>()]*>")
+_SEPARATOR = re.compile(r"\?\.|!\.|\.|->|::|\\")
+_NAME = re.compile(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
+_WRAPPERS = frozenset(
+    "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr".split()
+)
+_OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
+_INFERRED = frozenset("var auto let val".split())
+_NO_PART = frozenset(
+    "new await async mut dyn impl const final static readonly ref struct class typename".split()
+)
+
+
+class Reader:
+    """Reads one file.
+
+    Args:
+        source: Its bytes, as they were parsed.
+        language: What it is in.
+    """
+
+    def __init__(self, source: bytes, language: Language) -> None:
+        self._source = source
+        self._language = language
+
+    def read(self, tree: tree_sitter.Tree) -> Facts:
+        """Give the facts of the file."""
+        self._place(tree)
+        calls: list[Any] = []
+        declared: dict[str, list[Any]] = {"var": [], "field": []}
+        returns: list[Any] = []
+        bases: list[Any] = []
+        imports: list[Any] = []
+        for captures in self._matches(tree):
+            if "call" in captures or "name" in captures:
+                calls += self._call(captures)
+            elif "returns" in captures:
+                node = captures["returns"][0]
+                returns.append([self._around(node), self._type(node)])
+            elif "base" in captures:
+                bases += [[self._class_around(node), self._type(node)] for node in captures["base"]]
+            elif any(key.startswith("import") for key in captures):
+                imports.append(
+                    {key[7:]: self._text(nodes[0]) for key, nodes in captures.items() if key[0] != "_"}
+                )
+            else:
+                kind = "field" if "field" in captures else "var"
+                if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
+                    continue  # another pattern says from what
+                for node in captures.get(kind, []):
+                    declared[kind].append(self._declared(node, captures, kind))
+        definitions = tuple(
+            Definition(kind, name, first, last, tuple(type_ for own, type_ in bases if own == i and type_))
+            for i, (kind, name, first, last, _) in enumerate(self._rows)
+        )
+        mentions = {name for _, parts, _ in calls for part in parts for name in [part.removesuffix("()")]}
+        mentions |= {str(value) for each in imports for value in each.values()}
+        body = [[row[4] for row in self._rows], calls, declared["var"], declared["field"], returns, imports]
+        return Facts(definitions, frozenset(" ".join(mentions).split()), packed_body(body))
+
+    def _place(self, tree: tree_sitter.Tree) -> None:
+        """Lay out the definitions, each with its parent."""
+        from gitrag.chunking.outline import outline
+
+        lines = self._source.decode("utf-8", "replace").split("\n")
+        found = outline(self._source, lines, self._language) or []
+        self._rows: list[tuple[str, str, int, int, int]] = [
+            ("module", "", 1, tree.root_node.end_point[0] + 1, -1)
+        ]
+        self._spans = [(0, len(self._source) + 1)]
+        for each in found:
+            if each.minor and each.kind is Kind.FUNCTION:
+                continue  # a prototype
+            parent = self._innermost(each.start, each.end)
+            outer = self._rows[parent][1]
+            own = ".".join([*each.owners, each.name])
+            name = f"{outer}.{own}" if outer else own
+            kind = "class" if each.kind is Kind.CLASS else "function"
+            self._rows.append((kind, name, each.row + 1, each.last + 1, parent))
+            self._spans.append((each.start, each.end))
+
+    def _innermost(self, start: int, end: int) -> int:
+        place = bisect_right(self._spans, start, key=lambda span: span[0]) - 1
+        while place > 0 and self._spans[place][1] < end:
+            place = self._rows[place][4]
+        return place
+
+    def _around(self, node: tree_sitter.Node) -> int:
+        return self._innermost(node.start_byte, node.end_byte)
+
+    def _class_around(self, node: tree_sitter.Node) -> int:
+        place = self._around(node)
+        while place > 0 and self._rows[place][0] != "class":
+            place = self._rows[place][4]
+        return place
+
+    def _matches(self, tree: tree_sitter.Tree) -> list[dict[str, list[tree_sitter.Node]]]:
+        from tree_sitter import QueryCursor
+
+        from gitrag.chunking.parsing import MATCH_LIMIT
+
+        cursor = QueryCursor(
+            _query(self._language.grammar, QUERIES[self._language.name]), match_limit=MATCH_LIMIT
+        )
+        return [captures for _, captures in cursor.matches(tree.root_node)]
+
+    def _call(self, captures: dict[str, list[tree_sitter.Node]]) -> list[Any]:
+        if "call" in captures:
+            node = captures["call"][0]
+            parts = parts_of(self._text(node))
+        else:
+            node = captures["name"][0]
+            receiver = captures.get("receiver")
+            own = parts_of(self._text(node))
+            parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
+        return [[self._around(node), parts, node.start_point[0] + 1]] if parts else []
+
+    def _declared(
+        self, node: tree_sitter.Node, captures: dict[str, list[tree_sitter.Node]], kind: str
+    ) -> list[Any]:
+        place = self._class_around(node) if kind == "field" else self._around(node)
+        name = self._text(node).lstrip("@$")
+        if "type" in captures:
+            return [place, name, self._type(captures["type"][0]), None]
+        return [place, name, "", parts_of(self._text(captures["made"][0]))]
+
+    def _text(self, node: tree_sitter.Node) -> str:
+        text = self._source[node.start_byte : min(node.end_byte, node.start_byte + _TEXT_BYTES)]
+        return text.decode("utf-8", "replace").strip("\"'`")
+
+    def _type(self, node: tree_sitter.Node) -> str:
+        text = self._text(node).lstrip(":*&?( ")
+        wrapped = _OUTER.match(text)
+        if wrapped and wrapped[1] in _WRAPPERS:
+            text = wrapped[2].lstrip("*&? ")
+        if text.startswith(("[", "map[", "func")):
+            return ""
+        parts = parts_of(text)
+        return ".".join(parts) if parts and "?" not in parts else ""
+
+
+def parts_of(text: str) -> list[str]:
+    """Take an expression apart at its dots: ``a.b(c)->d`` gives a, b(), d; what is no name gives ?.
+
+    The last part is what is called; parts before it that are called end in ``()``.
+    """
+    for _ in range(6):
+        shorter = _GENERICS.sub("", _ARGUMENTS.sub("\0", text))
+        if shorter == text:
+            break
+        text = shorter
+    words = [word for word in text.split() if word not in _NO_PART]
+    text = "".join(words)
+    parts = []
+    for part in _SEPARATOR.split(text):
+        bare = part.replace("\0", "").strip("*&?!~(")
+        if not bare:
+            continue
+        named = _NAME.fullmatch(bare)
+        parts.append((bare.lstrip("$") + ("()" if "\0" in part else "")) if named else "?")
+    if parts:
+        parts[-1] = parts[-1].removesuffix("()")
+    return [] if not parts or parts[-1] == "?" else parts
+
+
+@cache
+def _query(grammar_name: str, files: str) -> tree_sitter.Query:
+    from tree_sitter import Query
+
+    from gitrag.chunking.parsing import load_grammar
+
+    folder = resources.files("gitrag.callgraph") / "queries"
+    text = "".join((folder / f"{name}.scm").read_text("utf-8") for name in files.split())
+    return Query(load_grammar(grammar_name), text)

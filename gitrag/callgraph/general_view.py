@@ -1,0 +1,385 @@
+"""The calls of a view's files in languages other than Python, by names, imports and declared types.
+
+What is called is looked for where the language looks: in the function, its class and what that inherits, the
+file, what the file imports, and the package. A receiver counts when its type is written down: a variable's or
+field's, what a called function is declared to give, or what is made on the spot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from gitrag.callgraph.facts import Facts
+from gitrag.callgraph.general_imports import Import, Imports, read_imports
+
+Id = tuple[str, int]
+
+CERTAIN = 1.0
+OVERRIDDEN = 0.6
+LIKE_NAMED = 0.5
+"""A method of this name, of one of the few types that have one: Go's interfaces say no more."""
+
+_FEW = 4
+_DEPTH = 8
+_SELF = frozenset({"this", "self", "Self", "@self", "static"})
+_SUPER = frozenset({"super", "base", "parent"})
+_CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
+_IMPLICIT_SELF = frozenset({"java", "csharp", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
+_BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "scala", "solidity"})
+"""Languages whose names are seen across files without an import that says which file."""
+FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
+"""Languages that call one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    parents: list[int]
+    calls: dict[int, list[tuple[list[str], int]]]
+    variables: dict[tuple[int, str], tuple[str, list[str] | None]]
+    fields: dict[tuple[int, str], tuple[str, list[str] | None]]
+    returns: dict[int, str]
+    imports: list[Import]
+
+
+class GeneralView:
+    """The files of one family of languages.
+
+    Args:
+        files: Language and facts of each, by path.
+        check: Called now and then; stops by raising.
+    """
+
+    def __init__(
+        self, files: Mapping[str, tuple[str, Facts]], check: Callable[[], None] = lambda: None
+    ) -> None:
+        self._files = {path: each for path, each in files.items() if each[1].definitions}
+        self._check = check
+        self._imports = Imports(self._files)
+        self._bodies: dict[str, _Body] = {}
+        self._classes: dict[str, list[Id]] = {}
+        self._functions: dict[str, list[Id]] = {}
+        self._members: dict[tuple[str, str], list[Id]] = {}
+        self._named: dict[str, list[Id]] = {}
+        self._heirs: dict[str, list[str]] = {}
+        self._by_name: dict[tuple[str, str], list[int]] = {}
+        for path in sorted(self._files):
+            for index, each in enumerate(self._files[path][1].definitions):
+                if each.kind != "module":
+                    self._by_name.setdefault((path, each.name), []).append(index)
+                owner, _, name = each.name.rpartition(".")
+                owner = owner.rpartition(".")[2]
+                if each.kind == "class":
+                    self._classes.setdefault(name, []).append((path, index))
+                    for base in each.bases:
+                        self._heirs.setdefault(base.rpartition(".")[2], []).append(name)
+                elif each.kind == "function":
+                    (self._functions if not owner else self._named).setdefault(name, []).append((path, index))
+                    if owner:
+                        self._members.setdefault((owner, name), []).append((path, index))
+
+        self._owners = {owner for owner, _ in self._members}
+
+    def callees(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
+        """Resolve what some definitions call."""
+        edges: dict[tuple[Id, Id], tuple[float, int]] = {}
+        for caller in sorted(each for each in own if each[0] in self._files):
+            self._check()
+            for parts, line in self._body(caller[0]).calls.get(caller[1], ()):
+                for callee, confidence in self._resolve(parts, caller):
+                    known = edges.get((caller, callee))
+                    if known is None or known[0] < confidence:
+                        edges[caller, callee] = (confidence, line if known is None else min(line, known[1]))
+        return edges
+
+    def callers(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
+        """Resolve who calls some definitions."""
+        wanted = {each for each in own if each[0] in self._files}
+        names: set[str] = set()
+        for path, index in wanted:
+            owner, _, name = self._files[path][1].definitions[index].name.rpartition(".")
+            names |= {name, owner.rpartition(".")[2]} - {""}
+        candidates = [
+            (path, index)
+            for path, (_, facts) in self._files.items()
+            if not names.isdisjoint(facts.mentions)
+            for index in range(len(facts.definitions))
+        ]
+        return {pair: edge for pair, edge in self.callees(candidates).items() if pair[1] in wanted}
+
+    # facts
+
+    def _body(self, path: str) -> _Body:
+        found = self._bodies.get(path)
+        if found is None:
+            language, facts = self._files[path]
+            parents, calls, variables, fields, returns, imports = facts.read_body()
+            by_caller: dict[int, list[tuple[list[str], int]]] = {}
+            for own, parts, line in calls:
+                by_caller.setdefault(own, []).append((parts, line))
+            found = self._bodies[path] = _Body(
+                parents,
+                by_caller,
+                {(own, name): (type_, made) for own, name, type_, made in reversed(variables)},
+                {(own, name): (type_, made) for own, name, type_, made in reversed(fields)},
+                dict(returns),
+                read_imports(imports, language),
+            )
+        return found
+
+    def _name(self, own: Id) -> str:
+        return self._files[own[0]][1].definitions[own[1]].name
+
+    def _outwards(self, own: Id) -> Iterator[Id]:
+        parents = self._body(own[0]).parents
+        index = own[1]
+        while index >= 0:
+            yield (own[0], index)
+            index = parents[index]
+
+    def _class_of(self, own: Id) -> str | None:
+        """Give the name of the class that a definition lies in, or is a method of."""
+        for each in self._outwards(own):
+            if self._files[each[0]][1].definitions[each[1]].kind == "class":
+                return self._name(each).rpartition(".")[2]
+        owner = self._name(own).rpartition(".")[0].rpartition(".")[2]
+        return owner if owner in self._classes else None
+
+    # calls
+
+    def _resolve(self, parts: list[str], caller: Id) -> list[tuple[Id, float]]:
+        *before, name = parts
+        if not before:
+            return [(each, CERTAIN) for each in self._plain(name, caller)]
+        holder = self._holder(before, caller, _DEPTH)
+        if holder is None:
+            return []
+        kind, what = holder
+        if kind == "module":
+            return [(each, CERTAIN) for each in self._exported(what, name, _DEPTH)]
+        found = self._methods(what, name, caller[0])
+        if kind == "super":
+            return [each for each in found if each[1] == CERTAIN]
+        if found:
+            return found
+        if name in {"new", "of", "create"} and what in self._classes:
+            return [(each, CERTAIN) for each in self._made(what, caller[0])]
+        alike = self._named.get(name, [])
+        if 0 < len(alike) <= _FEW and self._is_abstract(what):
+            return [(each, LIKE_NAMED) for each in alike]
+        return []
+
+    def _plain(self, name: str, caller: Id) -> list[Id]:  # noqa: C901 - the places to look in, in order
+        """Resolve a call without a receiver."""
+        path = caller[0]
+        language, facts = self._files[path]
+        for scope in self._outwards(caller):
+            definition = facts.definitions[scope[1]]
+            if definition.kind == "class" and language not in _IMPLICIT_SELF:
+                continue
+            if definition.kind == "class":
+                found = [each for each, _ in self._methods(definition.name.rpartition(".")[2], name, path)]
+                if found:
+                    return found[:1]
+            qualified = f"{definition.name}.{name}" if definition.name else name
+            found = [(path, i) for i in self._by_name.get((path, qualified), ())]
+            if found:
+                return self._constructed(found[-1], path)
+        cls = self._class_of(caller)
+        if cls is not None and language in _IMPLICIT_SELF:
+            found = [each for each, _ in self._methods(cls, name, path)]
+            if found:
+                return found[:1]
+        for each in self._body(path).imports:
+            if each.alias == name:
+                found = [
+                    own
+                    for module in self._imports.files(each, path)
+                    for own in self._exported(module, each.name or name, _DEPTH)
+                ]
+                if found:
+                    return [built for own in found for built in self._constructed(own, path)]
+        return self._elsewhere(name, path, language)
+
+    def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
+        """Look in the package, then, where names need no import, in the whole view."""
+        folder = path.rpartition("/")[0]
+        for table in (self._functions, self._classes):
+            found = table.get(name, [])
+            near = [each for each in found if each[0].rpartition("/")[0] == folder]
+            if near and language not in {"javascript", "typescript", "tsx", "rust"}:
+                return self._constructed(near[-1], path)
+            if len(found) == 1 and language in _BY_NAME | {"java"}:
+                return self._constructed(found[0], path)
+        return []
+
+    def _constructed(self, own: Id, path: str) -> list[Id]:
+        if self._files[own[0]][1].definitions[own[1]].kind != "class":
+            return [own]
+        return self._made(self._name(own).rpartition(".")[2], path, own)
+
+    def _made(self, cls: str, path: str, own: Id | None = None) -> list[Id]:
+        """Give a class's constructors, or the class where it has none."""
+        for name in (*_CONSTRUCTORS, cls):
+            found = self._members.get((cls, name), [])
+            if own is not None:
+                found = [each for each in found if each[0] == own[0]] or found
+            if found:
+                return self._nearest(found, own[0] if own else path)
+        nearest = [own] if own else self._nearest(self._classes.get(cls, []), path)
+        return nearest[:1]
+
+    def _nearest(self, found: list[Id], path: str) -> list[Id]:
+        """Choose those in the file, else in its directory, else anywhere; none of several files'."""
+        folder = path.rpartition("/")[0]
+        here = [each for each in found if each[0] == path]
+        near = [each for each in found if each[0].rpartition("/")[0] == folder]
+        chosen = here or near or found
+        return chosen if len({where for where, _ in chosen}) == 1 else []
+
+    def _methods(  # noqa: C901 - up to who has it, and down to who overrides it
+        self, cls: str, name: str, path: str
+    ) -> list[tuple[Id, float]]:
+        """Find a method of a class or what it inherits, and what overrides it."""
+        found: list[tuple[Id, float]] = []
+        seen: set[str] = set()
+        waiting = [cls]
+        while waiting and not found:
+            each = waiting.pop(0)
+            if each in seen:
+                continue
+            seen.add(each)
+            own = self._members.get((each, name), [])
+            found = [(member, CERTAIN) for member in self._nearest(own, path)]
+            for where, index in self._classes.get(each, ()):
+                waiting += [
+                    base.rpartition(".")[2] for base in self._files[where][1].definitions[index].bases
+                ]
+        if not found and not self._is_abstract(cls):
+            return []
+        heirs, border = set(), [cls]
+        while border:
+            for heir in self._heirs.get(border.pop(), ()):
+                if heir not in heirs:
+                    heirs.add(heir)
+                    border.append(heir)
+        known = {member for member, _ in found}
+        for heir in sorted(heirs):
+            for member in self._members.get((heir, name), ()):
+                if member not in known:
+                    found.append((member, OVERRIDDEN))
+        return found
+
+    def _is_abstract(self, cls: str) -> bool:
+        """Tell whether a type is known but has no method of its own."""
+        return cls in self._classes and cls not in self._owners
+
+    # what stands before the name
+
+    def _holder(self, parts: list[str], caller: Id, depth: int) -> tuple[str, str] | None:
+        """Find what has the name: a kind (class, super, module) and its name or place."""
+        head, *rest = parts
+        found = self._head(head, caller, depth)
+        for part in rest:
+            if found is None or depth <= 0:
+                return None
+            found = self._step(found, part, caller, depth - 1)
+        return found
+
+    def _head(  # noqa: C901, PLR0912 - the places to look in, in order
+        self, head: str, caller: Id, depth: int
+    ) -> tuple[str, str] | None:
+        bare = head.removesuffix("()")
+        cls = self._class_of(caller)
+        if bare in _SELF:
+            return ("class", cls) if cls else None
+        if bare in _SUPER:
+            for where, index in self._classes.get(cls or "", ()):
+                for base in self._files[where][1].definitions[index].bases:
+                    return ("super", base.rpartition(".")[2])
+            return None
+        if head.endswith("()"):
+            for own in self._plain(bare, caller):
+                return self._given(own, depth)
+            return None
+        for scope in self._outwards(caller):
+            declared = self._body(caller[0]).variables.get((scope[1], bare))
+            if declared is not None:
+                return self._declared(declared, caller, depth)
+        if cls is not None:
+            field = self._field(cls, bare.lstrip("@"), depth)
+            if field is not None:
+                return field
+        for each in self._body(caller[0]).imports:
+            if each.alias == bare:
+                for file in self._imports.files(each, caller[0]):
+                    if each.name is None:
+                        return ("module", file)
+                    for own in self._exported(file, each.name, depth):
+                        if self._files[own[0]][1].definitions[own[1]].kind == "class":
+                            return ("class", self._name(own).rpartition(".")[2])
+        if bare in self._classes:
+            return ("class", bare)
+        module = self._imports.module(bare, caller[0])
+        return ("module", module) if module else None
+
+    def _step(self, holder: tuple[str, str], part: str, caller: Id, depth: int) -> tuple[str, str] | None:
+        kind, what = holder
+        bare = part.removesuffix("()")
+        if part.endswith("()"):
+            found = (
+                self._exported(what, bare, depth)
+                if kind == "module"
+                else [each for each, _ in self._methods(what, bare, caller[0])]
+            )
+            return self._given(found[0], depth) if found else None
+        if kind == "class":
+            return self._field(what, bare, depth)
+        if any(own for own in self._exported(what, bare, depth)) and bare in self._classes:
+            return ("class", bare)
+        inner = self._imports.module(bare, what)
+        return ("module", inner) if inner else None
+
+    def _field(self, cls: str, name: str, depth: int) -> tuple[str, str] | None:
+        for own in self._classes.get(cls, ()):
+            declared = self._body(own[0]).fields.get((own[1], name))
+            if declared is not None:
+                return self._declared(declared, own, depth)
+        return None
+
+    def _declared(
+        self, declared: tuple[str, list[str] | None], scope: Id, depth: int
+    ) -> tuple[str, str] | None:
+        type_, made = declared
+        if type_:
+            return ("class", type_.rpartition(".")[2])
+        if not made or depth <= 0:
+            return None
+        for own, _ in self._resolve(made, scope):
+            return self._given(own, depth - 1)
+        return None
+
+    def _given(self, own: Id, _depth: int) -> tuple[str, str] | None:
+        """Say what calling a definition gives."""
+        if self._files[own[0]][1].definitions[own[1]].kind == "class":
+            return ("class", self._name(own).rpartition(".")[2])
+        type_ = self._body(own[0]).returns.get(own[1], "")
+        if type_ == "Self":
+            type_ = self._class_of(own) or ""
+        if not type_ and self._name(own).rpartition(".")[2] in _CONSTRUCTORS:
+            type_ = self._class_of(own) or ""
+        return ("class", type_.rpartition(".")[2]) if type_ else None
+
+    def _exported(self, module: str, name: str, depth: int) -> list[Id]:
+        """Find what a file, or the files of a directory, has under a name, through what it passes on."""
+        found: list[Id] = []
+        for path in self._imports.within(module):
+            found += [(path, i) for i in self._by_name.get((path, name), ())]
+            if not found and depth > 0:
+                for each in self._body(path).imports:
+                    if each.alias in {name, "*"}:
+                        for file in self._imports.files(each, path):
+                            if file != module:
+                                wanted = each.name if each.alias == name and each.name else name
+                                found += self._exported(file, wanted, depth - 1)
+        return found

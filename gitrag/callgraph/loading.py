@@ -1,0 +1,126 @@
+"""The facts of a view's files: those that are kept, and those that have to be made first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gitrag.callgraph.extraction import extract_all
+from gitrag.callgraph.facts import EMPTY, Facts, unpack
+from gitrag.processes import pool_of, without_interrupts
+from gitrag.store.facts import FileFacts
+
+_POOL_FROM_BYTES = 3 << 20
+"""More source than this is shared among processes; less is done before they have started."""
+
+_BATCH_BYTES = 8 << 20
+"""Source read between two writes."""
+
+_GROUP = 16
+"""Contents handed to a process at once."""
+
+
+class TimeoutReachedError(Exception):
+    """The time for a graph is over."""
+
+
+class Deadline:
+    """A moment after which the making of a graph stops.
+
+    Args:
+        timeout_s: From now.
+    """
+
+    def __init__(self, timeout_s: float) -> None:
+        self._end = time.monotonic() + timeout_s
+
+    def check(self) -> None:
+        """Raise once the time is over."""
+        if time.monotonic() > self._end:
+            raise TimeoutReachedError
+
+
+Made = list[tuple[int, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Facts of a view.
+
+    Attributes:
+        files: Language and facts, by path.
+        made: Contents whose facts had to be made.
+    """
+
+    files: dict[str, tuple[str, Facts]]
+    made: int
+
+
+def load(
+    rows: Sequence[FileFacts],
+    read: Callable[[str], bytes | None],
+    keep: Callable[[Made], None],
+    *,
+    processes: int = 1,
+    check: Callable[[], None] = lambda: None,
+) -> Loaded:
+    """Unpack the facts of files, making and keeping those that are missing.
+
+    Args:
+        rows: The view's files in languages that are known.
+        read: Gives the bytes of a blob; None where they are gone.
+        keep: Keeps packed facts; may fail silently.
+        processes: How many may parse at once.
+        check: Called between batches; stops by raising.
+    """
+    facts: dict[int, Facts] = {}
+    missing: dict[int, FileFacts] = {}
+    for row in rows:
+        found = unpack(row.data) if row.data is not None else None
+        if found is not None:
+            facts[row.content_id] = found
+        else:
+            missing[row.content_id] = row
+    for batch in _batches(list(missing.values()), read):
+        check()
+        made = _extract(batch, processes)
+        keep(made)
+        facts.update((content_id, unpack(data) or EMPTY) for content_id, data in made)
+    files = {row.path: (row.language, facts.get(row.content_id, EMPTY)) for row in rows}
+    return Loaded(files, len(missing))
+
+
+def _batches(
+    rows: Sequence[FileFacts], read: Callable[[str], bytes | None]
+) -> Iterator[list[tuple[int, bytes, str]]]:
+    batch: list[tuple[int, bytes, str]] = []
+    size = 0
+    for row in rows:
+        data = read(row.blob)
+        if data is None:
+            continue
+        batch.append((row.content_id, data, row.language))
+        size += len(data)
+        if size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _extract(batch: list[tuple[int, bytes, str]], processes: int) -> Made:
+    if processes < 2 or sum(len(data) for _, data, _ in batch) < _POOL_FROM_BYTES:
+        return extract_all(batch)
+    from concurrent.futures.process import BrokenProcessPool
+
+    groups = [batch[i : i + _GROUP] for i in range(0, len(batch), _GROUP)]
+    with pool_of(processes) as pool:
+        if pool is None:
+            return extract_all(batch)
+        try:
+            with without_interrupts():
+                running = [pool.submit(extract_all, group) for group in groups]
+            return [made for future in running for made in future.result()]
+        except BrokenProcessPool:  # one of its processes was killed, for want of memory perhaps
+            return extract_all(batch)

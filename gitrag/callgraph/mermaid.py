@@ -1,0 +1,122 @@
+"""A call graph as Mermaid, Graphviz dot, or JSON. Pure: the same graph gives the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from gitrag.callgraph.graph import Graph, Node, most_connected
+
+MOST_NODES = 20
+
+LAST_LINE = "%% Showing entry points + main flow; internal helpers omitted"
+
+_LABEL_CHARS = 60
+
+_ESCAPES = str.maketrans(
+    {
+        '"': "#quot;",
+        "#": "#35;",
+        "<": "#lt;",
+        ">": "#gt;",
+        "&": "#amp;",
+        "`": "#96;",
+        "\\": "#92;",
+        "%": "#37;",
+        ";": "#59;",
+        "\n": " ",
+        "\r": " ",
+        "\t": " ",
+    }
+)
+"""What Mermaid reads as more than text in a quoted label: entities are written with ``#``, a back-tick begins
+Markdown, ``%%`` a comment."""
+
+
+def as_mermaid(graph: Graph) -> str:
+    """Draw a graph, its best connected nodes where there are more than 20, as ``graph TD``."""
+    kept, omitted = most_connected(graph, MOST_NODES)
+    names = _identifiers(kept.nodes)
+    lines = ["graph TD"]
+    if omitted:
+        lines.append(f"%% Showing top {MOST_NODES} nodes by connectivity; {omitted} nodes omitted.")
+    lines += sorted(f'    {names[node]}["{label(node)}"]' for node in kept.nodes)
+    arrows = {(names[edge.caller], names[edge.callee]) for edge in kept.edges}
+    lines += [f"    {caller} --> {callee}" for caller, callee in sorted(arrows)]
+    lines.append(LAST_LINE)
+    return "\n".join(lines)
+
+
+def label(node: Node) -> str:
+    """Give what stands in a node's box: its name, and its file below."""
+    file = node.path.rpartition("/")[2]
+    return f"{_text(node.name)}<br/>{_text(file)}"
+
+
+def _text(text: str) -> str:
+    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = "".join(c if c.isprintable() else " " for c in shown)
+    if len(shown) > _LABEL_CHARS:
+        shown = shown[: _LABEL_CHARS - 1] + "…"
+    return shown.translate(_ESCAPES)
+
+
+def _identifiers(nodes: tuple[Node, ...]) -> dict[Node, str]:
+    """Name nodes by what they are, not by where they stand, so that an edit elsewhere renames none.
+
+    ``n_`` in front keeps clear of Mermaid's reserved words (``end``, ``graph``, ``style``…).
+    """
+    found: dict[Node, str] = {}
+    taken: set[str] = set()
+    for node in nodes:
+        readable = "".join(c if c.isascii() and c.isalnum() else "_" for c in node.name)[:40].strip("_")
+        digest = hashlib.sha256(f"{node.path}\0{node.name}".encode("utf-8", "surrogateescape")).hexdigest()
+        name = f"n_{readable}_{digest[:6]}"
+        while name in taken:  # the same name twice in a file: overloads, branches
+            name += "x"
+        taken.add(name)
+        found[node] = name
+    return found
+
+
+def as_dot(graph: Graph) -> str:
+    """Draw a whole graph for Graphviz."""
+    names = _identifiers(graph.nodes)
+    lines = ["digraph calls {", "    rankdir=LR;", "    node [shape=box];"]
+    for node in graph.nodes:
+        text = json.dumps(f"{_plain(node.name)}\n{_plain(node.path)}", ensure_ascii=False)
+        lines.append(f"    {names[node]} [label={text}];")
+    lines += sorted({f"    {names[edge.caller]} -> {names[edge.callee]};" for edge in graph.edges})
+    return "\n".join([*lines, "}"])
+
+
+def as_json(graph: Graph) -> str:
+    """Give a whole graph as one JSON object: ``nodes`` and ``edges``, the edges by the nodes' places."""
+    places = {node: place for place, node in enumerate(graph.nodes)}
+    value = {
+        "nodes": [
+            {
+                "path": _plain(node.path),
+                "name": node.name,
+                "kind": node.kind,
+                "line_start": node.line_start,
+                "line_end": node.line_end,
+                "matched": node in graph.matches,
+            }
+            for node in graph.nodes
+        ],
+        "edges": [
+            {
+                "caller": places[edge.caller],
+                "callee": places[edge.callee],
+                "line": edge.line,
+                "confidence": edge.confidence,
+            }
+            for edge in graph.edges
+        ],
+    }
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _plain(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

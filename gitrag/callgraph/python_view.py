@@ -1,0 +1,119 @@
+"""The calls of a view's Python files, resolved as far as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+from gitrag.callgraph.facts import Facts, names_in
+from gitrag.callgraph.python_inference import Inference
+from gitrag.callgraph.python_world import Id, Module
+
+TURNS = 2
+"""Passes over the bodies. On click 8.1.8 the second takes recall from 0.90 to 0.94, a third adds nothing."""
+
+_ENTRY_METHODS = frozenset({"__init__", "__new__", "__post_init__", "__call__"})
+
+
+class _Modules(Mapping[str, Module]):
+    """Files by path, unpacked when asked for."""
+
+    def __init__(self, facts: Mapping[str, Facts]) -> None:
+        self._facts = facts
+        self._unpacked: dict[str, Module] = {}
+
+    def __getitem__(self, path: str) -> Module:
+        found = self._unpacked.get(path)
+        if found is None:
+            found = self._unpacked[path] = Module(path, self._facts[path].read_body())
+        return found
+
+    def clear(self) -> None:
+        """Let go of what was unpacked."""
+        self._unpacked.clear()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+
+class PythonView:
+    """The Python files of a view.
+
+    Args:
+        facts: What each says, by path.
+        check: Called before each body that is read; stops by raising.
+    """
+
+    def __init__(self, facts: Mapping[str, Facts], check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
+        self._facts = {path: each for path, each in facts.items() if each.definitions}
+        self._modules = _Modules(self._facts)
+        self._heirs: dict[str, list[Id]] = {}
+        for path in sorted(self._facts):
+            for index, definition in enumerate(self._facts[path].definitions):
+                for base in definition.bases:
+                    self._heirs.setdefault(base, []).append((path, index))
+        self._inference = Inference(self._modules, self._facts, lambda name: self._heirs.get(name, ()))
+
+    def forget(self) -> None:
+        """Let go of what was unpacked and inferred, which holds itself: the collector need not walk it."""
+        self._modules.clear()
+        self._inference.__dict__.clear()
+
+    def everything(self) -> dict[tuple[Id, Id], tuple[float, int]]:
+        """Resolve all files: confidence and line of each call, by caller and callee."""
+        own = [(path, i) for path, each in self._facts.items() for i in range(len(each.definitions))]
+        return self._resolve(own)
+
+    def callees(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
+        """Resolve what some definitions call."""
+        wanted = {each for each in own if each[0] in self._facts}
+        edges = self._resolve(sorted(wanted))
+        return {pair: edge for pair, edge in edges.items() if pair[0] in wanted}
+
+    def callers(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
+        """Resolve who calls some definitions."""
+        wanted = {each for each in own if each[0] in self._facts}
+        edges = self._resolve(sorted(self._mentioning(self._names(wanted)) | wanted))
+        return {pair: edge for pair, edge in edges.items() if pair[1] in wanted}
+
+    def _resolve(self, own: Iterable[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
+        own = list(own)
+        for _ in range(TURNS):
+            for each in own:
+                self._check()
+                self._inference.evaluate(each)
+            self._inference.turn += 1
+        return self._inference.edges
+
+    def _names(self, wanted: Iterable[Id]) -> set[str]:
+        """Give the names by which definitions may be called."""
+        found: set[str] = set()
+        for path, index in wanted:
+            definition = self._facts[path].definitions[index]
+            owner, _, name = definition.name.rpartition(".")
+            found.add(name)
+            if name in _ENTRY_METHODS or name.startswith("__"):
+                waiting = [owner.rpartition(".")[2]]
+                while waiting:  # making an instance of a class, or of what inherits from it
+                    each = waiting.pop()
+                    if each and each not in found:
+                        found.add(each)
+                        waiting += [
+                            self._facts[heir[0]].definitions[heir[1]].name.rpartition(".")[2]
+                            for heir in self._heirs.get(each, ())
+                        ]
+        found.discard("")
+        return found
+
+    def _mentioning(self, names: set[str]) -> set[Id]:
+        """Find the definitions that mention one of the names."""
+        found: set[Id] = set()
+        for path, facts in self._facts.items():
+            if not names.isdisjoint(facts.mentions):
+                for index, row in enumerate(self._modules[path].definitions):
+                    if not names.isdisjoint(names_in(row[5:])):
+                        found.add((path, index))
+        return found

@@ -1,0 +1,13 @@
+(new_expression type: (_) @call)
+(base_class_clause (type_identifier) @base)
+(base_class_clause (qualified_identifier) @base)
+(declaration type: (_) @type declarator: [
+  (identifier) @var
+  (pointer_declarator (identifier) @var)
+  (reference_declarator (identifier) @var)
+  (init_declarator declarator: (identifier) @var)
+  (init_declarator declarator: (pointer_declarator (identifier) @var))])
+(parameter_declaration type: (_) @type declarator: [
+  (identifier) @var (pointer_declarator (identifier) @var) (reference_declarator (identifier) @var)])
+(field_declaration type: (_) @type declarator: [
+  (field_identifier) @field (pointer_declarator (field_identifier) @field)])

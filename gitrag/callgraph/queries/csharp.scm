@@ -1,0 +1,11 @@
+(invocation_expression function: (_) @call)
+(object_creation_expression type: (_) @call)
+(base_list (_) @base)
+(parameter type: (_) @type name: (identifier) @var)
+(local_declaration_statement
+  (variable_declaration type: (_) @type (variable_declarator name: (identifier) @var)))
+(local_declaration_statement
+  (variable_declaration (variable_declarator
+    name: (identifier) @var (object_creation_expression type: (_) @type))))
+(field_declaration (variable_declaration type: (_) @type (variable_declarator name: (identifier) @field)))
+(property_declaration type: (_) @type name: (identifier) @field)

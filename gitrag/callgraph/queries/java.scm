@@ -1,0 +1,16 @@
+(method_invocation object: (_)? @receiver name: (identifier) @name)
+(object_creation_expression type: (_) @call)
+(method_reference . (_) @receiver (identifier) @name)
+(superclass (_) @base)
+(super_interfaces (type_list (_) @base))
+(extends_interfaces (type_list (_) @base))
+(import_declaration (scoped_identifier) @import.path)
+(formal_parameter type: (_) @type name: (identifier) @var)
+(local_variable_declaration type: (_) @type declarator: (variable_declarator name: (identifier) @var))
+(local_variable_declaration
+  declarator: (variable_declarator name: (identifier) @var value: (object_creation_expression type: (_) @type)))
+(local_variable_declaration
+  declarator: (variable_declarator name: (identifier) @var value: (method_invocation !object name: (_) @made)))
+(enhanced_for_statement type: (_) @type name: (identifier) @var)
+(field_declaration type: (_) @type declarator: (variable_declarator name: (identifier) @field))
+(method_declaration type: (_) @returns)

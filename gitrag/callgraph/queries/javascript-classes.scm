@@ -1,0 +1,2 @@
+(class_heritage (_) @base)
+(field_definition property: (_) @field value: (new_expression constructor: (_) @type))

@@ -1,0 +1,7 @@
+(call_expression . (_) @call)
+(delegation_specifier (constructor_invocation (user_type) @base))
+(delegation_specifier (user_type) @base)
+(parameter (simple_identifier) @var (user_type) @type)
+(class_parameter (simple_identifier) @field (user_type) @type)
+(property_declaration (variable_declaration (simple_identifier) @var (user_type) @type))
+(property_declaration (variable_declaration (simple_identifier) @var) (call_expression . (_) @made))

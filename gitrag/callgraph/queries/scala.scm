@@ -1,0 +1,7 @@
+(call_expression function: (_) @call)
+(instance_expression (_) @call)
+(extends_clause type: (_) @base)
+(parameter name: (_) @var type: (_) @type)
+(class_parameter name: (_) @field type: (_) @type)
+(val_definition pattern: (identifier) @var type: (_) @type)
+(val_definition pattern: (identifier) @var value: (instance_expression (_) @type))

@@ -1,0 +1,5 @@
+(call_expression . (_) @call)
+(inheritance_specifier inherits_from: (_) @base)
+(parameter name: (_) @var type: (_) @type)
+(property_declaration name: (pattern (simple_identifier) @var) (type_annotation (_) @type))
+(property_declaration name: (pattern (simple_identifier) @var) value: (call_expression . (_) @made))

@@ -1,0 +1,69 @@
+"""``gitrag init --agents``: the agents' own files, shown first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import unified_diff
+from typing import TYPE_CHECKING
+
+from gitrag.cli.session import Session
+from gitrag.cli.terminal import Terminal, sanitise
+from gitrag.cli.words import count
+from gitrag.errors import OK, NotSetUpError, UsageError
+
+if TYPE_CHECKING:
+    from gitrag.agents.setup import Step
+
+
+def set_up(session: Session, names: Sequence[str], *, write: bool, remove: bool) -> int:
+    """Show, write or take out what agents need to find gitrag.
+
+    Args:
+        session: The command's.
+        names: The agents; the empty name stands for those that are used here.
+        write: Write it.
+        remove: Take it out.
+
+    Raises:
+        UsageError: The options make no sense together, or there is no such agent.
+        NotSetUpError: The repository has no working tree.
+        StoreError: A file cannot be written.
+    """
+    from gitrag.agents.setup import apply, chosen, plan
+
+    if not names or (write and remove):
+        raise UsageError("--agents takes either --write or --remove.", "gitrag init --agents --write")
+    terminal = session.terminal
+    root = session.repository().root
+    if root is None:
+        raise NotSetUpError("A bare repository has no files to write to.", "Run this in a worktree.")
+    clients = chosen(names, root)
+    steps = plan(root, clients, remove=remove)
+    changes = [step for step in steps if step.changes]
+    if write or remove:
+        apply(root, steps)
+    for step in changes:
+        _show(step, terminal, done=write or remove)
+    for step in steps:
+        if step.note:
+            terminal.warn(f"{step.path} is left alone: {step.note}.")
+    agents = ", ".join(client.name for client in clients)
+    if not changes:
+        terminal.print(f"Nothing to do for {agents}.")
+    elif not (write or remove):
+        terminal.hint(
+            f"`gitrag init --agents {agents.replace(' ', '')} --write` writes {count(len(changes), 'file')}"
+        )
+    return OK
+
+
+def _show(step: Step, terminal: Terminal, *, done: bool) -> None:
+    if done:
+        verb = "written" if step.before is None else "removed" if step.after is None else "changed"
+        terminal.print(f"{verb} {sanitise(step.path)}")
+        return
+    old, new = ((text or "").splitlines() for text in (step.before, step.after))
+    origin = "/dev/null" if step.before is None else f"a/{step.path}"
+    for line in unified_diff(old, new, origin, f"b/{step.path}", lineterm=""):
+        style = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        terminal.print(terminal.style(sanitise(line), style))

@@ -1,0 +1,113 @@
+"""``gitrag core``: mark, list, unmark, suggest."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import click
+
+from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import sanitise_line
+from gitrag.errors import NOTHING, OK
+
+_PROJECT = click.option("--project", metavar="NAME", help="Project; else origin's name, or the directory's.")
+
+
+@group(
+    "core",
+    examples=[
+        Example('gitrag core mark src/app.py -s "puts the parts together"', "tell every session of it"),
+        Example("gitrag core suggest", "files that might be core, and why"),
+    ],
+)
+def core() -> None:
+    """Mark the files that every session should know of.
+
+    `gitrag prime` names them with a summary and their key signatures. The marks are yours, kept under
+    GITRAG_HOME (default ~/.gitrag), not in the repository.
+    """
+
+
+@command(
+    "mark", examples=[Example('gitrag core mark src/app.py -s "the composition root"', "with a summary")]
+)
+@click.argument("path")
+@click.option("-s", "--summary", metavar="TEXT", help="What to know of it.")
+@_PROJECT
+@pass_session
+def mark(session: Session, *, path: str, summary: str | None, project: str | None) -> int:
+    """Mark a file as core; one that is marked gets the new summary."""
+    from gitrag.continuity import core_path, project_of
+
+    app = session.app()
+    marked = session.core_files().mark(project_of(app, project), core_path(app, path, session.start), summary)
+    session.terminal.print(f"Marked {sanitise_line(marked.path)} as core of {sanitise_line(marked.project)}")
+    return OK
+
+
+@command(
+    "list", examples=[Example("gitrag core list", "this project's"), Example("gitrag core list --all", "all")]
+)
+@_PROJECT
+@click.option("--all", "every", is_flag=True, help="Of all projects.")
+@json_option
+@pass_session
+def list_marked(session: Session, *, project: str | None, every: bool, as_json: bool) -> int:
+    """List the files that are marked."""
+    found = session.core_files().all(None if every else session.project_name(project))
+    if as_json:
+        session.terminal.print_json([dataclasses.asdict(each) for each in found])
+        return OK
+    for each in found:
+        owner = f"{sanitise_line(each.project)}: " if every else ""
+        summary = f"  {sanitise_line(each.summary)}" if each.summary else ""
+        session.terminal.print(f"{owner}{session.terminal.style(sanitise_line(each.path), 'bold')}{summary}")
+    if not found:
+        session.terminal.note("No file is marked as core.")
+        session.terminal.hint("gitrag core suggest")
+    return OK
+
+
+@command("unmark", examples=[Example("gitrag core unmark src/app.py", "it is core no longer")])
+@click.argument("path")
+@_PROJECT
+@pass_session
+def unmark(session: Session, *, path: str, project: str | None) -> int:
+    """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
+    from gitrag.continuity import project_of
+    from gitrag.files import within
+
+    app = session.app()
+    root = app.repo.root or app.repo.git_dir
+    own = within(root, session.start / path) or path
+    owner = project_of(app, project)
+    done = any(session.core_files().unmark(owner, each) for each in dict.fromkeys((own, path)))
+    shown = sanitise_line(path)
+    session.terminal.print(f"Unmarked {shown}" if done else f"{shown} was not marked")
+    return OK if done else NOTHING
+
+
+@command("suggest", examples=[Example("gitrag core suggest", "by how often files are changed")])
+@json_option
+@pass_session
+def suggest(session: Session, *, as_json: bool) -> int:
+    """Name files that might be core, and why. Marks nothing."""
+    from gitrag.continuity import project_of
+    from gitrag.continuity import suggest as suggestions
+
+    app = session.app()
+    found = suggestions(app, session.core_files().all(project_of(app)))
+    if as_json:
+        session.terminal.print_json([dataclasses.asdict(each) for each in found])
+        return OK
+    for each in found:
+        name = session.terminal.style(sanitise_line(each.path), "bold")
+        session.terminal.print(f"{name}  {each.reason}")
+    if not found:
+        session.terminal.note("No code has been changed often enough to say.")
+    return OK
+
+
+for each in (mark, list_marked, unmark, suggest):
+    core.add_command(each)

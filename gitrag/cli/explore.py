@@ -1,0 +1,219 @@
+"""``gitrag explore``: save, show, list, search, export, import, delete."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import sanitise, sanitise_line
+from gitrag.cli.words import count
+from gitrag.errors import NOTHING, OK, USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitrag.memory.explorations import Explorations
+    from gitrag.store.observations import Observation
+
+_ALL_PROJECTS = click.option("--project", metavar="NAME", help="Only this project; else all.")
+_STDIN = "-"
+
+
+@group(
+    "explore",
+    examples=[
+        Example('gitrag explore save "User auth" --goals "sign in by mail"', "remember it"),
+        Example('gitrag explore search "how do users sign in"', "find it again, in any project"),
+        Example("gitrag explore export notes/", "as Markdown files"),
+    ],
+)
+def explore() -> None:
+    """Remember what was explored before a change: goals, constraints, decisions.
+
+    It is kept under GITRAG_HOME (default ~/.gitrag), apart from every index.
+    """
+
+
+@command(
+    "save",
+    examples=[
+        Example('gitrag explore save "User auth" --goals "sign in by mail"', "a new topic"),
+        Example('gitrag explore save "User auth" --decisions "no passwords"', "more on the same topic"),
+        Example('gitrag explore save "User auth" --context - < notes.txt', "a text from a file"),
+    ],
+)
+@click.argument("title")
+@click.option("--goals", metavar="TEXT", help="What is wanted.")
+@click.option("--constraints", metavar="TEXT", help="What limits it: technology, business, time.")
+@click.option("--preferences", metavar="TEXT", help="Style, technology, patterns that are liked.")
+@click.option("--unknowns", metavar="TEXT", help="What is not clear yet.")
+@click.option("--decisions", metavar="TEXT", help="What has been decided.")
+@click.option("--context", metavar="TEXT", help="Whatever else.")
+@click.option("--project", metavar="NAME", help="Project; else origin's name, or the directory's.")
+@click.option(
+    "--scope", metavar="NAME", default="project", show_default=True, help="What keeps topics apart."
+)
+@click.option("--session-id", metavar="ID", default="manual-save", show_default=True, help="Who is speaking.")
+@pass_session
+def save(
+    session: Session,
+    /,
+    *,
+    title: str,
+    project: str | None,
+    scope: str,
+    session_id: str,
+    **sections: str | None,
+) -> int:
+    """Remember what is known of TITLE.
+
+    Under a title that is known already, what is given replaces what was there, and the rest stays. A text of
+    - is read from stdin.
+    """
+    if list(sections.values()).count(_STDIN) > 1:
+        raise click.UsageError("only one text can be read from stdin")
+    given = {name: sys.stdin.read() if text == _STDIN else text for name, text in sections.items()}
+    saved = session.explorations().save(
+        title, given, project=session.project_name(project), scope=scope, session_id=session_id
+    )
+    session.terminal.print(sanitise(str(saved)))
+    return OK
+
+
+@command(
+    "show",
+    examples=[
+        Example('gitrag explore show "User auth"', "by title"),
+        Example("gitrag explore show 12 --json", "by number, for programs"),
+    ],
+)
+@click.argument("wanted", metavar="TITLE|NUMBER")
+@click.option("--project", metavar="NAME", help="Prefer this project's; else the one here.")
+@json_option
+@pass_session
+def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -> int:
+    """Show what is remembered of a topic."""
+    from gitrag.memory.exploration import observation_text
+
+    found = session.explorations().get(wanted, session.project_name(project))
+    if as_json:
+        session.terminal.print_json(dataclasses.asdict(found))
+    else:
+        session.terminal.print(sanitise(observation_text(found)))
+    return OK
+
+
+@command("list", examples=[Example("gitrag explore list --project shop", "the topics of a project")])
+@_ALL_PROJECTS
+@json_option
+@pass_session
+def list_all(session: Session, *, project: str | None, as_json: bool) -> int:
+    """List what is remembered, the last changed first."""
+    found = session.explorations().all(project=project)
+    if as_json:
+        session.terminal.print_json([dataclasses.asdict(each) for each in found])
+        return OK
+    for each in found:
+        session.terminal.print(_row(each, session.terminal.style))
+    if not found:
+        session.terminal.note("Nothing is remembered yet.")
+        session.terminal.hint('gitrag explore save "TITLE" --goals "…"')
+    return OK
+
+
+@command("search", examples=[Example('gitrag explore search "how do users sign in"', "by meaning and words")])
+@click.argument("query", nargs=-1)
+@_ALL_PROJECTS
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=5, show_default=True, help="At most.")
+@json_option
+@click.pass_context
+@pass_session
+def search(
+    session: Session,
+    context: click.Context,
+    *,
+    query: tuple[str, ...],
+    project: str | None,
+    limit: int,
+    as_json: bool,
+) -> int:
+    """Find what is remembered, by meaning and words. Exit status 1 when nothing answers."""
+    if not query:
+        click.echo(context.get_help(), err=True)
+        return USAGE
+    found = session.explorations().search(" ".join(query), project=project, limit=limit)
+    terminal = session.terminal
+    if as_json:
+        terminal.print_json(
+            [
+                {
+                    "score": round(each.score, 4),
+                    "section": each.section,
+                    **dataclasses.asdict(each.observation),
+                }
+                for each in found
+            ]
+        )
+    for each in () if as_json else found:
+        terminal.print(
+            f"{_row(each.observation, terminal.style)}  {terminal.style(f'{each.score:.2f}', 'green')}"
+        )
+        first = next((line for line in each.text.splitlines() if line.strip()), "")
+        terminal.print(f"    {terminal.style(each.section, 'dim')}  {sanitise_line(first.strip())[:100]}")
+    if not found:
+        terminal.note("Nothing that is remembered answers this.")
+    return OK if found else NOTHING
+
+
+@command("export", examples=[Example("gitrag explore export notes/", "a Markdown file for each topic")])
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@_ALL_PROJECTS
+@pass_session
+def export(session: Session, *, directory: Path, project: str | None) -> int:
+    """Write what is remembered to Markdown files, which `import` takes back."""
+    number = session.explorations().export(session.start / directory, project=project)
+    session.terminal.print(f"Exported {count(number, 'exploration')} to {sanitise_line(str(directory))}")
+    return OK
+
+
+@command("import", examples=[Example("gitrag explore import notes/", "take exported files in")])
+@click.argument("place", metavar="FILE|DIRECTORY", type=click.Path(path_type=Path))
+@pass_session
+def import_files(session: Session, *, place: Path) -> int:
+    """Take in what `export` has written, maybe edited since."""
+    done = session.explorations().import_(session.start / place)
+    session.terminal.print(f"Imported: {done.created} new, {done.updated} updated, {done.same} as they were")
+    return OK
+
+
+@command("delete", examples=[Example("gitrag explore delete 12", "forget a topic")])
+@click.argument(
+    "numbers", metavar="NUMBER...", type=click.IntRange(1, (1 << 63) - 1), nargs=-1, required=True
+)
+@pass_session
+def delete(session: Session, *, numbers: tuple[int, ...]) -> int:
+    """Forget what is remembered under these numbers, for good."""
+    explorations: Explorations = session.explorations()
+    for number in numbers:
+        explorations.delete(number)
+        session.terminal.print(f"Forgot {number}")
+    return OK
+
+
+def _row(observation: Observation, style: Callable[..., str]) -> str:
+    number = style(f"{observation.observation_id:>4}", "dim")
+    where = observation.identity.project + (
+        f" ({observation.identity.scope})" if observation.identity.scope != "project" else ""
+    )
+    revision = f"revision {observation.revision}, {observation.updated[:10]}"
+    return f"{number}  {style(sanitise_line(observation.title), 'bold')}  {sanitise_line(where)}  {revision}"
+
+
+for each in (save, show, list_all, search, export, import_files, delete):
+    explore.add_command(each)

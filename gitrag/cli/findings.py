@@ -1,0 +1,46 @@
+"""The three forms in which `check` and `related` print what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.terminal import Terminal, sanitise, sanitise_json
+
+if TYPE_CHECKING:
+    from gitrag.report import Style
+
+_STYLES = {
+    "title": ("bold",),
+    "path": ("magenta",),
+    "name": ("bold", "cyan"),
+    "score": ("green",),
+    "dim": ("dim",),
+}
+
+output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "markdown", "json"]),
+    help="Form of the answer; text on a terminal, else markdown.",
+)
+
+
+def print_finding(
+    terminal: Terminal,
+    output: str | None,
+    *,
+    text: Callable[[Style], str],
+    markdown: Callable[[], str],
+    structured: Callable[[], str],
+) -> None:
+    """Print a finding in the form asked for."""
+    form = output or ("text" if terminal.is_interactive else "markdown")
+    if form == "json":
+        terminal.print(sanitise_json(structured()))
+    elif form == "markdown":
+        terminal.print(sanitise(markdown()))
+    else:
+        terminal.print(text(lambda part, role: terminal.style(sanitise(part), *_STYLES.get(role, ()))))

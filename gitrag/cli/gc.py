@@ -1,0 +1,66 @@
+"""``gitrag gc``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.frame import Example, command, json_option
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.words import count, size
+from gitrag.errors import OK
+from gitrag.values import show_duration
+
+if TYPE_CHECKING:
+    from gitrag.store.garbage import Garbage
+
+
+@command(
+    "gc",
+    examples=[
+        Example("gitrag gc", "what could be dropped"),
+        Example("gitrag gc --apply", "drop it, and give the room back to the disk"),
+        Example("GITRAG_GC_KEEP=0s gitrag gc --apply", "keep only what is needed now"),
+    ],
+)
+@click.option("--apply", "really", is_flag=True, help="Drop it, not only say what.")
+@json_option
+@pass_session
+def gc(session: Session, *, really: bool, as_json: bool) -> int:
+    """Drop what no branch or worktree needs any more from the index.
+
+    What was needed within gc_keep stays, up to twice what is needed now. The background worker does this once
+    a week where the index is large.
+    """
+    from gitrag import collecting
+
+    app, terminal = session.app(), session.terminal
+    before = app.store.size_bytes()
+    freed = 0
+    if really:
+        done = collecting.collect(app)
+        garbage, freed = done.garbage, done.freed_bytes
+    else:
+        garbage = collecting.preview(app)
+    if as_json:
+        row = {name: getattr(garbage, name) for name in ("views", "contents", "chunks", "texts", "paths")}
+        terminal.print_json({**row, "applied": really, "freed_bytes": freed, "size_bytes": before - freed})
+        return OK
+    if not garbage:
+        kept = show_duration(app.config.gc_keep)
+        terminal.print(f"Nothing to drop: all is needed, or was within {kept}.")
+    elif really:
+        terminal.print(f"Dropped {_named(garbage)}.")
+    else:
+        share = garbage.chunks / max(garbage.all_chunks, 1)
+        terminal.print(f"To drop: {_named(garbage)}, {share:.0%} of the chunks in {size(before)}.")
+        terminal.hint("gitrag gc --apply")
+    if freed:
+        terminal.print(f"The index has {size(before - freed)}, {size(freed)} less.")
+    return OK
+
+
+def _named(garbage: Garbage) -> str:
+    views = f"{count(garbage.views, 'view')}, " if garbage.views else ""
+    return f"{views}{count(garbage.contents, 'file content')} of {count(garbage.chunks, 'chunk')}"

@@ -1,0 +1,158 @@
+"""``gitrag graph``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.frame import Example, command
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import Terminal, sanitise_json, sanitise_line
+from gitrag.cli.words import count
+from gitrag.errors import NOTHING, OK, UsageError
+
+if TYPE_CHECKING:
+    from gitrag.callgraph.graph import Edge, Graph, Node
+
+_SURE = 0.9
+"""Calls below this are marked: which override runs, or whether what is handed on is called, is not known."""
+
+
+@command(
+    "graph",
+    examples=[
+        Example("gitrag graph Session.send", "who calls this, and whom it calls"),
+        Example("gitrag graph Session.send --callers", "only who calls it"),
+        Example("gitrag graph src/app.py --callees --depth 2", "what a file's code calls, two calls deep"),
+        Example('gitrag graph --filter "auth|login"', "the calls around what is named so"),
+        Example("gitrag graph --format dot | dot -Tsvg", "the whole graph, drawn"),
+    ],
+)
+@click.argument("target", required=False)
+@click.option("--callers", is_flag=True, help="Only who calls TARGET.")
+@click.option("--callees", is_flag=True, help="Only whom TARGET calls.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 20),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many calls away.",
+)
+@click.option(
+    "--filter", "expression", metavar="RE", help="Only paths and names that a regular expression is found in."
+)
+@click.option(
+    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "mermaid", "dot", "json"]),
+    help="Form of the answer; for a TARGET on a terminal text, else mermaid.",
+)
+@pass_session
+def graph(
+    session: Session,
+    *,
+    target: str | None,
+    callers: bool,
+    callees: bool,
+    depth: int,
+    expression: str | None,
+    globs: tuple[str, ...],
+    form: str | None,
+) -> int:
+    """Show who calls whom, in the files as they are now.
+
+    TARGET is a name, a qualified name such as `Session.send`, or a path. Calls are read from the source:
+    those that are likely but not certain are marked with ~ in text.
+    """
+    if (callers or callees) and target is None and expression is None:
+        raise UsageError(
+            "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
+        )
+    from gitrag.callgraph import mermaid
+    from gitrag.callgraph.answering import Direction, GraphQuestion
+    from gitrag.graphs import SKIPPED, call_graph
+
+    terminal = session.terminal
+    direction = Direction.BOTH
+    if callers != callees:
+        direction = Direction.CALLERS if callers else Direction.CALLEES
+    app = session.app()
+    answer = call_graph(
+        app,
+        GraphQuestion(target=target, filter=expression, direction=direction, depth=depth),
+        globs=globs,
+        about=[target] if target else [],
+    )
+    for path in answer.skipped:
+        terminal.note(SKIPPED.format(path=sanitise_line(path)))
+    if answer.graph is None:
+        terminal.note(answer.error or "")
+        return NOTHING
+    chosen = form or ("text" if terminal.is_interactive and target else "mermaid")
+    if chosen == "text":
+        _print_text(answer.graph, direction, terminal)
+    elif chosen == "json":
+        terminal.print(sanitise_json(mermaid.as_json(answer.graph)))
+    else:
+        draw = mermaid.as_dot if chosen == "dot" else mermaid.as_mermaid
+        terminal.print("\n".join(map(sanitise_line, draw(answer.graph).split("\n"))))
+    return OK if answer.graph.edges or target is None else NOTHING
+
+
+def _print_text(graph: Graph, direction: str, terminal: Terminal) -> None:
+    """Print each match with its callers and callees, as a tree."""
+    for place, node in enumerate(sorted(graph.matches)):
+        if place:
+            terminal.print()
+        terminal.print(_title(node, terminal))
+        if direction != "callees":
+            _print_side(node, graph, terminal, upwards=True)
+        if direction != "callers":
+            _print_side(node, graph, terminal, upwards=False)
+
+
+def _print_side(node: Node, graph: Graph, terminal: Terminal, *, upwards: bool) -> None:
+    by_end: dict[Node, list[Edge]] = {}
+    for edge in graph.edges:
+        by_end.setdefault(edge.callee if upwards else edge.caller, []).append(edge)
+    found = by_end.get(node, [])
+    verb = "called" if upwards else "calls"
+    if not found:
+        terminal.print(terminal.style(f"  {'never called here' if upwards else 'calls nothing here'}", "dim"))
+        return
+    how = (
+        f"{verb} by {count(len(found), 'function')}" if upwards else f"{verb} {count(len(found), 'function')}"
+    )
+    terminal.print(terminal.style(f"  {how}", "dim"))
+    _print_tree(node, by_end, {node}, 2, terminal, upwards=upwards)
+
+
+def _print_tree(
+    node: Node,
+    by_end: dict[Node, list[Edge]],
+    seen: set[Node],
+    indent: int,
+    terminal: Terminal,
+    *,
+    upwards: bool,
+) -> None:
+    for edge in sorted(by_end.get(node, ()), key=lambda e: (e.caller.path, e.line, e.callee.name)):
+        end = edge.caller if upwards else edge.callee
+        line = edge.line if upwards else end.line_start
+        place = terminal.style(sanitise_line(end.path), "magenta") + terminal.style(f":{line}", "dim")
+        mark = "" if edge.confidence >= _SURE else terminal.style("~", "yellow")
+        terminal.print(f"{'  ' * indent}{place}  {mark}{terminal.style(sanitise_line(end.name), 'bold')}")
+        if end not in seen:
+            seen.add(end)
+            _print_tree(end, by_end, seen, indent + 1, terminal, upwards=upwards)
+
+
+def _title(node: Node, terminal: Terminal) -> str:
+    place = terminal.style(sanitise_line(node.path), "bold", "magenta")
+    lines = terminal.style(f":{node.line_start}-{node.line_end}", "dim")
+    return f"{place}{lines}  {node.kind} {terminal.style(sanitise_line(node.name), 'bold')}"

@@ -1,0 +1,247 @@
+"""``gitrag issues``: sync, status, list, show."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.session import Session, pass_session
+from gitrag.cli.terminal import Terminal, sanitise, sanitise_line
+from gitrag.cli.words import age, count
+from gitrag.errors import NOTHING, OK, GitragError
+
+if TYPE_CHECKING:
+    from gitrag.app import App
+    from gitrag.issues import Hearing, Issue, Synced
+
+_ODD_SHOWN = 5
+
+no_sync_option = click.option("--no-sync", is_flag=True, help="Show what is here; leave the tracker alone.")
+
+
+@group(
+    "issues",
+    examples=[
+        Example("gitrag issues sync", "fetch what changed since the last time"),
+        Example("gitrag issues status", "which tracker, which token, how fresh"),
+        Example("gitrag issues show 142", "one of them"),
+    ],
+)
+def issues() -> None:
+    """Keep local copies of the tracker's issues, and read them.
+
+    A file an issue in .sdd/issues, from GitHub, Gitea, GitLab, Jira, Linear, Beads or tasks.md. Which
+    tracker: the setting tracker, else origin's host, else what is in the working tree.
+    """
+
+
+@command(
+    "sync",
+    examples=[
+        Example("gitrag issues sync", "what changed since the last time"),
+        Example("gitrag issues sync --full", "everything; what is gone there goes here"),
+        Example("gitrag issues sync --since 30d", "what changed in the last 30 days"),
+        Example("git config gitrag.tracker jira", "choose the tracker"),
+    ],
+)
+@click.option("--full", is_flag=True, help="Ask for every issue, and remove copies of those that are gone.")
+@click.option("--tracker", metavar="NAME", help="This tracker, whatever the settings say.")
+@click.option("--since", metavar="WHEN", help="Only issues updated since: a date, or 12h, 30d.")
+@pass_session
+def sync(session: Session, *, full: bool, tracker: str | None, since: str | None) -> int:
+    """Bring the local copies up to date with the tracker.
+
+    A copy is overwritten, never merged; one that says the same already is left alone.
+    """
+    from gitrag.issues import is_ignored, parse_since, sync_issues
+
+    if full and since:
+        raise click.UsageError("--full asks for everything, --since does not: give one of them.")
+    app = session.app()
+    begin = parse_since(since, datetime.now(UTC)) if since else None
+    with ExitStack() as stack:
+        hearing = _hearing(session.terminal, stack)
+        done = sync_issues(app, hearing, full=full, tracker=tracker, since=begin)
+    _say_synced(done, session.terminal)
+    if not is_ignored(app):
+        session.terminal.hint("`gitrag init` keeps .sdd/ out of git; it is not ignored yet")
+    return OK
+
+
+@command(
+    "status",
+    examples=[
+        Example("gitrag issues status", "which tracker, which token, how fresh"),
+        Example("gitrag issues status --json", "for programs"),
+    ],
+)
+@json_option
+@pass_session
+def status(session: Session, *, as_json: bool) -> int:
+    """Say which tracker is asked, with whose token, and how fresh the copies are. Asks no server."""
+    from gitrag.issues import status as issues_status
+
+    terminal = session.terminal
+    found = issues_status(session.app())
+    if as_json:
+        terminal.print_json(dataclasses.asdict(found))
+        return OK
+
+    def line(label: str, text: str) -> None:
+        terminal.print(f"{terminal.style(f'{label:<8}', 'bold')} {sanitise_line(text)}")
+
+    line("tracker", " ".join(part for part in (found.tracker, found.server, found.project) if part) or "none")
+    if found.server:
+        line("token", f"from {found.token}" if found.token else "none")
+    line("issues", f"{found.issues:,}, {found.open:,} of them open")
+    ago = f"{age(time.time() - found.synced)} ago" if found.synced else "never"
+    line("synced", ago + ("" if found.complete or not found.synced else ", not all of them yet"))
+    if found.problem:
+        terminal.warn(found.problem)
+    if found.token_withheld:
+        terminal.hint(
+            f"the environment's token is not sent to {found.server} unless you name it:"
+            f" git config gitrag.trackerUrl {found.server}"
+        )
+    return OK
+
+
+@command(
+    "list",
+    examples=[
+        Example("gitrag issues list", "those that are open"),
+        Example("gitrag issues list --status all --label bug", "all with a label"),
+        Example("gitrag issues list --json", "for programs"),
+    ],
+)
+@click.option(
+    "--status",
+    "state",
+    type=click.Choice(["open", "closed", "merged", "draft", "all"]),
+    default="open",
+    show_default=True,
+    help="Only these.",
+)
+@click.option("--label", "labels", multiple=True, metavar="LABEL", help="Only with this label.")
+@no_sync_option
+@json_option
+@pass_session
+def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: bool, as_json: bool) -> int:
+    """List the issues, from the local copies. Exit status 1 when there are none."""
+    from gitrag.issues import list_issues
+
+    app = synced_for_reading(session, no_sync=no_sync)
+    found = [
+        issue
+        for issue in list_issues(app)
+        if state in {"all", issue.status.value} and set(labels) <= set(issue.labels)
+    ]
+    if as_json:
+        session.terminal.print_json([_row(issue) for issue in found])
+        return OK if found else NOTHING
+    width = max((len(issue.id) for issue in found), default=0)
+    for issue in found:
+        title = sanitise_line(issue.title)
+        marks = f" [{', '.join(map(sanitise_line, issue.labels))}]" if issue.labels else ""
+        shown = session.terminal.style(f"{issue.id:<{width}}", "bold")
+        session.terminal.print(
+            f"{shown}  {issue.status.value:<6}  {title}{session.terminal.style(marks, 'dim')}"
+        )
+    if not found:
+        session.terminal.note("No such issues here.")
+        session.terminal.hint(
+            "`gitrag issues status` says which tracker is asked, and how fresh the copies are"
+        )
+    return OK if found else NOTHING
+
+
+@command(
+    "show",
+    examples=[
+        Example("gitrag issues show 142", "an issue as it is kept here"),
+        Example("gitrag issues show PROJ-123 --json", "for programs"),
+    ],
+)
+@click.argument("wanted", metavar="ID")
+@no_sync_option
+@json_option
+@pass_session
+def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
+    """Show an issue, from the local copies."""
+    from gitrag.issues import read_issue
+
+    app = synced_for_reading(session, no_sync=no_sync)
+    found, content = read_issue(app, wanted)
+    if as_json:
+        session.terminal.print_json({**_row(found), "body": found.body})
+    else:
+        session.terminal.print(sanitise(content.decode("utf-8", "replace")).rstrip("\n"))
+    return OK
+
+
+def sync_with_index(session: Session, app: App) -> None:
+    """Sync as part of an update of the index, where there is a tracker; a failure is told, and no more."""
+    from gitrag.issues import sync_in_passing
+
+    try:
+        with ExitStack() as stack:
+            done = sync_in_passing(app, _hearing(session.terminal, stack))
+    except GitragError as error:
+        session.terminal.warn(str(error))
+        if error.hint:
+            session.terminal.hint(error.hint)
+        return
+    if done is not None:
+        _say_synced(done, session.terminal)
+
+
+def synced_for_reading(session: Session, *, no_sync: bool = False) -> App:
+    """Open gitrag for a command that reads issues: synced first, unless that was done lately."""
+    app = session.app()
+    if not no_sync:
+        sync_first(session, app)
+    return app
+
+
+def sync_first(session: Session, app: App) -> None:
+    """Sync the issues unless that was done lately; never fail."""
+    from gitrag.issues import sync_before_reading
+
+    with ExitStack() as stack:
+        sync_before_reading(app, _hearing(session.terminal, stack))
+
+
+def _hearing(terminal: Terminal, stack: ExitStack) -> Hearing:
+    from gitrag.issues import Hearing
+
+    progress = stack.enter_context(terminal.progress("Syncing issues"))
+    return Hearing(note=terminal.note, status=progress.status, advance=progress.update)
+
+
+def _say_synced(done: Synced, terminal: Terminal) -> None:
+    parts = [f"{done.written:,} written"]
+    if done.removed:
+        parts.append(f"{done.removed:,} removed")
+    terminal.print(
+        f"Synced {count(done.seen, 'issue')} from {done.tracker}: {', '.join(parts)} in {done.seconds:.1f} s"
+    )
+    for line in done.odd[:_ODD_SHOWN]:
+        terminal.warn(line)
+    if len(done.odd) > _ODD_SHOWN:
+        terminal.warn(f"{len(done.odd) - _ODD_SHOWN} more were left out")
+
+
+def _row(issue: Issue) -> dict[str, object]:
+    row = dataclasses.asdict(issue)
+    del row["body"]
+    return row
+
+
+for each in (sync, status, list_, show):
+    issues.add_command(each)

@@ -1,0 +1,113 @@
+"""``gitrag related``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.findings import output_option, print_finding
+from gitrag.cli.frame import Example, command
+from gitrag.cli.issues import synced_for_reading
+from gitrag.cli.session import Session, pass_session
+from gitrag.errors import NOTHING, OK, UsageError
+
+if TYPE_CHECKING:
+    from gitrag.app import App
+
+_USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
+
+
+@command(
+    "related",
+    examples=[
+        Example('gitrag related "switch from REST to gRPC"', "edges that a new decision may have"),
+        Example('gitrag related --for spec "authentication"', "that a new specification may have"),
+        Example('gitrag related --duplicates "parse a user id"', "what covers it already"),
+        Example("gitrag related --diff main...", "what a change should name, and helpers like those it adds"),
+    ],
+)
+@click.argument("text", nargs=-1)
+@click.option("--diff", "span", metavar="RANGE", help="Look at a change, as git diff takes it.")
+@click.option("--duplicates", "only_duplicates", is_flag=True, help="List what covers TEXT already.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(-1, 1),
+    metavar="COSINE",
+    help="Least cosine of what is called alike.  [default: 0.7]",
+)
+@click.option("--for", "use", type=click.Choice(["adr", "spec"]), help="What TEXT is to become.")
+@output_option
+@pass_session
+def related(
+    session: Session,
+    *,
+    text: tuple[str, ...],
+    span: str | None,
+    only_duplicates: bool,
+    threshold: float | None,
+    use: str | None,
+    output: str | None,
+) -> int:
+    """Say what is there already: related to a text, covering it, or like what a change adds.
+
+    TEXT is what you are about to write or decide. With --diff, the decisions and issues that a change touches
+    but does not name, and the definitions like those it adds.
+    """
+    given = " ".join(text)
+    if bool(given) == (span is not None) or (only_duplicates and span is not None):
+        raise UsageError("related takes either a text or --diff.", "gitrag related --diff main...")
+    from gitrag.governance.relating import THRESHOLD
+
+    least = THRESHOLD if threshold is None else threshold
+    if span is not None:
+        return _review(session, span, least, output)
+    app = session.app()
+    if only_duplicates:
+        return _duplicates(session, app, given, least, output)
+    return _proposals(session, app, given, use, output)
+
+
+def _proposals(session: Session, app: App, text: str, use: str | None, output: str | None) -> int:
+    from gitrag.governance import forms
+    from gitrag.governance.relating import related as propose
+
+    found = propose(app, text, _USES[use])
+    print_finding(
+        session.terminal,
+        output,
+        text=lambda style: forms.related_markdown(text, found, style),
+        markdown=lambda: forms.related_markdown(text, found),
+        structured=lambda: forms.related_json(text, found),
+    )
+    return OK if found else NOTHING
+
+
+def _duplicates(session: Session, app: App, text: str, threshold: float, output: str | None) -> int:
+    from gitrag.governance import forms
+    from gitrag.governance.relating import duplicates
+
+    found = duplicates(app, text, threshold)
+    print_finding(
+        session.terminal,
+        output,
+        text=lambda style: forms.duplicates_markdown(found, threshold, style),
+        markdown=lambda: forms.duplicates_markdown(found, threshold),
+        structured=lambda: forms.duplicates_json(text, found, threshold),
+    )
+    return OK if found else NOTHING
+
+
+def _review(session: Session, span: str, threshold: float, output: str | None) -> int:
+    from gitrag.governance import forms
+    from gitrag.governance.reviewing import review
+
+    found = review(synced_for_reading(session), span, threshold)
+    print_finding(
+        session.terminal,
+        output,
+        text=lambda style: forms.review_markdown(found, style),
+        markdown=lambda: forms.review_markdown(found),
+        structured=lambda: forms.review_json(found),
+    )
+    return OK if found.questions or found.added else NOTHING

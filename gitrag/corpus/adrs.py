@@ -1,0 +1,155 @@
+"""Architecture decision records, in the usual dialects: MADR 2 to 4, Nygard, adr-tools, log4brains.
+
+They differ in where they keep the same few facts: the number in the file's name or the heading, the status in
+front matter, in a list (``* Status: accepted``) or under a heading, the edges in any of these. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gitrag.corpus.documents import (
+    Document,
+    Edge,
+    Head,
+    distinct,
+    field_edges,
+    numbered,
+    plain,
+    read_head,
+    targets,
+)
+
+_ROOTS = ("/docs", "/doc", "/[Dd]ocumentation")
+_FOLDERS = (
+    "[Aa][Dd][Rr]",
+    "[Aa][Dd][Rr]s",
+    "decisions",
+    "architecture/decisions",
+    "architecture/adr",
+    "architecture/adrs",
+    "architecture-decisions",
+    "architectural-decisions",
+)
+GLOBS: tuple[str, ...] = (
+    *(f"{root}/{folder}/**/*.md" for root in _ROOTS for folder in _FOLDERS),
+    "/adr/**/*.md",
+    "/adrs/**/*.md",
+    "/architecture/decisions/**/*.md",
+    "/.adr/**/*.md",
+    "![Rr][Ee][Aa][Dd][Mm][Ee].*",
+    "![Ii]ndex.*",
+    "!*[Tt]emplate*",
+    "!CONTRIBUTING.*",
+)
+"""Where they are kept by default, and what in these places is none. As in .gitignore."""
+
+_NAMED = re.compile(r"(?:adr[-_ ]?)?(\d{1,6})(?:[-_. ]|$)", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"^\W*(?:ADR[-_ #]*(\d{1,6})\W*[:.\u2013\u2014-]?|(\d{1,6})\s*[.:)\u2013\u2014-])\s+(?=\S)", re.IGNORECASE
+)
+_STATUS_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}(.+)", re.IGNORECASE)
+_STATUS_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\W*status\W*$", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z][A-Za-z-]*")
+
+_FIELDS = {
+    "supersedes": "supersedes",
+    "replaces": "supersedes",
+    "superseded-by": "superseded-by",
+    "replaced-by": "superseded-by",
+    "extends": "extends",
+    "amends": "extends",
+    "related": "related",
+    "relates-to": "related",
+    "related-to": "related",
+    "requires": "requires",
+    "implements": "implements",
+}
+_SAYS = re.compile(
+    r"\b(?:(?P<superseded>(?:superseded|superceded|replaced|deprecated) by)"
+    r"|(?P<supersedes>supersedes|supercedes|replaces)"
+    r"|(?P<extended>(?:amended|extended|refined|clarified) by)"
+    r"|(?P<extends>amends|extends|refines|clarifies|builds on)"
+    r"|(?P<related>relates to|related to|related|see also))\b",
+    re.IGNORECASE,
+)
+_RELATIONS = {
+    "superseded": "superseded-by",
+    "supersedes": "supersedes",
+    "extended": "extended-by",
+    "extends": "extends",
+    "related": "related",
+}
+
+
+def read(path: str, text: str) -> Document:
+    """Read a decision: id from front matter, else ``ADR-NNNN`` by the file's name, else by the heading."""
+    head = read_head(text)
+    title = head.text("title") or head.title
+    prefix = _PREFIX.match(title)
+    own = _id(path, head, title)
+    status = _status(head)
+    edges = [*field_edges(head, _FIELDS, "ADR"), *_edges_of(status), *_said(head)]
+    word = _WORD.search(plain(status))
+    return Document(
+        path=path,
+        id=own,
+        title=(title[prefix.end() :] if prefix else title) or _named_title(path),
+        status=word[0].lower() if word else "",
+        edges=distinct(edges, own),
+    )
+
+
+def _id(path: str, head: Head, title: str) -> str:
+    given = head.text("id", "adr")
+    if given:
+        named = _NAMED.fullmatch(given) or re.fullmatch(r"ADR[-_ ]?(\d{1,6})", given, re.IGNORECASE)
+        return numbered("ADR", named[1]) if named else given
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    found = _NAMED.match(stem)
+    if found:
+        return numbered("ADR", found[1])
+    prefix = _PREFIX.match(title)
+    if prefix:
+        return numbered("ADR", prefix[1] or prefix[2])
+    return stem  # log4brains: 20200101-use-markdown
+
+
+def _named_title(path: str) -> str:
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    return re.sub(r"[-_ ]+", " ", _NAMED.sub("", stem, count=1)).strip() or stem
+
+
+def _status(head: Head) -> str:
+    """Find what a decision says of its status, as written."""
+    given = head.text("status")
+    if given:
+        return given
+    under = below = False
+    for line in head.lines:
+        found = None if below else _STATUS_LINE.fullmatch(line.rstrip())
+        if found:
+            return found[1]
+        if under and line.strip():
+            return "" if line.lstrip().startswith("#") else line.strip()
+        under = under or bool(_STATUS_HEADING.fullmatch(line.rstrip()))
+        below = below or line.startswith("##")  # further down, a list may have an item of that name
+    return ""
+
+
+def _said(head: Head) -> Iterator[Edge]:
+    """Find edges in prose: lines that begin with a relation and name a decision."""
+    for line in head.lines:
+        opening = line.lstrip(" \t-*+>_[(|").lstrip()
+        if _SAYS.match(opening) and len(opening) < 400:
+            yield from _edges_of(opening)
+
+
+def _edges_of(line: str) -> Iterator[Edge]:
+    """Read the edges of a line: each relation is of the decisions named after it, up to the next one."""
+    marks = list(_SAYS.finditer(line))
+    for mark, following in zip(marks, [*marks[1:], None], strict=False):
+        rest = line[mark.end() : following.start() if following else len(line)]
+        for target in targets(rest, "ADR"):
+            yield Edge(_RELATIONS[mark.lastgroup or "related"], target)

@@ -1,0 +1,214 @@
+"""What every collection makes of a document, and how its parts are read. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gitrag.chunking import chunk
+from gitrag.errors import ConfigError
+from gitrag.yamltext import YamlValue, parse_mapping
+
+FRONT_MATTER_BYTES = 8 * 1024
+"""Longer front matter is text: a document's own has some ten lines, and PyYAML reads 0.1 MB/s."""
+
+_READ_LINES = 400
+"""Lines of a document that may say its title, status and edges."""
+
+_LINE_CHARACTERS = 500
+_TITLE_CHARACTERS = 200
+_MOST_TARGETS = 50
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}([^`*_]+)[`*_]{1,3}|<[^>]+>")
+_TARGET = re.compile(
+    r"\b(?P<kind>ADR|SPEC)[-_ ]?(?P<number>\d{1,6})\b"
+    r"|(?:^|[(/\s\[\"'])(?P<file>\d{1,6})[-_][\w.-]*\.(?:md|markdown|mdx)\b"
+    r"|\[(?P<link>\d{1,4})[.\]]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What a document says of another.
+
+    Attributes:
+        relation: ``supersedes``, ``superseded-by``, ``extends``, ``extended-by``, ``requires``,
+            ``implements``, ``related``, ``blocks`` or ``blocked-by``.
+        target: The other's id.
+    """
+
+    relation: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document, with the headings above it joined by `` > ``; lines are 1-based, inclusive."""
+
+    heading: str
+    text: str
+    line_start: int
+    line_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document of a collection.
+
+    Attributes:
+        path: Where it is.
+        id: What others call it, ``ADR-0007``.
+        title: Its title, without the id.
+        status: One word in lower case; empty where it says none.
+        edges: What it says of others.
+    """
+
+    path: str
+    id: str
+    title: str
+    status: str = ""
+    edges: tuple[Edge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a document, as far as it speaks for the whole.
+
+    Attributes:
+        fields: Its front matter, keys in lower case with ``-`` for ``_``.
+        title: Its first heading, inline marks removed; empty where there is none.
+        lines: Its lines outside fenced code, front matter left out.
+    """
+
+    fields: Mapping[str, YamlValue]
+    title: str
+    lines: tuple[str, ...]
+
+    def text(self, *names: str) -> str:
+        """Give the first of these fields that holds a word or a line."""
+        for name in names:
+            value = self.fields.get(name)
+            if isinstance(value, str) and value.strip():
+                return " ".join(value.split())[:_TITLE_CHARACTERS]
+        return ""
+
+    def texts(self, *names: str) -> list[str]:
+        """Give what these fields hold, lists flattened."""
+        return [text for name in names for text in _flat(self.fields.get(name))]
+
+
+def read_head(text: str) -> Head:
+    """Read front matter, title and lines; front matter that is no plain YAML mapping is text like any."""
+    lines = [line[:_LINE_CHARACTERS] for line in text.split("\n", _READ_LINES)[:_READ_LINES]]
+    fields, start = _front_matter(text, lines)
+    kept: list[str] = []
+    title = fence = ""
+    for line in lines[start:]:
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence):
+                fence = ""
+            continue
+        if mark:
+            fence = mark[1]
+            continue
+        if not title:
+            heading = _HEADING.match(line)
+            if heading:
+                title = heading[2]
+            elif _UNDERLINE.match(line) and kept and kept[-1].strip():
+                title = kept[-1]
+        kept.append(line)
+    return Head(fields, plain(title)[:_TITLE_CHARACTERS], tuple(kept))
+
+
+def plain(text: str) -> str:
+    """Remove Markdown's inline marks, and white space beyond a blank."""
+    found = _MARKS.sub(lambda mark: mark[1] or mark[2] or "", text)
+    return " ".join(found.split())
+
+
+def sections(text: str) -> tuple[Section, ...]:
+    """Cut a Markdown document as the index does: at headings, each requirement and scenario on its own."""
+    return tuple(
+        Section(part.qualified_name, part.text, part.line_start, part.line_end)
+        for part in chunk(text.encode("utf-8", "surrogateescape"), "markdown")
+    )
+
+
+def targets(text: str, kind: str) -> Iterator[str]:
+    """Find the ids that a text names: ``ADR-0001``, ``SPEC-12``, ``0001-title.md``, ``[1. Title]``.
+
+    Args:
+        text: A line, or what a field holds.
+        kind: ``ADR`` or ``SPEC``: what a number alone is one of.
+    """
+    for found in _TARGET.finditer(text):
+        number = found["number"] or found["file"] or found["link"]
+        yield numbered(found["kind"] or kind, number)
+
+
+def numbered(kind: str, number: str) -> str:
+    """Give the id of a kind's number: ``ADR``, ``7`` → ``ADR-0007``."""
+    return f"{kind.upper()}-{int(number):04d}"
+
+
+def field_edges(head: Head, names: Mapping[str, str], kind: str) -> Iterator[Edge]:
+    """Read edges from front matter.
+
+    Args:
+        head: The document's.
+        names: The fields that hold edges, and the relation of each.
+        kind: What a number alone is one of.
+    """
+    for name, relation in names.items():
+        for text in head.texts(name)[:_MOST_TARGETS]:
+            found = list(targets(text, kind))
+            if not found and text.strip().isdecimal() and len(text.strip()) <= 6:
+                found = [numbered(kind, text.strip())]
+            for target in found or [text.strip()[:_TITLE_CHARACTERS]]:
+                if target:
+                    yield Edge(relation, target)
+
+
+def distinct(edges: Sequence[Edge], own: str) -> tuple[Edge, ...]:
+    """Keep each edge once, in order; none to the document itself."""
+    return tuple(edge for edge in dict.fromkeys(edges) if edge.target != own)
+
+
+@lru_cache(maxsize=256)
+def _parsed(block: bytes) -> Mapping[str, YamlValue]:
+    try:
+        found = parse_mapping(block, "front matter", FRONT_MATTER_BYTES)
+    except ConfigError:
+        return {}
+    return {key.strip().lower().replace("_", "-").replace(" ", "-"): value for key, value in found.items()}
+
+
+def _front_matter(text: str, lines: Sequence[str]) -> tuple[Mapping[str, YamlValue], int]:
+    """Give what front matter holds, and the row after it."""
+    if not lines or lines[0].removeprefix("\ufeff").rstrip() != "---":
+        return {}, 0
+    for row in range(1, len(lines)):
+        if lines[row].rstrip() in ("---", "..."):
+            block = "\n".join(text.split("\n", row)[1:row])
+            fields = _parsed(block.encode("utf-8", "replace")) if len(block) <= FRONT_MATTER_BYTES else {}
+            return fields, row + 1
+    return {}, 0
+
+
+def _flat(value: YamlValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value[:_MOST_TARGETS]:
+            if isinstance(item, str):
+                yield item
+            elif isinstance(item, dict):
+                yield from (each for each in item.values() if isinstance(each, str))

@@ -1,0 +1,78 @@
+"""What a range of commits, or the working tree, changes: before, after, and what is said of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from gitrag.errors import UsageError
+from gitrag.git.environment import message_of
+from gitrag.git.repository import EXECUTABLE_MODE, FILE_MODE, BlobError, Repository
+
+MOST_BYTES = 1024 * 1024
+"""Larger files are not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that a change touches.
+
+    Attributes:
+        path: Where it is.
+        before: What it held; None where it is new, or no text to compare.
+        after: What it holds; None where it is gone, or no text to compare.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
+    """Read what a range changes, by path; renames are a removal and an addition.
+
+    Args:
+        repo: The repository.
+        span: ``main..HEAD``, ``main...``, or a single revision, with which the working tree is compared.
+
+    Raises:
+        UsageError: git knows no such range.
+    """
+    if not span or span.startswith("-") or "\0" in span:
+        raise UsageError(f"{span!r} is no range of commits.", "Give one, such as main...HEAD.")
+    options = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--ignore-submodules")
+    done = repo.git("diff", *options, span, "--")
+    if done.returncode:
+        raise UsageError(
+            f"git cannot compare {span}: {message_of(done)}.", "Give a range, such as main...HEAD."
+        )
+    fields = done.stdout.split(b"\0")[:-1]
+    found = []
+    for facts, raw in zip(fields[::2], fields[1::2], strict=True):
+        modes_and_ids = facts.decode("ascii").lstrip(":").split(" ")
+        path = os.fsdecode(raw)
+        before = _read(repo, modes_and_ids[0], modes_and_ids[2])
+        after = _read(repo, modes_and_ids[1], modes_and_ids[3], path)
+        found.append(ChangedFile(path, before, after))
+    return found
+
+
+def messages(repo: Repository, span: str) -> list[str]:
+    """Read the messages of the commits that a range adds, newest first; none for what is not committed."""
+    first, dots, last = span.partition("...") if "..." in span else span.partition("..")
+    own = f"{first or 'HEAD'}..{last or 'HEAD'}" if dots else f"{first}..HEAD"
+    done = repo.git("log", "-z", "--format=%B", own, "--")
+    return [each.strip() for each in done.stdout.decode("utf-8", "replace").split("\0") if each.strip()]
+
+
+def _read(repo: Repository, mode: str, blob: str, path: str = "") -> bytes | None:
+    """Read a side of a change: a blob, or for git's null id the file of the working tree."""
+    if int(mode, 8) not in (FILE_MODE, EXECUTABLE_MODE):
+        return None
+    try:
+        if blob.strip("0"):
+            return repo.read_blob(blob) if repo.blob_size(blob) <= MOST_BYTES else None
+        file = (repo.root or repo.git_dir) / path
+        return file.read_bytes() if path and file.stat().st_size <= MOST_BYTES else None
+    except (BlobError, OSError):
+        return None

@@ -1,0 +1,102 @@
+"""Exact search in the working tree: ripgrep where it is, git grep else."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gitrag.git.repository import Repository
+
+MOST_BYTES = 512 * 1024
+"""Of output: thousands of lines, more than anybody ranks."""
+
+TIMEOUT_S = 3.0
+_MOST_IN_A_FILE = 40
+_LONGEST_PATTERN = 200
+_LONGEST_FILE = "2M"
+_LONGEST_LINE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class GrepLine:
+    """A line that holds a pattern; its number is 1-based."""
+
+    path: str
+    number: int
+    text: str
+
+
+def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S) -> list[GrepLine]:
+    """Find lines that hold any of some texts, case aside, in files that git does not ignore.
+
+    What takes longer, or says more than is read, is cut off. No pattern is a regular expression or an option.
+
+    Args:
+        repo: The repository; a bare one has no lines.
+        patterns: Texts to find; white space is collapsed.
+        timeout_s: How long to look.
+    """
+    wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
+    wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and "\0" not in pattern]
+    if repo.root is None or not wanted:
+        return []
+    expressions = [part for pattern in wanted for part in ("-e", pattern)]
+    ripgrep = shutil.which("rg", path=repo.environment.get("PATH"))
+    if ripgrep:
+        command = [
+            *(ripgrep, "--no-config", "--color=never", "--no-heading", "--with-filename", "--line-number"),
+            *("--null", "--fixed-strings", "--ignore-case", "--hidden", "--glob=!.git", "--sort=path"),
+            *(f"--max-count={_MOST_IN_A_FILE}", f"--max-filesize={_LONGEST_FILE}", "--no-messages"),
+            *expressions,
+            *("--", "."),
+        ]
+    else:
+        command = [
+            *("git", "-c", "grep.lineNumber=true", "-c", "grep.column=false", "-c", "grep.fullName=false"),
+            *("grep", "--untracked", "-I", "-z", "-n", "-F", "-i", "--no-color", "--no-textconv"),
+            *expressions,
+            *("--", "."),
+        ]
+    output = _run(command, repo, timeout_s)
+    return list(_parse(output, b":" if ripgrep else b"\0"))
+
+
+def _run(command: Sequence[str], repo: Repository, timeout_s: float) -> bytes:
+    """Run a command until it ends, the time is over, or enough has been read."""
+    end = time.monotonic() + timeout_s
+    read = bytearray()
+    with subprocess.Popen(
+        [os.fsencode(part) for part in command],
+        cwd=repo.root,
+        env=repo.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        output = process.stdout
+        while output is not None and len(read) < MOST_BYTES:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([output], [], [], left)[0]:
+                break
+            part = os.read(output.fileno(), 65_536)
+            if not part:
+                break
+            read += part
+        process.kill()  # of no effect on one that has ended
+    return bytes(read)
+
+
+def _parse(output: bytes, mark: bytes) -> Iterator[GrepLine]:
+    counts: dict[bytes, int] = {}
+    for row in output.split(b"\n")[:-1]:  # the last one is empty, or cut off
+        path, _, rest = row.partition(b"\0")
+        number, found, text = rest.partition(mark)
+        counts[path] = counts.get(path, 0) + 1
+        if found and number.isdigit() and counts[path] <= _MOST_IN_A_FILE:
+            line = text[:_LONGEST_LINE].decode("utf-8", "replace").rstrip("\r")
+            yield GrepLine(os.fsdecode(path.removeprefix(b"./")), int(number), line)

@@ -1,0 +1,142 @@
+"""Call graphs of the files as they are now: asked for, or of what a search found."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gitrag.app import Answer, App
+from gitrag.callgraph import answering
+from gitrag.callgraph.answering import GraphQuestion
+from gitrag.callgraph.extraction import unsupported
+from gitrag.callgraph.graph import Graph
+from gitrag.callgraph.loading import Deadline, TimeoutReachedError
+from gitrag.callgraph.resolution import Calls, without_collecting
+from gitrag.corpus.layout import CollectionKind, slug
+from gitrag.git import matcher
+from gitrag.indexing.facts import facts_of
+from gitrag.indexing.refresh import refresh
+from gitrag.model import CallGraph
+from gitrag.search.graph_filter import graph_filter, is_graphed
+
+if TYPE_CHECKING:
+    from gitrag.search.engine import Hit
+
+TIMEOUT_S = 30.0
+"""How long a call graph may take (requirements, 2.7)."""
+
+TIMED_OUT = "Call graph generation timed out ({seconds:.0f}s). The codebase may be very large."
+FAILED = "Call graph generation failed: {reason}"
+NO_NODES = "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
+SKIPPED = "Call graph generation skipped for {path} (language not supported). Showing other results."
+UNFILTERED = "Generating unfiltered call graph — output may be large."
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAnswer:
+    """A call graph, or why there is none.
+
+    Attributes:
+        filter: What it was limited to; None for no filter.
+        graph: The graph; None where there is an error.
+        error: Why there is none, for the user.
+        skipped: Paths that were asked about, in languages whose calls are not known.
+        made: Contents that had to be parsed for it.
+    """
+
+    filter: str | None
+    graph: Graph | None
+    error: str | None = None
+    skipped: tuple[str, ...] = ()
+    made: int = 0
+
+
+def call_graph(
+    app: App,
+    question: GraphQuestion,
+    *,
+    globs: Sequence[str] = (),
+    module: str = "",
+    about: Sequence[str] = (),
+    timeout_s: float = TIMEOUT_S,
+) -> GraphAnswer:
+    """Give the calls among the files as they are now; what fails is said in the answer.
+
+    Args:
+        app: gitrag on the repository.
+        question: Which part.
+        globs: Only paths like these, as in .gitignore; none means all.
+        module: The only module of the workspace; empty for all.
+        about: Paths that the reader has before him; those whose calls are not known are named.
+        timeout_s: How long it may take.
+
+    Raises:
+        NotSetUpError: There is no index.
+        NoMatchError: The question's target is no definition.
+        UsageError: Its filter is no good regular expression.
+    """
+    app.require_index()
+    skipped = tuple(unsupported(about))
+    deadline = Deadline(timeout_s)
+    try:
+        with without_collecting():
+            now = app.snapshot()
+            refreshed = refresh(app.store, now, budget_s=app.config.catch_up_s)
+            collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
+            loaded = facts_of(app.store, now, refreshed, collection, check=deadline.check)
+            calls = Calls(loaded.files, deadline.check)
+            found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
+    except answering.NoMatchError:
+        if not skipped:
+            raise
+        return GraphAnswer(question.filter, None, SKIPPED.format(path=skipped[0]))
+    except TimeoutReachedError:
+        return GraphAnswer(question.filter, None, TIMED_OUT.format(seconds=timeout_s), skipped)
+    except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
+        logging.getLogger(__name__).exception("the call graph failed")
+        reason = failure or type(failure).__name__
+        return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
+    if not found.nodes:
+        return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made)
+    return GraphAnswer(question.filter, found, None, skipped, loaded.made)
+
+
+def graph_of(
+    app: App, answer: Answer, *, globs: Sequence[str] = (), module: str = "", unfiltered: bool = False
+) -> CallGraph | None:
+    """Draw the calls around what a search found; None where it found nothing.
+
+    Args:
+        app: gitrag on the repository.
+        answer: What the search found.
+        globs: Only paths like these.
+        module: The only module of the workspace; empty for all.
+        unfiltered: Draw all calls.
+    """
+    from gitrag.callgraph.mermaid import as_mermaid
+
+    if not answer.hits:
+        return None
+    code = code_of(answer)
+    pattern = None if unfiltered else graph_filter(answer.query, code) or None
+    found = call_graph(
+        app,
+        GraphQuestion(filter=pattern),
+        globs=globs,
+        module=module,
+        about=[hit.path for hit in code if is_graphed(hit)],
+    )
+    return CallGraph(
+        pattern,
+        as_mermaid(found.graph) if found.graph else None,
+        found.error,
+        len(found.graph.nodes) if found.graph else 0,
+        tuple([UNFILTERED] * unfiltered + [SKIPPED.format(path=path) for path in found.skipped]),
+    )
+
+
+def code_of(answer: Answer) -> tuple[Hit, ...]:
+    """Give the hits of an answer that are code, best first."""
+    return next((each.hits for each in answer.sections if each.kind is CollectionKind.CODE), ())

@@ -1,0 +1,106 @@
+"""Cut contents into chunks and write them, with several processes where there is much."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gitrag.git import BlobError
+from gitrag.indexing.preparation import left_out_record, prepare_all
+from gitrag.model import Skip
+from gitrag.processes import pool_of, without_interrupts
+from gitrag.store import content
+from gitrag.store.connection import Store
+from gitrag.store.content import ContentRecord, PendingContent
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+    from gitrag.indexing.refresh import Snapshot
+
+_BATCH_BYTES = 4 << 20
+"""Source cut between two transactions: a second or two of work, and some 30 MB of rows."""
+
+_POOL_FROM_BYTES = 3 << 20
+"""More source than this is shared among processes; less is done before they have started."""
+
+_OVERHEAD_BYTES = 2_000
+"""What a content costs beside its bytes, so that ten thousand tiny files are not one batch."""
+
+_GROUP = 16
+"""Contents handed to a process at once."""
+
+
+def cut_waiting(
+    store: Store,
+    now: Snapshot,
+    waiting: Sequence[PendingContent],
+    deadline: float | None,
+    advance: Callable[[int, int], None],
+) -> int:
+    """Cut contents and write them, a batch a transaction; give the number done before the deadline."""
+    done = 0
+    sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
+    parallel = now.options.processes > 1 and sum(sizes.values()) > _POOL_FROM_BYTES
+    with pool_of(now.options.processes if parallel else 1) as pool:
+        batches = _batches(waiting, sizes)
+        batch: list[PendingContent] | None = next(batches)
+        running = _start(pool, now, batch) if batch else None
+        while running is not None:
+            records = running()
+            batch = None if deadline and time.monotonic() > deadline else next(batches, None)
+            running = _start(pool, now, batch) if batch else None
+            with store.write("writing chunks", make=False) as db:
+                content.write(db, records)
+            done += len(records)
+            advance(done, len(waiting))
+    return done
+
+
+def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Iterator[list[PendingContent]]:
+    batch: list[PendingContent] = []
+    room = _BATCH_BYTES
+    for item in waiting:
+        batch.append(item)
+        room -= sizes[item.content_id] + _OVERHEAD_BYTES
+        if room < 0:
+            yield batch
+            batch, room = [], _BATCH_BYTES
+    if batch:
+        yield batch
+
+
+def _start(
+    pool: ProcessPoolExecutor | None,
+    now: Snapshot,
+    batch: Sequence[PendingContent],
+) -> Callable[[], list[ContentRecord]]:
+    """Begin to cut a batch; the function that is given back waits for the records."""
+    from concurrent.futures.process import BrokenProcessPool  # 20 ms that a search has no need of
+
+    jobs: list[tuple[int, bytes, str | None, int]] = []
+    left_out: list[ContentRecord] = []
+    for item in batch:
+        try:
+            data = now.reader.read(item.blob)
+            jobs.append((item.content_id, data, item.language, now.options.max_bytes))
+        except BlobError:
+            if not now.reader.is_dirty(item.blob):  # a file that has just changed again may come back
+                left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
+    if pool is None:
+        return lambda: [*left_out, *prepare_all(jobs)]
+    try:
+        with without_interrupts():
+            groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
+    except BrokenProcessPool:
+        groups = []
+
+    def wait() -> list[ContentRecord]:
+        try:
+            records = [record for group in groups for record in group.result()]
+        except BrokenProcessPool:  # one of its processes was killed, for want of memory perhaps
+            records = []
+        return [*left_out, *(records or prepare_all(jobs))]
+
+    return wait

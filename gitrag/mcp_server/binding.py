@@ -1,0 +1,186 @@
+"""Functions made tools of the protocol: their arguments checked, run in a thread, errors told, stoppable."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar, get_args
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata, func_metadata
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from gitrag.errors import GitragError
+from gitrag.mcp_server.workbench import Call, StoppedError, Workbench, advice
+
+D = TypeVar("D")
+
+_CONTEXT = "protocol context"
+"""Under which the protocol's context is handed over: no argument of a tool can be called that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[D]):
+    """What a tool answers: a text to read, and the same as data."""
+
+    text: str
+    data: D
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a client may know of a tool before it calls it.
+
+    Attributes:
+        reads_only: It changes nothing of the user's; an index, which is derived, may be brought up to date.
+        replaces: It may replace or remove what the user gave.
+        repeatable: Called again with the same arguments it changes nothing more.
+    """
+
+    reads_only: bool = True
+    replaces: bool = False
+    repeatable: bool = True
+
+
+class _Arguments(FuncMetadata):
+    """Arguments as given: a text that looks like JSON is a text."""
+
+    def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
+        texts = {
+            name: value
+            for name, value in data.items()
+            if isinstance(value, str) and self.arg_model.model_fields.get(name) is not None
+            if self.arg_model.model_fields[name].annotation is str
+        }
+        rest = {name: value for name, value in data.items() if name not in texts}
+        return super().pre_parse_json(rest) | texts
+
+
+class _Bound(Tool):
+    """A tool whose refusals say what it takes."""
+
+    async def run(
+        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
+    ) -> Any:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        try:
+            self.fn_metadata.validate_arguments(given)
+        except ValidationError as error:
+            raise ToolError(_refusal(self, error)) from None
+        return await super().run(given, context, convert_result)
+
+
+def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) -> Tool:
+    """Make a function a tool of its name; its docstring is the description.
+
+    Args:
+        bench: What it works on.
+        function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply[Data]``.
+        hints: What to tell clients of it.
+    """
+    name = function.__name__
+    signature = inspect.signature(function, eval_str=True)
+    data_type = get_args(signature.return_annotation)[0]
+    adapter: TypeAdapter[Any] = TypeAdapter(data_type)
+    model = func_metadata(function, skip_names=["bench", "call"], structured_output=False).arg_model
+    strict = _strict(model)
+
+    async def run(**arguments: Any) -> CallToolResult:
+        context = arguments.pop(_CONTEXT)
+        reply = await _run(bench, name, function, context, arguments)
+        content = [TextContent(type="text", text=_valid(reply.text))]
+        return CallToolResult(
+            content=list(content),
+            structured_content=_valid_all(adapter.dump_python(reply.data, mode="python")),
+        )
+
+    return _Bound(
+        fn=run,
+        name=name,
+        title=None,
+        description=inspect.getdoc(function) or "",
+        parameters=strict.model_json_schema(by_alias=True),
+        fn_metadata=_Arguments(arg_model=strict, output_model=data_type),
+        is_async=True,
+        context_kwarg=_CONTEXT,
+        annotations=ToolAnnotations(
+            read_only_hint=hints.reads_only,
+            destructive_hint=hints.replaces,
+            idempotent_hint=hints.repeatable,
+            open_world_hint=False,
+        ),
+    )
+
+
+async def _run(
+    bench: Workbench,
+    name: str,
+    function: Callable[..., Reply[Any]],
+    context: Context[Any, Any],
+    arguments: dict[str, Any],
+) -> Reply[Any]:
+    """Run a tool in a thread, when its turn comes; it stops when the client no longer wants it."""
+
+    def tell(done: float, total: float | None, what: str) -> None:
+        try:
+            anyio.from_thread.run(context.report_progress, done, total, what)
+        except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            raise StoppedError from error
+
+    call = Call(tell)
+
+    def work() -> Reply[Any]:
+        with bench.lock:
+            call.check()
+            return function(bench, call, **arguments)
+
+    try:
+        return await anyio.to_thread.run_sync(partial(work), abandon_on_cancel=True)
+    except anyio.get_cancelled_exc_class():
+        call.stop()
+        raise
+    except StoppedError:
+        raise ToolError("Stopped.") from None
+    except GitragError as error:
+        raise ToolError(advice(error)) from None
+    except Exception as error:  # noqa: BLE001 - the boundary: logged, and told without its text
+        raise ToolError(bench.log_bug(name, error)) from None
+
+
+def _strict(model: type[ArgModelBase]) -> type[ArgModelBase]:
+    """Give arguments that refuse what they do not know."""
+    settings = {"model_config": ConfigDict(extra="forbid"), "__module__": model.__module__}
+    return type(model.__name__, (model,), settings)
+
+
+def _refusal(tool: Tool, error: ValidationError) -> str:
+    problems = []
+    for each in error.errors(include_url=False, include_context=False, include_input=False):
+        place = ".".join(str(part) for part in each["loc"])
+        unknown = each["type"] == "extra_forbidden"
+        problems.append(f"unknown parameter {place}" if unknown else f"{place}: {each['msg']}")
+    takes = ", ".join(tool.parameters["properties"]) or "nothing"
+    return f"{'; '.join(problems)}. {tool.name} takes {takes}."
+
+
+def _valid(text: str) -> str:
+    """Replace halves of surrogates, bytes of names that are no UTF-8, which no JSON can hold."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _valid_all(value: Any) -> Any:
+    if isinstance(value, str):
+        return _valid(value)
+    if isinstance(value, dict):
+        return {_valid_all(key): _valid_all(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_valid_all(item) for item in value]
+    return value

@@ -1,0 +1,116 @@
+"""The tools on what outlives an index: explorations and core files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from gitrag.continuity import core_path, project_of
+from gitrag.files import within
+from gitrag.mcp_server import replies
+from gitrag.mcp_server.binding import Reply
+from gitrag.mcp_server.workbench import Call, Workbench
+from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
+
+Owner = Annotated[str, Field(description="Project; empty for this repository's.")]
+
+
+def explore(
+    bench: Workbench,
+    call: Call,
+    title: Annotated[str, Field(description="What is explored; the same title adds to it.")],
+    goals: Annotated[str, Field(description="What is wanted.")] = "",
+    constraints: Annotated[str, Field(description="What limits it: technology, business, time.")] = "",
+    preferences: Annotated[str, Field(description="Style, technology, patterns that are liked.")] = "",
+    unknowns: Annotated[str, Field(description="What is not clear yet.")] = "",
+    decisions: Annotated[str, Field(description="What has been decided.")] = "",
+    context: Annotated[str, Field(description="Whatever else.")] = "",
+    project: Owner = "",
+    scope: str = DEFAULT_SCOPE,
+    session_id: str = DEFAULT_SESSION,
+) -> Reply[replies.Remembered]:
+    """Remember what a discussion has brought up before a change; call it again as the discussion goes on.
+
+    What is given replaces that section, the others stay. Its type and size are a hint; it blocks nothing.
+    """
+    del call
+    texts = (goals, constraints, preferences, unknowns, decisions, context)
+    saved = bench.explorations().save(
+        title,
+        dict(zip(SECTIONS, texts, strict=True)),
+        project=project_of(bench.app, project),
+        scope=scope,
+        session_id=session_id,
+    )
+    return Reply(str(saved), replies.remembered(saved.observation, created=saved.created))
+
+
+def memory_search(
+    bench: Workbench,
+    call: Call,
+    query: Annotated[
+        str, Field(description="A question; empty lists what is remembered, latest first.")
+    ] = "",
+    type: Annotated[str, Field(description="Kind of memory: explore.")] = "",  # noqa: A002 - the protocol's name
+    project: Annotated[str, Field(description="Only this project; empty for all.")] = "",
+    limit: Annotated[int, Field(ge=1, le=50, description="Results at most.")] = 5,
+) -> Reply[replies.Recollection]:
+    """Find what was explored before, by semantic vector search over titles and sections."""
+    del call
+    explorations = bench.explorations()
+    kind, owner = type or None, project or None
+    if query.strip():
+        hits = explorations.search(query, kind=kind, project=owner, limit=limit)
+        found = [each.observation for each in hits]
+        results = [replies.remembered(each.observation, score=each.score) for each in hits]
+    else:
+        found = explorations.all(kind=kind, project=owner)[:limit]
+        results = [replies.remembered(each) for each in found]
+    text = "\n\n".join(observation_text(each) for each in found)
+    data = replies.Recollection(results)
+    return Reply(text or "Nothing is remembered that answers this.", data)
+
+
+def mark_core(
+    bench: Workbench,
+    call: Call,
+    path: Annotated[str, Field(description="A file of this repository.")],
+    summary: Annotated[str, Field(description="What to know of it; empty keeps what was said before.")] = "",
+) -> Reply[replies.Core]:
+    """Mark a file as core: every session is told of it at its start."""
+    del call
+    project = project_of(bench.app)
+    own = core_path(bench.app, path, _root(bench))
+    marked = bench.core.mark(project, own, summary or None)
+    text = f"Marked {marked.path} as core of {project}."
+    return Reply(text, replies.Core(project, replies.core_rows([marked]), changed=True))
+
+
+def list_core(bench: Workbench, call: Call, project: Owner = "") -> Reply[replies.Core]:
+    """List the files that are marked as core."""
+    del call
+    owner = project_of(bench.app, project)
+    found = bench.core.all(owner)
+    text = "\n".join(f"{each.path}: {each.summary}".rstrip(": ") for each in found)
+    return Reply(
+        text or f"No file of {owner} is marked as core.", replies.Core(owner, replies.core_rows(found))
+    )
+
+
+def unmark_core(
+    bench: Workbench, call: Call, path: Annotated[str, Field(description="A file that is marked.")]
+) -> Reply[replies.Core]:
+    """Take the mark from a core file."""
+    del call
+    project = project_of(bench.app)
+    own = within(_root(bench), _root(bench) / path) or path
+    changed = any(bench.core.unmark(project, each) for each in dict.fromkeys((own, path)))
+    text = f"Unmarked {path}." if changed else f"{path} was not marked."
+    left = replies.core_rows(bench.core.all(project))
+    return Reply(text, replies.Core(project, left, changed=changed))
+
+
+def _root(bench: Workbench) -> Path:
+    return bench.app.repo.root or bench.app.repo.git_dir

@@ -1,0 +1,339 @@
+"""What the tools answer, as data and as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitrag.app import Answer, Status
+from gitrag.callgraph.graph import Graph
+from gitrag.cascade import Cascade, Snippet
+from gitrag.memory.core_files import CoreFile
+from gitrag.ranges import Range
+from gitrag.store.observations import Observation
+
+_SURE = 0.9
+"""As in ``gitrag graph``: calls below are likely, not certain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """What an answer rests on."""
+
+    commit: str | None
+    uncommitted_included: bool
+    uncommitted_files: int = 0
+    unembedded: int | None = None
+    waiting_files: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetData:
+    """Lines of a file."""
+
+    id: str
+    path: str
+    line_start: int
+    line_end: int
+    name: str
+    class_name: str
+    kind: str
+    language: str
+    score: float | None
+    via: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFound:
+    """Snippets, best first."""
+
+    query: str
+    sufficient: bool
+    results: list[SnippetData]
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """Decisions, specifications and code."""
+
+    query: str
+    adr_matches: list[dict[str, Any]]
+    spec_matches: list[dict[str, Any]]
+    code_snippets: list[dict[str, Any]]
+    call_graphs: list[dict[str, Any]]
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class CallData:
+    """A call, and how certain it is."""
+
+    caller: str
+    caller_path: str
+    line: int
+    callee: str
+    callee_path: str
+    callee_line: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Who calls whom."""
+
+    filter: str | None
+    matches: list[str]
+    calls: list[CallData]
+    mermaid: str | None
+    error: str | None
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedCode:
+    """What is indexed."""
+
+    project: str
+    files: int
+    chunks: int
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """That it will be done."""
+
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a file."""
+
+    path: str
+    line_start: int
+    line_end: int
+    lines_in_file: int
+    text: str
+    moved: str
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the index stands."""
+
+    project: str
+    indexed: bool
+    fresh: bool
+    files: int
+    chunks: int
+    embedded: int
+    texts: int
+    model_ready: bool
+    working: bool
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Markdown for a session's start."""
+
+    markdown: str
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Something remembered."""
+
+    id: int
+    type: str
+    topic_key: str
+    title: str
+    project: str
+    scope: str
+    revision: int
+    updated: str
+    sections: dict[str, str]
+    created: bool = False
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What is remembered, best or latest first."""
+
+    results: list[Remembered]
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Core files."""
+
+    project: str
+    files: list[dict[str, str]]
+    changed: bool = False
+
+
+def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -> Freshness:
+    """Say what an answer of the engine rests on; without one, on the working tree."""
+    if answer is None:
+        return Freshness(commit, uncommitted_included=True, notes=list(notes))
+    said = list(notes)
+    if not answer.model:
+        said.append("The model is not ready: vectors are drafts. `gitrag model fetch` gets it.")
+    return Freshness(
+        answer.commit,
+        uncommitted_included=True,
+        uncommitted_files=answer.dirty,
+        unembedded=answer.drafts,
+        waiting_files=answer.waiting,
+        notes=said,
+    )
+
+
+def of_status(status: Status, notes: Sequence[str]) -> Freshness:
+    """Say what an index that was looked at holds."""
+    view = status.view
+    return Freshness(
+        status.commit,
+        uncommitted_included=True,
+        uncommitted_files=status.dirty,
+        unembedded=view.texts - view.embedded if view else None,
+        waiting_files=view.waiting if view else 0,
+        notes=list(notes),
+    )
+
+
+def freshness_line(freshness: Freshness) -> str:
+    """Put it into a line."""
+    said = [f"commit {freshness.commit[:10]}" if freshness.commit else "no commit yet"]
+    if freshness.uncommitted_files:
+        said.append(f"with uncommitted changes of {freshness.uncommitted_files} files")
+    elif freshness.uncommitted_included:
+        said.append("uncommitted changes included")
+    if freshness.unembedded:
+        said.append(f"{freshness.unembedded} chunks on draft vectors")
+    if freshness.waiting_files:
+        said.append(f"{freshness.waiting_files} files not indexed yet")
+    return "; ".join([*[", ".join(said)], *freshness.notes])
+
+
+def snippet_data(snippet: Snippet) -> SnippetData:
+    """Give a snippet as data."""
+    return SnippetData(
+        id=snippet.id,
+        path=snippet.path,
+        line_start=snippet.line_start,
+        line_end=snippet.line_end,
+        name=snippet.name,
+        class_name=snippet.enclosing,
+        kind=snippet.kind,
+        language=snippet.language,
+        score=snippet.score,
+        via=snippet.via.value,
+        text=snippet.text,
+    )
+
+
+def code_text(found: Cascade, freshness: Freshness) -> str:
+    """Give snippets as text: a line on each, then its lines."""
+    lines = [] if found.snippets else [f"No code found for '{found.query}'. Try a broader search term."]
+    for each in found.snippets:
+        name = ".".join(part for part in (each.enclosing, each.name) if part)
+        score = f"{each.score:.2f} " if each.score is not None else ""
+        what = " ".join(part for part in (each.kind, name) if part)
+        lines += [f"{each.path}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
+        lines += [each.text, ""]
+    sufficient = "sufficient" if found.sufficient else "not sufficient"
+    return "\n".join([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
+
+
+def calls(
+    expression: str | None, graph: Graph | None, mermaid: str | None, error: str | None, freshness: Freshness
+) -> Calls:
+    """Give a call graph as data."""
+    edges = graph.edges if graph else ()
+    matches = sorted(graph.matches) if graph else []
+    return Calls(
+        filter=expression,
+        matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches],
+        calls=[
+            CallData(
+                caller=edge.caller.name,
+                caller_path=edge.caller.path,
+                line=edge.line,
+                callee=edge.callee.name,
+                callee_path=edge.callee.path,
+                callee_line=edge.callee.line_start,
+                confidence=edge.confidence,
+            )
+            for edge in edges
+        ],
+        mermaid=mermaid,
+        error=error,
+        freshness=freshness,
+    )
+
+
+def calls_text(found: Calls) -> str:
+    """Give calls as text: what was meant, a line a call, the drawing."""
+    lines = [*found.matches]
+    for each in found.calls:
+        unsure = "" if each.confidence >= _SURE else " (likely)"
+        lines.append(
+            f"- {each.caller_path}:{each.line} {each.caller} -> {each.callee}"
+            f" {each.callee_path}:{each.callee_line}{unsure}"
+        )
+    if found.mermaid:
+        lines += ["", "```mermaid", found.mermaid.rstrip("\n"), "```"]
+    return "\n".join(
+        [*lines, *([found.error] if found.error else []), f"[{freshness_line(found.freshness)}]"]
+    )
+
+
+def range_text(found: Range, freshness: Freshness) -> str:
+    """Give lines as text."""
+    moved = f" ({found.moved})" if found.moved else ""
+    more = f"; {found.path} has {found.lines} lines" if found.line_end < found.lines else ""
+    head = f"{found.path}:{found.line_start}-{found.line_end}{moved}"
+    return f"{head}\n{found.text}\n[{freshness_line(freshness)}{more}]"
+
+
+def remembered(each: Observation, *, created: bool = False, score: float | None = None) -> Remembered:
+    """Give an observation as data."""
+    return Remembered(
+        id=each.observation_id,
+        type=each.kind,
+        topic_key=each.identity.topic_key,
+        title=each.title,
+        project=each.identity.project,
+        scope=each.identity.scope,
+        revision=each.revision,
+        updated=each.updated,
+        sections=dict(each.sections),
+        created=created,
+        score=None if score is None else round(score, 4),
+    )
+
+
+def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
+    """Give core files as data."""
+    return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]
+
+
+def searched(found: Mapping[str, Any], freshness: Freshness) -> Searched:
+    """Give the report's JSON as data."""
+    return Searched(
+        query=found["query"],
+        adr_matches=found["adr_matches"],
+        spec_matches=found["spec_matches"],
+        code_snippets=found["code_snippets"],
+        call_graphs=found["call_graphs"],
+        freshness=freshness,
+    )

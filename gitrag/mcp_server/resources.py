@@ -1,0 +1,70 @@
+"""What a client may read without a tool: core files and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+
+from gitrag.continuity import continuity, project_of
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import GitragError
+from gitrag.mcp_server.workbench import Workbench, advice
+from gitrag.ranges import file_lines
+
+_MARKDOWN = "text/markdown"
+
+
+def add_resources(server: MCPServer, bench: Workbench) -> None:
+    """Offer core files and decisions: lists of both, and each by its path or id."""
+    tell = partial(_told, bench)
+
+    @server.resource("gitrag://core", name="core", title="Core files", mime_type=_MARKDOWN)
+    def core() -> str:
+        """The files marked as core, with summaries and key signatures."""
+        return tell(lambda: continuity(bench.app, bench.core).strip() or "No file is marked as core.")
+
+    @server.resource("gitrag://core/{+path}", name="core-file", title="A core file", mime_type="text/plain")
+    def core_file(path: str) -> str:
+        """A core file, whole."""
+        return tell(lambda: _core_file(bench, path))
+
+    @server.resource("gitrag://adrs", name="adrs", title="Decisions", mime_type=_MARKDOWN)
+    def adrs() -> str:
+        """All architecture decisions (ADRs), a line each."""
+        return tell(lambda: _adrs(bench))
+
+    @server.resource("gitrag://adrs/{id}", name="adr", title="A decision", mime_type=_MARKDOWN)
+    def adr(id: str) -> str:  # noqa: A002 - the template's name
+        """An architecture decision, whole, by its id (ADR-0001)."""
+        return tell(lambda: _adr(bench, id))
+
+
+def _told(bench: Workbench, read: Callable[[], str]) -> str:
+    with bench.lock:
+        try:
+            return read().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        except GitragError as error:
+            raise ResourceError(advice(error)) from None
+
+
+def _core_file(bench: Workbench, path: str) -> str:
+    marked = {each.path for each in bench.core.all(project_of(bench.app))}
+    if path not in marked:
+        raise ResourceNotFoundError(f"{path} is not marked as core.")
+    return "\n".join(file_lines(bench.app, path)) + "\n"
+
+
+def _adrs(bench: Workbench) -> str:
+    found = bench.app.documents((CollectionKind.ADRS,))
+    lines = [f"- {each.id}: {each.title} ({each.path})" for _kind, each, _text in found]
+    return "\n".join(lines) or "There are no decisions."
+
+
+def _adr(bench: Workbench, wanted: str) -> str:
+    for _kind, each, text in bench.app.documents((CollectionKind.ADRS,)):
+        if each.id.lower() == wanted.lower():
+            return text
+    raise ResourceNotFoundError(f"There is no decision {wanted}.")

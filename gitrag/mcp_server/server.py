@@ -1,0 +1,126 @@
+"""Serve the tools over standard streams, or over HTTP to this machine alone."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+
+from gitrag import __version__
+from gitrag.errors import UsageError
+from gitrag.mcp_server import governance_tools, memory_tools, tools
+from gitrag.mcp_server.binding import Hints, Reply, bind
+from gitrag.mcp_server.resources import add_resources
+from gitrag.mcp_server.workbench import Workbench
+
+INSTRUCTIONS = (
+    "Semantic (vector embedding) search over this git repository, always of the files as they are now."
+    " Use search_code before grep; when it says sufficient, read its line ranges, with get where more is"
+    " needed, and never whole files. search and prime also know decisions (ADRs) and specifications;"
+    " check gives those that bear on a file, related what is there already, before you write it. explore"
+    " remembers what a discussion brought up, memory_search finds it again."
+)
+
+_READS = Hints()
+_ADDS = Hints(reads_only=False)
+_REPLACES = Hints(reads_only=False, replaces=True)
+
+TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
+    (tools.search_code, _READS),
+    (tools.search, _READS),
+    (tools.get, _READS),
+    (tools.call_graph, _READS),
+    (tools.index_code, _ADDS),
+    (tools.reindex, _ADDS),
+    (tools.status, _READS),
+    (tools.continuity_status, _READS),
+    (tools.prime, _READS),
+    (governance_tools.check, _READS),
+    (governance_tools.related, _READS),
+    (memory_tools.explore, Hints(reads_only=False, replaces=True, repeatable=False)),
+    (memory_tools.memory_search, _READS),
+    (memory_tools.mark_core, _REPLACES),
+    (memory_tools.list_core, _READS),
+    (memory_tools.unmark_core, _REPLACES),
+)
+"""Every tool, in the order clients list them."""
+
+_LOOPBACK = ("127.0.0.1", "localhost")
+
+
+def build(bench: Workbench) -> MCPServer:
+    """Make the server."""
+    server: MCPServer = MCPServer(
+        "gitrag",
+        title="gitrag",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        tools=[bind(bench, function, hints) for function, hints in TOOLS],
+        log_level="ERROR",
+    )
+    add_resources(server, bench)
+    return server
+
+
+def serve_stdio(bench: Workbench) -> None:
+    """Serve over standard input and output until the input ends."""
+    build(bench).run("stdio")
+
+
+def serve_http(bench: Workbench, place: str, ready: Callable[[str], None]) -> None:
+    """Serve over HTTP to this machine.
+
+    Requests must name this machine as their host and come from no other origin, so that no web page reaches
+    the server through the user's browser (DNS rebinding).
+
+    Args:
+        bench: What to work on.
+        place: ``127.0.0.1:PORT``; port 0 takes a free one.
+        ready: Called with the address once it is served.
+
+    Raises:
+        UsageError: It is no such place, or taken.
+    """
+    listening = _listen(place)
+    port = listening.getsockname()[1]
+    hosts = [f"{name}:{port}" for name in _LOOPBACK]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=hosts,
+        allowed_origins=[f"http://{host}" for host in hosts],
+    )
+    app = build(bench).streamable_http_app(transport_security=security)
+
+    async def serve() -> None:
+        import uvicorn
+
+        config = uvicorn.Config(app, log_config=None, log_level="error", access_log=False)
+        await uvicorn.Server(config).serve(sockets=[listening])
+
+    ready(f"http://127.0.0.1:{port}/mcp")
+    with listening:
+        anyio.run(serve)
+
+
+def _listen(place: str) -> socket.socket:
+    host, _, port = place.rpartition(":")
+    if host not in _LOOPBACK or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise UsageError(
+            f"Cannot serve at {place[:60]}: it must be 127.0.0.1:PORT.",
+            "The server has no passwords, so only this machine may reach it.",
+        )
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", int(port)))
+        listening.listen(64)
+    except OSError as error:
+        listening.close()
+        raise UsageError(
+            f"Cannot serve at {place}: {error.strerror}.", "Choose another port, or 0."
+        ) from error
+    return listening

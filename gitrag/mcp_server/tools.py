@@ -1,0 +1,213 @@
+"""The tools on repositories. Their docstrings are what an agent reads before it chooses one."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import date
+from typing import Annotated
+
+from pydantic import Field
+
+from gitrag import cascade, graphs, ranges
+from gitrag.app import App, SearchOptions, Status
+from gitrag.callgraph.answering import Direction, GraphQuestion
+from gitrag.callgraph.mermaid import as_mermaid
+from gitrag.continuity import continuity, project_of
+from gitrag.errors import UsageError
+from gitrag.mcp_server import replies
+from gitrag.mcp_server.binding import Reply
+from gitrag.mcp_server.workbench import Call, Workbench
+from gitrag.prime import as_markdown as primed_text
+from gitrag.prime import prime as gather
+from gitrag.report import as_json, as_markdown
+
+Project = Annotated[str, Field(description="Another indexed repository; empty for this one.")]
+Limit = Annotated[int, Field(ge=1, le=50, description="Results at most.")]
+
+
+def search_code(
+    bench: Workbench,
+    call: Call,
+    query: Annotated[str, Field(description="A question in words, or an identifier.")],
+    project: Project = "",
+    limit: Limit = cascade.LIMIT,
+) -> Reply[replies.CodeFound]:
+    """Semantic code search: vector embeddings and words, then exact grep if that finds too little.
+
+    Gives line ranges with their code, as the files are now. When `sufficient` is true, search no further.
+    """
+    del call
+    app = bench.app_of(project)
+    found = cascade.search_code(app, query, limit=limit)
+    freshness = replies.of_answer(found.answer, app.repo.head().commit, [*found.notes, *bench.notes()])
+    data = replies.CodeFound(
+        query=found.query,
+        sufficient=found.sufficient,
+        results=[replies.snippet_data(each) for each in found.snippets],
+        freshness=freshness,
+    )
+    return Reply(replies.code_text(found, freshness), data)
+
+
+def search(
+    bench: Workbench,
+    call: Call,
+    query: Annotated[str, Field(description="A question in words, or an identifier.")],
+    module: Annotated[str, Field(description="Only this module of a workspace.")] = "",
+    limit: Annotated[int, Field(ge=1, le=50, description="Results of each kind at most.")] = 8,
+    graph: Annotated[bool, Field(description="Draw the calls around the code that is found.")] = False,
+    unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
+) -> Reply[replies.Searched]:
+    """Semantic search by vector embeddings over decisions (ADRs), specifications and code, in one report."""
+    del call
+    app = bench.app
+    answer = app.search(query, SearchOptions(wanted=app.wanted((), module), limit=limit))
+    drawn = None
+    if graph or unfiltered:
+        drawn = graphs.graph_of(app, answer, module=module, unfiltered=unfiltered)
+    freshness = replies.of_answer(answer, answer.commit, bench.notes())
+    today = date.today().isoformat()  # noqa: DTZ011 - the day where the reader is
+    text = f"{as_markdown(answer, drawn, date=today)}\n\n[{replies.freshness_line(freshness)}]"
+    return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), freshness))
+
+
+def call_graph(
+    bench: Workbench,
+    call: Call,
+    target: Annotated[
+        str, Field(description="A name, a qualified name such as Session.send, or a path.")
+    ] = "",
+    filter: Annotated[str, Field(description="A regular expression on paths and names, instead.")] = "",  # noqa: A002 - the protocol's name
+    direction: Annotated[Direction, Field(description="Which calls.")] = Direction.BOTH,
+    depth: Annotated[int, Field(ge=1, le=20, description="Calls away from the target.")] = 1,
+    project: Project = "",
+) -> Reply[replies.Calls]:
+    """Say who calls whom around a definition, with the line of each call, and draw it as Mermaid."""
+    del call
+    app = bench.app_of(project)
+    if not target and not filter:
+        raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
+    question = GraphQuestion(target or None, filter or None, direction, depth)
+    found = graphs.call_graph(app, question, about=[target] if target else [])
+    notes = [graphs.SKIPPED.format(path=path) for path in found.skipped]
+    freshness = replies.of_answer(None, app.repo.head().commit, [*notes, *bench.notes()])
+    mermaid = as_mermaid(found.graph) if found.graph else None
+    data = replies.calls(found.filter, found.graph, mermaid, found.error, freshness)
+    return Reply(replies.calls_text(data), data)
+
+
+def get(
+    bench: Workbench,
+    call: Call,
+    what: Annotated[str, Field(description="path:first-last, path:line, path, or a hit's id.")],
+    project: Project = "",
+) -> Reply[replies.Lines]:
+    """Read exact lines of a file as it is now, by path and line range or by the id of a search hit."""
+    del call
+    app = bench.app_of(project)
+    found = ranges.read_range(app, what)
+    freshness = replies.of_answer(None, app.repo.head().commit, bench.notes())
+    data = replies.Lines(
+        path=found.path,
+        line_start=found.line_start,
+        line_end=found.line_end,
+        lines_in_file=found.lines,
+        text=found.text,
+        moved=found.moved,
+        freshness=freshness,
+    )
+    return Reply(replies.range_text(found, freshness), data)
+
+
+def index_code(
+    bench: Workbench,
+    call: Call,
+    path: Annotated[
+        str, Field(description="A directory of this repository, or another git repository.")
+    ] = ".",
+    project: Annotated[str, Field(description="What to call another repository.")] = "",
+) -> Reply[replies.IndexedCode]:
+    """Index code for semantic search now: chunks at once, vector embeddings in the background."""
+    app, inside = bench.open_path(path, project)
+    done = app.update(advance=lambda done, total: call.advance(done, total, "files"))
+    call.check()
+    files, chunks = app.count_indexed(inside) if inside else (done.counts.files, done.counts.chunks)
+    app.start_worker()
+    text = f"Indexed {chunks} chunks from {files} files"
+    freshness = replies.of_status(app.status(), bench.notes())
+    data = replies.IndexedCode(project_of(app, project), files, chunks, freshness)
+    return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", data)
+
+
+def reindex(
+    bench: Workbench,
+    call: Call,
+    files: Annotated[list[str], Field(description="The files that were changed.")],
+) -> Reply[replies.Accepted]:
+    """Index changed files again, with vector embeddings, in the background. Call once; returns at once."""
+    del call
+    try:
+        bench.app.start_worker()
+    except OSError:  # a search finds the changes too; nobody waits for this
+        logging.getLogger("gitrag").warning("reindex could not start the worker", exc_info=True)
+    return Reply(f"Reindexing {len(files)} changed files in the background.", replies.Accepted(len(files)))
+
+
+def status(bench: Workbench, call: Call, project: Project = "") -> Reply[replies.Standing]:
+    """Say what is indexed, how fresh, and how many chunks have vector embeddings."""
+    del call
+    app = bench.app_of(project)
+    found = app.status()
+    data = _standing(app, found, bench)
+    return Reply(_status_text(data), data)
+
+
+def continuity_status(bench: Workbench, call: Call, project: Project = "") -> Reply[replies.Told]:
+    """Say at a session's start how the index stands, and what the core files are."""
+    del call
+    app = bench.app_of(project)
+    context = continuity(app, bench.core, project or None)
+    standing = _standing(app, app.status(), bench)
+    text = _status_text(standing) + context
+    return Reply(text, replies.Told(text, standing.freshness))
+
+
+def prime(
+    bench: Workbench,
+    call: Call,
+    topic: Annotated[str, Field(description="What the session is about; empty for an overview.")] = "",
+) -> Reply[replies.Told]:
+    """Give a session its context: decisions and specifications on a topic (semantic search), core files."""
+    del call
+    text = primed_text(gather(bench.app, topic, bench.core))
+    freshness = replies.of_status(bench.app.status(), bench.notes())
+    return Reply(f"{text}\n\n[{replies.freshness_line(freshness)}]", replies.Told(text, freshness))
+
+
+def _standing(app: App, found: Status, bench: Workbench) -> replies.Standing:
+    view = found.view
+    return replies.Standing(
+        project=project_of(app),
+        indexed=view is not None,
+        fresh=found.fresh,
+        files=view.files if view else 0,
+        chunks=view.chunks if view else 0,
+        embedded=view.embedded if view else 0,
+        texts=view.texts if view else 0,
+        model_ready=found.model.ready,
+        working=found.worker is not None,
+        freshness=replies.of_status(found, [*found.notes, *bench.notes()]),
+    )
+
+
+def _status_text(standing: replies.Standing) -> str:
+    if not standing.indexed:
+        return f"{standing.project}: not indexed yet. Call index_code, or run `gitrag index`."
+    state = "up to date" if standing.fresh else "behind HEAD; the next search catches up"
+    model = "" if standing.model_ready else "; no model yet, `gitrag model fetch` gets it"
+    return (
+        f"{standing.project}: index {state}; {standing.files} files, {standing.chunks} chunks,"
+        f" {standing.embedded} of {standing.texts} texts embedded{model}"
+        f"\n[{replies.freshness_line(standing.freshness)}]"
+    )

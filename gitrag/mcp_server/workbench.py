@@ -1,0 +1,167 @@
+"""What the tools work on: repositories, explorations and core files, one call at a time."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from gitrag.app import App
+from gitrag.continuity import project_of
+from gitrag.errors import GitragError, RepositoryError, UsageError
+from gitrag.log import open_log
+from gitrag.memory.core_files import CoreFiles
+from gitrag.memory.explorations import Explorations
+from gitrag.memory.home import home_directory
+
+MOST_OTHERS = 8
+"""Repositories beside the own one, each with its index in memory."""
+
+
+_TELL_EVERY_S = 0.1
+
+
+class StoppedError(Exception):
+    """The client wants no answer any more."""
+
+
+class Call:
+    """One call of a tool.
+
+    Args:
+        tell: Tells the client how far it is: done, of how many, and what; raises once nobody listens.
+    """
+
+    def __init__(self, tell: Callable[[float, float | None, str], None] = lambda *_: None) -> None:
+        self._tell = tell
+        self._stopped = threading.Event()
+        self._told = -math.inf
+
+    def stop(self) -> None:
+        """Want no answer any more."""
+        self._stopped.set()
+
+    def check(self) -> None:
+        """Raise when no answer is wanted any more.
+
+        Raises:
+            StoppedError: It is so.
+        """
+        if self._stopped.is_set():
+            raise StoppedError
+
+    def advance(self, done: int, total: int, what: str = "") -> None:
+        """Say how far it is."""
+        self.check()
+        now = time.monotonic()
+        if now - self._told >= _TELL_EVERY_S:
+            self._told = now
+            self._tell(done, total or None, what)
+
+
+class Workbench:
+    """The repository that the server was started in, others that were named since, and the user's memory.
+
+    Neither the drafting of vectors nor an index in memory may be used by two threads at once: ``lock`` is
+    held by each call.
+
+    Args:
+        start: Where the server was started.
+        environ: The environment.
+    """
+
+    def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
+        self.lock = threading.Lock()
+        self.start = start
+        self._environ = environ
+        self._heard: list[str] = []
+        self._others: dict[str, App] = {}
+        self.app = self._open(start)
+        self.core = CoreFiles(home_directory(environ))
+        self.log_path: Path | None = None
+        with suppress(OSError):
+            open_log(self.app.store.directory)
+            self.log_path = self.app.store.directory / "log"
+
+    def explorations(self) -> Explorations:
+        """Open the user's explorations, with the model that searches use, if it is there."""
+        return Explorations(home_directory(self._environ), self.app.encoder_if_ready)
+
+    def app_of(self, project: str) -> App:
+        """Give the repository of a project; empty for the one that the server was started in.
+
+        Raises:
+            UsageError: It is none that has been named.
+        """
+        wanted = project.strip()
+        if not wanted or wanted in {project_of(self.app), self.app.name}:
+            return self.app
+        if wanted in self._others:
+            return self._others[wanted]
+        known = ", ".join([project_of(self.app), *self._others])
+        raise UsageError(
+            f'There is no project "{wanted[:60]}" here; there is {known}.',
+            "Leave project out, or call index_code with the path of another repository and this name.",
+        )
+
+    def open_path(self, path: str, project: str) -> tuple[App, str]:
+        """Open the repository that a path lies in: the own one, or another that the caller names.
+
+        Returns:
+            It, and the path relative to its top; empty for all of it.
+
+        Raises:
+            UsageError: There is no such directory or file, or no repository around it.
+        """
+        place = (self.start / path).resolve()
+        if not place.exists():
+            raise UsageError(
+                f"There is no {path}.", "Give a path of this repository, or another repository's."
+            )
+        directory = place if place.is_dir() else place.parent
+        try:
+            app = self._open(directory)
+        except RepositoryError as error:
+            raise UsageError(
+                f"{path} is in no git repository.",
+                "gitrag indexes git repositories; run `git init` there first.",
+            ) from error
+        if app.repo.git_dir == self.app.repo.git_dir:
+            app = self.app
+        else:
+            name = project_of(app, project)
+            if name in {project_of(self.app), self.app.name}:
+                raise UsageError(f'"{name}" is this project.', "Give the other one another name in project.")
+            if name not in self._others and len(self._others) >= MOST_OTHERS:
+                raise UsageError(f"{MOST_OTHERS} other repositories are open.", "Start a server there.")
+            known = self._others.get(name)
+            if known is not None and known.repo.git_dir == app.repo.git_dir:
+                app = known
+            self._others[name] = app
+        root = (app.repo.root or app.repo.git_dir).resolve()
+        inside = place.relative_to(root).as_posix() if place.is_relative_to(root) else "."
+        return app, "" if inside == "." else inside
+
+    def notes(self) -> list[str]:
+        """Give what the user should know since the last call, and forget it."""
+        heard = list(dict.fromkeys(self._heard))
+        self._heard.clear()
+        return heard
+
+    def log_bug(self, tool: str, error: Exception) -> str:
+        """Log an error that is ours; say what the caller should know of it."""
+        logging.getLogger("gitrag").error("a bug in the tool %s", tool, exc_info=error)
+        where = f"; the traceback is in {self.log_path}" if self.log_path else ""
+        return f"gitrag hit a bug{where}. Try `gitrag doctor`."
+
+    def _open(self, place: Path) -> App:
+        return App.open(place, environ=self._environ, say=self._heard.append, resident=True)
+
+
+def advice(error: GitragError) -> str:
+    """Give an error's message and what to do about it."""
+    return f"{error} {error.hint}".strip()

@@ -1,0 +1,180 @@
+"""The files that a user calls core: what a session should know of before it asks (requirements 1.6 and 1.7).
+
+``core_files.yaml`` under GITRAG_HOME holds ``{project: [{path, summary}]}``, to be read and edited by people.
+It is written whole and in one step; whoever changes it holds a lock from reading to writing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag import files
+from gitrag.errors import BusyError, StoreError
+from gitrag.store.lock import FileLock
+from gitrag.yamltext import YamlValue, is_readable, parse_mapping
+
+NAME = "core_files.yaml"
+MOST_BYTES = 1024 * 1024
+"""Thousands of core files, of which a handful makes sense."""
+
+_LOCK_TIMEOUT_S = 10.0
+_POLL_S = 0.01
+_FILE_MODE = 0o600
+
+HEADING = "\n\n## Core Codebase Context\n"
+
+
+@dataclass(frozen=True, slots=True)
+class CoreFile:
+    """A file that is core.
+
+    Attributes:
+        project: Its project's name.
+        path: Relative to the repository's top level.
+        summary: What to know of it; may be empty.
+    """
+
+    project: str
+    path: str
+    summary: str
+
+
+class CoreFiles:
+    """The core files of a user, of all projects.
+
+    Args:
+        home: GITRAG_HOME; made when something is first marked.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / NAME
+
+    def all(self, project: str | None = None) -> list[CoreFile]:
+        """List core files in the order they were marked in, by project; of one project, if given.
+
+        Raises:
+            ConfigError: The file is not what it should be; the message names the line.
+        """
+        found = [
+            CoreFile(name, path, summary)
+            for name, entries in self._read().items()
+            for path, summary in entries.items()
+        ]
+        return [each for each in found if project is None or each.project == project]
+
+    def mark(self, project: str, path: str, summary: str | None = None) -> CoreFile:
+        """Call a file core; one that is already gets the new summary, or keeps its own if none is given."""
+        with self._changing() as projects:
+            entries = projects.setdefault(project, {})
+            entries[path] = entries.get(path, "") if summary is None else summary.strip()
+            return CoreFile(project, path, entries[path])
+
+    def unmark(self, project: str, path: str) -> bool:
+        """Call a file core no longer; return whether it was."""
+        if not self.path.exists():
+            return False
+        with self._changing() as projects:
+            was = projects.get(project, {}).pop(path, None) is not None
+            if not projects.get(project, True):
+                del projects[project]
+            return was
+
+    def _read(self) -> dict[str, dict[str, str]]:
+        try:
+            with self.path.open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StoreError(f"Cannot read {self.path}: {error.strerror}.", "Make it readable.") from error
+        parsed = parse_mapping(content, str(self.path), MOST_BYTES)
+        return {project: dict(_entries(value, self.path)) for project, value in parsed.items()}
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, dict[str, str]]]:
+        """Give what the file holds, and write what it has become."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        with _locked(self.path.with_suffix(".lock")):
+            projects = self._read()
+            yield projects
+            content = _dump(projects).encode()
+            if len(content) > MOST_BYTES:
+                raise StoreError(f"{self.path} would become larger than 1 MiB.", "Shorten the summaries.")
+            try:
+                files.replace(self.path, content, _FILE_MODE)
+            except OSError as error:
+                raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"Cannot write {self.path}: {error.strerror}.",
+            "Make it writable, or set GITRAG_HOME to another directory.",
+        )
+
+
+def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str]]) -> str:
+    """Give what a session is told of its core files; nothing at all when there are none.
+
+    Args:
+        core: The project's core files.
+        signatures: Of each path the signatures to show.
+    """
+    if not core:
+        return ""
+    parts = [HEADING]
+    for each in core:
+        parts.append(f"\n### {each.path}\n{each.summary}\n")
+        parts += [f"- `{signature}`\n" for signature in signatures.get(each.path, ())]
+    return "".join(parts)
+
+
+def _entries(value: YamlValue, path: Path) -> Iterator[tuple[str, str]]:
+    if value is None:
+        return
+    if not isinstance(value, list):
+        raise _wrong(path)
+    for entry in value:
+        given = entry.get("path") if isinstance(entry, dict) else None
+        summary = entry.get("summary") if isinstance(entry, dict) else None
+        if not isinstance(given, str) or not isinstance(summary, str | None):
+            raise _wrong(path)
+        yield given, summary or ""
+
+
+def _wrong(path: Path) -> StoreError:
+    return StoreError(
+        f"{path} is not of the form {{project: [{{path: …, summary: …}}]}}.", "Edit it, or move it away."
+    )
+
+
+def _dump(projects: Mapping[str, Mapping[str, str]]) -> str:
+    import yaml
+
+    plain = {
+        project: [{"path": path, "summary": summary} for path, summary in entries.items()]
+        for project, entries in projects.items()
+    }
+    return str(yaml.safe_dump(plain, allow_unicode=is_readable(plain), sort_keys=False, width=1 << 30))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    lock = FileLock(path)
+    end = time.monotonic() + _LOCK_TIMEOUT_S
+    while not lock.try_acquire():
+        if time.monotonic() > end:
+            raise BusyError(
+                f"Another process has been changing {NAME} for {_LOCK_TIMEOUT_S:.0f} s.", "Try again."
+            )
+        time.sleep(_POLL_S)
+    try:
+        yield
+    finally:
+        lock.release()

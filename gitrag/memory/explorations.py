@@ -1,0 +1,305 @@
+"""Remember explorations and find them again (requirement 5)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag import files
+from gitrag.errors import GitragError, ModelError, StoreError, UsageError
+from gitrag.memory import exploration, markdown
+from gitrag.memory.home import home_directory
+from gitrag.store.observations import Identity, Observation, Observations
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.memory.recall import Recalled
+
+LIMIT = 5
+MIN_SCORE = 0.3
+
+_ENCODED_AT_ONCE = 48
+"""Texts that a question waits for, half a second on two cores; the others are compared by their drafts."""
+
+_FILE_MODE = 0o600
+_MOST_FILE_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What is remembered after a save.
+
+    Attributes:
+        observation: All of it.
+        created: Whether it is new.
+    """
+
+    observation: Observation
+    created: bool
+
+    def __str__(self) -> str:
+        return exploration.saved_text(self.observation, created=self.created)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did: observations created, updated, and as they were."""
+
+    created: int
+    updated: int
+    same: int
+
+
+def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None) -> Explorations:
+    """Open the explorations of a user.
+
+    Args:
+        environ: The environment, which says where they are.
+        model_dir: Where the model lies, if not in the usual place.
+    """
+    from gitrag.embedding import weights
+
+    directory = weights.model_directory(model_dir)
+
+    @cache
+    def encoder() -> Encoder | None:
+        from gitrag.embedding.encoder import Encoder
+
+        try:
+            return Encoder.load(directory)
+        except ModelError:  # not fetched yet: drafts stand in for it
+            return None
+
+    return Explorations(home_directory(environ), encoder)
+
+
+class Explorations:
+    """The explorations of a user.
+
+    Args:
+        home: GITRAG_HOME.
+        encoder: Gives the model, or None where it is not there.
+        clock: Tells the time, Unix seconds.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        encoder: Callable[[], Encoder | None] = lambda: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store = Observations(home)
+        self._encoder = encoder
+        self._clock = clock
+
+    def save(
+        self,
+        title: str,
+        sections: Mapping[str, str | None],
+        *,
+        project: str,
+        scope: str = exploration.DEFAULT_SCOPE,
+        session_id: str = exploration.DEFAULT_SESSION,
+    ) -> Saved:
+        """Remember an exploration; under a title that is known already, add to it.
+
+        Args:
+            title: What it is about.
+            sections: Texts by name (``exploration.SECTIONS``); what is missing or blank keeps what was there.
+            project: The project's name; empty for none.
+            scope: What else keeps topics apart.
+            session_id: Who is speaking.
+
+        Raises:
+            UsageError: No title, or nothing to remember.
+            StoreError: The memory cannot be written.
+        """
+        found = exploration.given_sections(title, sections)
+        now = self._now()
+        identity = Identity(exploration.topic_key(title), project, scope.strip() or exploration.DEFAULT_SCOPE)
+        saved, created = self.store.save(
+            Observation(
+                observation_id=0,
+                kind=exploration.KIND,
+                identity=identity,
+                title=title.strip(),
+                session_id=session_id.strip() or exploration.DEFAULT_SESSION,
+                revision=1,
+                created=now,
+                updated=now,
+                sections=found,
+            )
+        )
+        return Saved(saved, created)
+
+    def all(self, *, kind: str | None = None, project: str | None = None) -> list[Observation]:
+        """List what is remembered, the last changed first; of a kind and a project, if given."""
+        if not exploration.is_exploration(kind):
+            return []
+        return self.store.read(kind=exploration.KIND if kind is not None else None, project=project)
+
+    def get(self, wanted: str, project: str) -> Observation:
+        """Read an observation by its number, its topic key or its title.
+
+        Raises:
+            UsageError: There is none.
+        """
+        if wanted.isascii() and wanted.isdigit() and (found := self.store.get(int(wanted[:18]))):
+            return found
+        key = wanted if wanted.startswith(f"{exploration.KIND}/") else exploration.topic_key(wanted)
+        same = [each for each in self.store.read() if each.identity.topic_key == key]
+        own = [each for each in same if each.identity.project == project]
+        if not same:
+            raise UsageError(
+                f'Nothing is remembered as "{wanted[:60]}".', "`gitrag explore list` names what is."
+            )
+        return (own or same)[0]
+
+    def search(
+        self,
+        query: str,
+        *,
+        kind: str | None = None,
+        project: str | None = None,
+        limit: int = LIMIT,
+        min_score: float = MIN_SCORE,
+    ) -> list[Recalled]:
+        """Find observations by a question, best first.
+
+        Raises:
+            UsageError: The question has no words.
+        """
+        from gitrag.memory.recall import pieces, recall, texts
+        from gitrag.search.question import read
+
+        question = read(query)
+        if not question.words:
+            raise UsageError(f"There is no word to search for in {query[:60]!r}.", "Ask in words.")
+        observations = self.all(kind=kind, project=project)
+        cut = pieces(observations)
+        if not cut:
+            return []
+        encoder = self._encoder()
+        wanted = texts(observations, cut)
+        vectors = self._vectors(wanted, encoder, whole=project is None)
+        vector = _drafted([question.text])[0] if encoder is None else encoder.encode_query(question.text)
+        return recall(question, vector, observations, cut, vectors, limit=limit, min_score=min_score)
+
+    def delete(self, number: int) -> None:
+        """Forget an observation.
+
+        Raises:
+            UsageError: There is none of this number.
+        """
+        if not self.store.delete(number):
+            raise UsageError(
+                f"Nothing is remembered under number {number}.", "`gitrag explore list` names what is."
+            )
+
+    def export(self, directory: Path, *, project: str | None = None) -> int:
+        """Write a Markdown file for each observation; return how many.
+
+        Raises:
+            StoreError: A file cannot be written.
+        """
+        found = self.all(project=project)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            for each in found:
+                path = directory / markdown.file_name(each)
+                files.replace(path, markdown.to_markdown(each).encode(), _FILE_MODE)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write {error.filename or directory}: {error.strerror}.", "Choose another directory."
+            ) from error
+        return len(found)
+
+    def import_(self, place: Path) -> Imported:
+        """Take in what `export` wrote: a file, or all ``.md`` files of a directory.
+
+        All are read before any is saved. One of the same identity is added to as by a save, if it differs.
+
+        Raises:
+            UsageError: A file is no export; nothing has been taken in.
+        """
+        read = [markdown.from_markdown(text, name) for name, text in _exports(place)]
+        created = updated = same = 0
+        for each in read:
+            sections = exploration.given_sections(each.title, each.sections)
+            there = self.store.find(each.identity)
+            if there is not None and all(there.sections.get(name) == sections[name] for name in sections):
+                same += 1
+                continue
+            now = self._now()
+            updated_at = now if there is not None else each.updated or now
+            _saved, is_new = self.store.save(
+                replace(each, sections=sections, created=each.created or now, updated=updated_at)
+            )
+            created, updated = created + is_new, updated + (not is_new)
+        return Imported(created, updated, same)
+
+    def _vectors(self, wanted: Sequence[str], encoder: Encoder | None, *, whole: bool) -> NDArray[np.float32]:
+        """Give texts' vectors: the model's where they are kept or there is time, else drafts.
+
+        Args:
+            wanted: The texts.
+            encoder: The model, if it is there.
+            whole: Whether these are all that is remembered, so that vectors of other texts can go.
+        """
+        import numpy as np
+
+        from gitrag.embedding.text import text_key
+        from gitrag.embedding.version import DIMENSIONS
+
+        keys = [text_key(text) for text in wanted]
+        kept = {} if encoder is None else self.store.vectors(dict.fromkeys(keys))
+        missing = [place for place, key in enumerate(keys) if key not in kept]
+        vectors = np.empty((len(wanted), DIMENSIONS), np.float32)
+        for place, key in enumerate(keys):
+            if key in kept:
+                vectors[place] = np.frombuffer(kept[key], "<f4")
+        exact = missing[:_ENCODED_AT_ONCE] if encoder is not None else []
+        drafts = missing[len(exact) :]
+        if drafts:
+            vectors[drafts] = _drafted([wanted[place] for place in drafts])
+        if exact and encoder is not None:
+            vectors[exact] = encoder.encode([wanted[place] for place in exact])
+            new = {keys[place]: vectors[place].astype("<f4").tobytes() for place in exact}
+            self._keep(new, keys if whole else None)
+        return vectors
+
+    def _keep(self, new: Mapping[str, bytes], alive: Sequence[str] | None) -> None:
+        try:
+            self.store.keep_vectors(new, alive)
+        except GitragError:  # nothing can be written: the question is answered all the same
+            return
+
+    def _now(self) -> str:
+        return datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
+
+
+def _drafted(texts: Sequence[str]) -> NDArray[np.float32]:
+    from gitrag.embedding.draft import drafter
+
+    return drafter().draft(texts)
+
+
+def _exports(place: Path) -> Iterator[tuple[str, str]]:
+    paths = sorted(place.glob("*.md")) if place.is_dir() else [place]
+    for path in paths:
+        try:
+            if path.stat().st_size > _MOST_FILE_BYTES:
+                raise UsageError(f"{path} is larger than 64 MiB.", "It is no export of `gitrag explore`.")
+            yield str(path), path.read_bytes().decode("utf-8")
+        except OSError as error:
+            raise UsageError(f"Cannot read {path}: {error.strerror}.", "Give a file or directory.") from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{path} is no UTF-8 text.", "Import what `export` has written.") from error

@@ -1,0 +1,137 @@
+"""Observations as Markdown files, and back, without losing a byte of what was said. Pure.
+
+A file is YAML front matter, a heading, and the sections, each between two comments. The comments tell where a
+section ends, whatever headings it holds; where a text holds such a comment itself, they are numbered until
+none does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from gitrag.errors import ConfigError, UsageError
+from gitrag.memory.exploration import SECTIONS
+from gitrag.store.observations import Identity, Observation
+from gitrag.yamltext import is_readable, parse_mapping
+
+_MARK = "gitrag"
+_FRONT = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
+_FRONT_MATTER_BYTES = 1024 * 1024
+_NAME_BYTES = 120
+"""Of a file's name; file systems take 255, a part of which is the number and the suffix."""
+
+
+def file_name(observation: Observation) -> str:
+    """Give the name of an observation's file: ``12-user-auth.md``; its number makes it the only one."""
+    slug = observation.identity.topic_key.rpartition("/")[2]
+    short = slug.encode()[:_NAME_BYTES].decode("utf-8", "ignore")
+    return f"{observation.observation_id}-{short}.md"
+
+
+def to_markdown(observation: Observation) -> str:
+    """Give an observation as the text of a file."""
+    import yaml
+
+    mark = _free_mark(observation.sections)
+    front = {
+        "id": observation.observation_id,
+        "type": observation.kind,
+        "title": observation.title,
+        "topic_key": observation.identity.topic_key,
+        "project": observation.identity.project,
+        "scope": observation.identity.scope,
+        "session_id": observation.session_id,
+        "revision": observation.revision,
+        "created": observation.created,
+        "updated": observation.updated,
+        "mark": mark,
+    }
+    dumped = yaml.safe_dump(front, allow_unicode=is_readable(front), sort_keys=False, width=1 << 30)
+    parts = [f"---\n{dumped}---\n\n# {' '.join(observation.title.split())}\n"]
+    parts += [
+        f"\n## {name.title()}\n\n{_begin(mark, name)}\n{text}\n{_end(mark, name)}\n"
+        for name in SECTIONS
+        if (text := observation.sections.get(name))
+    ]
+    return "".join(parts)
+
+
+def from_markdown(text: str, source: str) -> Observation:
+    """Read what ``to_markdown`` wrote, maybe edited since.
+
+    Args:
+        text: The file's text, line ends as they are.
+        source: Its name, for messages.
+
+    Raises:
+        UsageError: It is no such file.
+    """
+    front = _FRONT.match(text)
+    if front is None:
+        raise UsageError(f"{source} does not begin with front matter.", "Import what `export` has written.")
+    try:
+        fields = parse_mapping(front.group(1).encode(), source, _FRONT_MATTER_BYTES)
+    except ConfigError as error:
+        raise UsageError(str(error), error.hint) from error
+
+    def field(name: str, default: str | None = None) -> str:
+        value = fields.get(name, default)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str):
+            raise UsageError(
+                f"{source}: the front matter has no {name}.", "Import what `export` has written."
+            )
+        return value
+
+    def number(name: str) -> int:
+        value = field(name, "")
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 18 else 0
+
+    sections = _sections(text[front.end() :], field("mark", _MARK), source)
+    if not sections:
+        raise UsageError(f"{source} holds no section.", f"Sections are {', '.join(SECTIONS)}.")
+    return Observation(
+        observation_id=number("id"),
+        kind=field("type"),
+        identity=Identity(field("topic_key"), field("project", ""), field("scope", "project")),
+        title=field("title"),
+        session_id=field("session_id", ""),
+        revision=max(number("revision"), 1),
+        created=field("created", ""),
+        updated=field("updated", ""),
+        sections=sections,
+    )
+
+
+def _sections(body: str, mark: str, source: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    begin = re.compile(rf"^<!-- {re.escape(mark)}:(\w+) -->\n", re.MULTILINE)
+    position = 0
+    while opening := begin.search(body, position):
+        name = opening.group(1)
+        closing = f"\n{_end(mark, name)}"
+        end = body.find(closing, opening.end() - 1)
+        if end < 0:
+            raise UsageError(f"{source}: section {name} has no end.", f"Add the line {closing.strip()}")
+        found[name] = body[opening.end() : end] if end >= opening.end() else ""
+        position = end + len(closing)
+    return {name: text for name, text in found.items() if text}
+
+
+def _free_mark(sections: Mapping[str, str]) -> str:
+    """Give a mark that no section holds."""
+    mark, tried = _MARK, 0
+    while any(f"{mark}:" in text for text in sections.values()):
+        tried += 1
+        mark = f"{_MARK}-{tried}"
+    return mark
+
+
+def _begin(mark: str, name: str) -> str:
+    return f"<!-- {mark}:{name} -->"
+
+
+def _end(mark: str, name: str) -> str:
+    return f"<!-- /{mark}:{name} -->"

@@ -1,0 +1,206 @@
+"""Find observations by a question: the search of the files, over a few texts held in memory.
+
+The same terms, vectors, evidence, weights and calibration as for files (`gitrag/search`): an observation is a
+file, its sections' pieces are its chunks, its title is its name. A few hundred observations are read, cut and
+compared in some milliseconds, so nothing is indexed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag import terms
+from gitrag.chunking import chunk
+from gitrag.embedding.text import chunk_text, path_text
+from gitrag.memory.exploration import SECTIONS
+from gitrag.model import Chunk
+from gitrag.search import ranking
+from gitrag.search.evidence import gather
+from gitrag.search.question import Question
+from gitrag.store.candidates import PATH_WEIGHT, Files, Near, PathWords, Postings
+from gitrag.store.observations import Observation
+from gitrag.terms import IN_NAME
+from gitrag.traits import Trait
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+
+_NAME_WEIGHT = 3
+"""As in `gitrag/indexing/preparation.py`: how often a term of the title counts beyond its place in a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An observation that answers a question.
+
+    Attributes:
+        observation: It.
+        score: Relevance in [0, 1].
+        section: The section that says most.
+        text: The piece of it that does.
+    """
+
+    observation: Observation
+    score: float
+    section: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a section, as it is looked for."""
+
+    owner: int
+    section: str
+    chunk: Chunk
+
+
+def pieces(observations: Sequence[Observation]) -> list[Piece]:
+    """Cut observations into pieces, each small enough to be embedded."""
+    found = []
+    for owner, observation in enumerate(observations):
+        for name in SECTIONS:
+            text = observation.sections.get(name, "")
+            cut = chunk(text.encode("utf-8", "replace"), "markdown") if text else []
+            found += [Piece(owner, name, each) for each in cut]
+    return found
+
+
+def texts(observations: Sequence[Observation], cut: Sequence[Piece]) -> list[str]:
+    """Give the texts that are embedded: each observation's title, then each piece."""
+    return [path_text(each.title) for each in observations] + [chunk_text(each.chunk) for each in cut]
+
+
+def recall(
+    question: Question,
+    vector: NDArray[np.float32],
+    observations: Sequence[Observation],
+    cut: Sequence[Piece],
+    vectors: NDArray[np.float32],
+    *,
+    limit: int,
+    min_score: float,
+) -> list[Recalled]:
+    """Give the observations that answer a question, best first.
+
+    Args:
+        question: The question.
+        vector: Its embedding, float32 (384,), L2-normalised.
+        observations: All that may be found.
+        cut: Their ``pieces``.
+        vectors: Of their ``texts``, float32 (n + p, 384), L2-normalised.
+        limit: How many at most.
+        min_score: Those below are left out.
+    """
+    import numpy as np
+
+    if not cut or not question.words:
+        return []
+    n = len(observations)
+    owner = np.array([piece.owner for piece in cut], np.int32)
+    texts_of = [
+        [(piece.chunk.text, 1, False), (observations[piece.owner].title, _NAME_WEIGHT, True)] for piece in cut
+    ]
+    term, frequency, sizes, lengths = terms.count(texts_of)
+    evidence = gather(
+        question,
+        _files(observations, owner, lengths),
+        _postings(question, term, frequency, sizes, lengths, owner),
+        _near(vector, vectors[n:], vectors[:n], owner),
+        [],
+        _title_words(question, observations),
+    )
+    ties = [f"{each.updated} {each.observation_id:020}" for each in observations]
+    ranked = ranking.rank(
+        evidence,
+        ranking.candidates(evidence, limit),
+        np.arange(n, dtype=np.int32),
+        ties,
+        limit=limit,
+        min_score=min_score,
+        each_alone=True,
+    )
+    found = []
+    for item in ranked:
+        best = cut[int(evidence.chunk_id[item.chunks[0]])]
+        found.append(Recalled(observations[item.file], item.score, best.section, best.chunk.text))
+    return found
+
+
+def _files(
+    observations: Sequence[Observation], owner: NDArray[np.int32], lengths: NDArray[np.int64]
+) -> Files:
+    import numpy as np
+
+    n = len(observations)
+    numbers = np.arange(n, dtype=np.int32)
+    return Files(
+        path_id=numbers,
+        content_id=numbers,
+        language=np.full(n, "markdown", dtype=object),
+        traits=np.full(n, int(Trait.DOCUMENT), np.uint8),
+        top=np.zeros(n, np.uint64),
+        name_terms=np.array([min(len(terms.parts_of(each.title)), 255) for each in observations], np.uint8),
+        chunks=np.bincount(owner, minlength=n).astype(np.int32),
+        length=np.bincount(owner, lengths, n).astype(np.int32),
+    )
+
+
+def _postings(
+    question: Question,
+    term: NDArray[np.uint64],
+    frequency: NDArray[np.uint16],
+    sizes: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    owner: NDArray[np.int32],
+) -> Postings:
+    import numpy as np
+
+    piece = np.repeat(np.arange(len(sizes)), sizes)
+    asked = np.array(question.hashes, np.uint64)
+    order = np.argsort(asked)
+    place = np.searchsorted(asked[order], term).clip(max=len(asked) - 1)
+    hit = asked[order][place] == term
+    return Postings(
+        term=order[place[hit]].astype(np.int32),
+        chunk_id=piece[hit].astype(np.int32),
+        file=owner[piece[hit]],
+        frequency=(frequency[hit] % IN_NAME).astype(np.int32),
+        in_name=frequency[hit] >= IN_NAME,
+        length=lengths[piece[hit]].astype(np.int32),
+    )
+
+
+def _near(
+    vector: NDArray[np.float32],
+    own: NDArray[np.float32],
+    titles: NDArray[np.float32],
+    owner: NDArray[np.int32],
+) -> Near:
+    import numpy as np
+
+    joint = own + np.float32(PATH_WEIGHT) * titles[owner]
+    cosine = (joint @ vector) / np.maximum(np.linalg.norm(joint, axis=1), 1e-9)
+    order = np.argsort(-cosine, kind="stable")
+    return Near(order.astype(np.int32), owner[order], cosine[order].astype(np.float32))
+
+
+def _title_words(question: Question, observations: Sequence[Observation]) -> PathWords:
+    import numpy as np
+
+    rows = [
+        (place, number)
+        for number, each in enumerate(observations)
+        for place in _places(question, set(terms.parts_of(each.title)))
+    ]
+    columns = np.array(rows, np.int32).reshape(-1, 2)
+    return PathWords(columns[:, 0], columns[:, 1], np.ones(len(rows), bool))
+
+
+def _places(question: Question, words: set[str]) -> list[int]:
+    return [place for place, word in enumerate(question.words) if word in words]

@@ -1,0 +1,19 @@
+"""An answer as text, Markdown or JSON. Pure: the same answer gives the same bytes."""
+
+from gitrag.report.markdown import as_markdown
+from gitrag.report.parts import Style, cleaned, cut, hits_of, plain, shown, standing
+from gitrag.report.structured import as_json
+from gitrag.report.text import as_text
+
+__all__ = [
+    "Style",
+    "as_json",
+    "as_markdown",
+    "as_text",
+    "cleaned",
+    "cut",
+    "hits_of",
+    "plain",
+    "shown",
+    "standing",
+]

@@ -1,0 +1,106 @@
+"""An answer as Markdown, for readers of reports and for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitrag.app import Answer
+from gitrag.corpus.layout import CollectionKind
+from gitrag.model import CallGraph
+from gitrag.report.parts import asked_for, gist, hits_of, lines_of, no_match, range_of, shown, standing
+from gitrag.search.engine import Hit
+
+_NO_GRAPH = "No call graph was asked for."
+
+
+def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "", refine: str = "") -> str:
+    """Give an answer as Markdown.
+
+    Args:
+        answer: The answer.
+        graph: The call graph of its code.
+        date: When the graph was made, as it is to be written.
+        refine: The pattern that a focused call graph would have, for the command in the summary.
+    """
+    if not answer.hits:
+        return no_match(answer)
+    adrs, specs, code = (
+        hits_of(answer, kind) for kind in (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
+    )
+    lines = [
+        f"## Search Results: {answer.query}",
+        "",
+        f'Found {len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets for "{answer.query}".',
+        "",
+        "### 1. Matching ADRs",
+        "",
+        *(_documents(adrs) or ["No matching ADRs found."]),
+        "",
+        "### 2. Matching Specs",
+        "",
+        *(_documents(specs) or ["No matching specs found."]),
+        "",
+        "### 3. Relevant Code Snippets",
+        "",
+        *(list(_code(code)) or ["No relevant code found."]),
+        "",
+    ]
+    if asked_for(answer, CollectionKind.ISSUES):
+        issues = hits_of(answer, CollectionKind.ISSUES)
+        lines += ["### Matching Issues", "", *(_documents(issues) or ["No matching issues found."]), ""]
+    lines += ["### 4. Call Graphs", "", *_graph(graph, date), ""]
+    drawn = graph is not None and graph.mermaid is not None
+    lines += [
+        "### 5. Summary",
+        "",
+        "| Collection | Matches |",
+        "| --- | --- |",
+        f"| ADRs | {len(adrs)} |",
+        f"| Specs | {len(specs)} |",
+        f"| Code | {len(code)} |",
+        f"| Call graph nodes | {graph.nodes if graph and drawn else 'unavailable'} |",
+    ]
+    pattern = (graph.filter if graph else None) or refine
+    if pattern:
+        verb = "Refine the" if drawn else "Generate a focused"
+        quoted = pattern.replace("'", "'\\''")
+        lines += ["", f"{verb} call graph with: `gitrag graph --filter '{quoted}'`"]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _documents(hits: Sequence[Hit]) -> list[str]:
+    lines = []
+    for hit in hits:
+        document = hit.document
+        name = f"{document.id}: {document.title}" if document else shown(hit.path)
+        lines.append(f"- **{name}** (score: {hit.score:.2f})")
+        if hit.note:
+            lines.append(f"  {hit.note}")
+        said = standing(document) if document else ""
+        lines.append(f"  `{shown(hit.path)}` {lines_of(hit.chunk)}" + (f", {said}" if said else ""))
+    return lines
+
+
+def _code(hits: Sequence[Hit]) -> Iterator[str]:
+    for hit in hits:
+        yield f"- **{shown(hit.path)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}"
+        yield f"  {gist(hit)}"
+        for place in hit.also:
+            yield f"  also {range_of(place.line_start, place.line_end)} {place.name}"
+
+
+def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:
+    if graph is None:
+        yield _NO_GRAPH
+        return
+    for note in graph.notes:
+        yield f"> {note}"
+    if graph.error is not None:
+        yield graph.error
+    if graph.mermaid is not None:
+        # A pattern must not end the comment that it stands in.
+        pattern = "unfiltered" if graph.filter is None else graph.filter.replace("--", "- -")
+        yield f"<!-- Call graph: {pattern}, generated {date} -->"
+        yield "```mermaid"
+        yield from graph.mermaid.rstrip("\n").split("\n")
+        yield "```"

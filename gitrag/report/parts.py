@@ -1,0 +1,132 @@
+"""What the forms of an answer have in common. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+
+from gitrag.app import Answer
+from gitrag.corpus.documents import Document
+from gitrag.corpus.layout import CollectionKind
+from gitrag.model import Chunk, Kind
+from gitrag.search.engine import Hit
+
+Style = Callable[[str, str], str]
+"""Gives a text the style of a role: title, path, name, kind, score, number, match, dim."""
+
+_TAB = 4
+_GIST = 160
+"""Characters of a signature, and of a docstring's first sentence, in Markdown."""
+
+NO_MATCH = "No relevant ADRs, specs, or code found for '{query}'. Try a broader search term."
+
+
+def plain(text: str, _role: str) -> str:
+    """Style nothing."""
+    return text
+
+
+def no_match(answer: Answer) -> str:
+    """Say that there is no answer."""
+    return NO_MATCH.format(query=answer.query)
+
+
+def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:
+    """Give the hits of a kind of collection, best first."""
+    return next((section.hits for section in answer.sections if section.kind is kind), ())
+
+
+def asked_for(answer: Answer, kind: CollectionKind) -> bool:
+    """Tell whether collections of a kind were asked."""
+    return any(section.kind is kind for section in answer.sections)
+
+
+def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
+    """Give an answer whose lines have been through a function, for a terminal; the chunks' texts have not."""
+    return replace(
+        answer,
+        query=clean(answer.query),
+        sections=tuple(
+            replace(section, hits=tuple(_cleaned(hit, clean) for hit in section.hits))
+            for section in answer.sections
+        ),
+    )
+
+
+def _cleaned(hit: Hit, clean: Callable[[str], str]) -> Hit:
+    document = hit.document
+    return replace(
+        hit,
+        path=clean(hit.path),
+        chunk=replace(
+            hit.chunk,
+            qualified_name=clean(hit.chunk.qualified_name),
+            signature=clean(hit.chunk.signature),
+            docstring=clean(" ".join(hit.chunk.docstring.split())),
+        ),
+        lines=tuple(replace(line, text=clean(line.text.expandtabs(_TAB))) for line in hit.lines),
+        also=tuple(replace(place, name=clean(place.name)) for place in hit.also),
+        document=document
+        and replace(
+            document,
+            id=clean(document.id),
+            title=clean(document.title),
+            status=clean(document.status),
+            edges=tuple(replace(edge, target=clean(edge.target)) for edge in document.edges),
+        ),
+        note=clean(hit.note),
+    )
+
+
+def gist(hit: Hit) -> str:
+    """Say what a chunk is in a line: its signature, and the first sentence of its docstring."""
+    chunk = hit.chunk
+    head = cut(chunk.signature or next((line.text.strip() for line in hit.lines), ""), _GIST)
+    first = " ".join(chunk.docstring.split())
+    first = cut(first[: first.find(". ") + 1] or first, _GIST)
+    code = f"`{head}`" if chunk.kind is not Kind.SECTION else head
+    return f"{code} — {first}" if first and chunk.kind is not Kind.SECTION else code
+
+
+def standing(document: Document) -> str:
+    """Say what has become of a document: ``accepted``, ``superseded by ADR-0007``; empty if unknown."""
+    by = next((edge.target for edge in document.edges if edge.relation == "superseded-by"), "")
+    return f"superseded by {by}" if by else document.status
+
+
+def lines_of(chunk: Chunk) -> str:
+    """Give ``line 7`` or ``lines 7-9``."""
+    word = "line" if chunk.line_start == chunk.line_end else "lines"
+    return f"{word} {range_of(chunk.line_start, chunk.line_end)}"
+
+
+def range_of(start: int, end: int) -> str:
+    """Give ``7`` or ``7-9``."""
+    return str(start) if start == end else f"{start}-{end}"
+
+
+def cut(text: str, columns: int) -> str:
+    """Shorten a line to a terminal's columns; East Asian wide characters take two."""
+    if 2 * len(text) <= columns:
+        return text
+    taken = 0
+    room = None
+    for place, character in enumerate(text):
+        taken += _columns_of(character)
+        if room is None and taken > columns - 1:
+            room = place
+        if taken > columns:
+            return text[:room] + "…"
+    return text
+
+
+def _columns_of(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shown(path: str) -> str:
+    """Give a path as valid text; bytes that are not UTF-8 become a replacement character."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,87 @@
+"""An answer for a terminal: a compact block a file, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitrag.app import Answer
+from gitrag.corpus.layout import CollectionKind
+from gitrag.model import CallGraph
+from gitrag.report.parts import Style, cut, no_match, plain, range_of, shown, standing
+from gitrag.search.engine import Hit
+
+_NO_END = 1 << 30
+
+_TITLES = {
+    CollectionKind.ADRS: "Decisions",
+    CollectionKind.SPECS: "Specifications",
+    CollectionKind.CODE: "Code",
+    CollectionKind.ISSUES: "Issues",
+}
+
+
+def as_text(
+    answer: Answer,
+    style: Style = plain,
+    *,
+    explain: bool = False,
+    columns: int | None = None,
+    graph: CallGraph | None = None,
+) -> str:
+    """Give an answer for a terminal: only the sections that have hits; code alone has no title.
+
+    Args:
+        answer: The answer.
+        style: Gives a text the style of a role.
+        explain: Say where each score comes from.
+        columns: The terminal's width, at which the lines of files are cut; None to leave them.
+        graph: The call graph, where it was asked for.
+    """
+    if not answer.hits:
+        return no_match(answer)
+    held = [section for section in answer.sections if section.hits]
+    titled = graph is not None or [section.kind for section in held] != [CollectionKind.CODE]
+    parts = []
+    for section in held:
+        blocks = ["\n".join(_block(hit, style, columns or _NO_END, explain=explain)) for hit in section.hits]
+        if titled:
+            blocks[0] = f"{style(_TITLES[section.kind], 'title')}\n{blocks[0]}"
+        parts += blocks
+    if graph is not None:
+        parts.append("\n".join(_graph(graph, style)))
+    return "\n\n".join(parts)
+
+
+def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[str]:
+    chunk, document = hit.chunk, hit.document
+    place = style(shown(hit.path), "path") + style(f":{range_of(chunk.line_start, chunk.line_end)}", "number")
+    if document:
+        state = standing(document)
+        what = style(f"{document.id}: {document.title}", "name") + (f" ({state})" if state else "")
+    else:
+        what = " ".join(part for part in (chunk.kind.value, style(chunk.qualified_name, "name")) if part)
+    yield f"{place}  {what}  {style(f'{hit.score:.2f}', 'score')}"
+    width = len(str(hit.lines[-1].number)) if hit.lines else 0
+    for line in hit.lines:
+        shortened = cut(line.text, columns - width - 4)
+        text = style(shortened, "match") if line.matches else style(shortened, "dim")
+        yield f"  {style(f'{line.number:>{width}}', 'number')}  {text}"
+    if hit.also:
+        also = ", ".join(
+            range_of(other.line_start, other.line_end) + (f" {other.name}" if other.name else "")
+            for other in hit.also
+        )
+        yield f"  {style(cut('also ' + also, columns - 2), 'dim')}"
+    if explain:
+        said = [f"cosine {hit.cosine:.2f}"] if hit.cosine > -1 else []
+        said += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]
+        yield f"  {style('why: ' + ', '.join(said), 'dim')}"
+
+
+def _graph(graph: CallGraph, style: Style) -> Iterator[str]:
+    yield style("Call graph", "title")
+    yield from graph.notes
+    if graph.error is not None:
+        yield graph.error
+    if graph.mermaid is not None:
+        yield graph.mermaid.rstrip("\n")

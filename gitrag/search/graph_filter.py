@@ -1,0 +1,41 @@
+"""Which part of the call graph an answer is about (§2.6). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gitrag.chunking import language_of
+from gitrag.chunking.languages import is_code
+from gitrag.model import Kind
+from gitrag.search.engine import Hit
+
+_LEFT_OUT = frozenset("the a an for with of in and or to".split())
+
+
+def graph_filter(query: str, code: Sequence[Hit]) -> str:
+    """Give a pattern of nodes: what the code hits are called and where they are, else the query's words.
+
+    Args:
+        query: The question.
+        code: The answer's code, best first. Prose and data among it say nothing of calls.
+
+    Returns:
+        A regular expression: escaped words joined by ``|``, each once, in order; empty for none.
+    """
+    words = [word for hit in code if is_graphed(hit) for word in _words_of(hit)]
+    if not words:
+        words = [word for word in re.split(r"[\W_]+", query.lower()) if word and word not in _LEFT_OUT]
+    return "|".join(re.escape(word) for word in dict.fromkeys(words))
+
+
+def is_graphed(hit: Hit) -> bool:
+    """Tell whether a hit is of a program, which has calls."""
+    return hit.chunk.kind is not Kind.SECTION and is_code(language_of(hit.path) or "")
+
+
+def _words_of(hit: Hit) -> Iterator[str]:
+    directory, _, name = hit.path.rpartition("/")
+    stem = name[: name.rfind(".")] if name.rfind(".") > 0 else name
+    names = [hit.chunk.name, *(place.name for place in hit.also)]
+    yield from filter(None, (stem, directory.rpartition("/")[2], *names))

@@ -1,0 +1,224 @@
+"""Ask each collection on its own, so that decisions and specifications stand beside code, not against it.
+
+All are asked with one vector, the question's own. With "Architecture decisions about …" and "Specifications
+and requirements for …" before it, the wanted document's reciprocal rank is 0.941 against 0.938 without (26
+questions on the golden project), 0.875 against 0.906 (16, alphagov/content-publisher) and 0.742 against 0.782
+(15, cloudfoundry/korifi), and no more of them are shown; each prefix would cost an embedding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gitrag.corpus import specs
+from gitrag.corpus.documents import Document, targets
+from gitrag.corpus.layout import READERS, CollectionKind, kind_of
+from gitrag.search import engine
+from gitrag.search.engine import Hit, Scoped
+from gitrag.search.question import Question
+from gitrag.search.relevance import relevance
+from gitrag.store import candidates, content, views
+from gitrag.store.candidates import Filters
+from gitrag.store.memo import Memo
+from gitrag.store.views import Overlay
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.store.connection import Connection
+
+USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
+"""What a search asks when nothing is said; issues on request."""
+
+_FURTHER = 20
+"""Hits beyond the limit among which a document that the question names is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which collections to ask.
+
+    Attributes:
+        kinds: Of these kinds, in the order of the answer.
+        module: Of this module only; empty for all.
+        names: These only, by their names without the repository's slug; none means all.
+    """
+
+    kinds: tuple[CollectionKind, ...] = USUAL_KINDS
+    module: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def issues(self) -> bool:
+        """Whether issues may be among them."""
+        kind = CollectionKind.ISSUES
+        if self.names:
+            return any(name.rpartition("-")[2] == kind.value for name in self.names)
+        return kind in self.kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What the collections of a kind answer, best first."""
+
+    kind: CollectionKind
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """What all collections answer.
+
+    Attributes:
+        sections: One a kind that was asked.
+        collections: The names of those that exist.
+        chunk_ids: The chunks shown, section by section, best first.
+    """
+
+    sections: tuple[Section, ...] = ()
+    collections: tuple[str, ...] = ()
+    chunk_ids: tuple[int, ...] = ()
+
+
+def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple[str, ...]]:
+    """Say which of the collections that exist are asked, by kind; matched by exact name.
+
+    Args:
+        wanted: What is asked for.
+        present: Names of collections that have a document; that of the repository's own code exists in any
+            case.
+    """
+    there = sorted({*present, CollectionKind.CODE.value})
+    if wanted.names:
+        there = [name for name in there if name in wanted.names]
+    if wanted.module:
+        own = {f"{wanted.module}-{kind.value}" for kind in CollectionKind}
+        there = [name for name in there if name in own]
+    kinds = tuple(CollectionKind) if wanted.names else wanted.kinds
+    chosen = {kind: tuple(name for name in there if kind_of(name) is kind) for kind in kinds}
+    return {kind: names for kind, names in chosen.items() if names}
+
+
+def ask(
+    db: Connection,
+    question: Question,
+    scoped: Scoped,
+    vector: NDArray[np.float32] | None,
+    wanted: Wanted,
+    *,
+    limit: int,
+    min_score: float,
+    every_chunk: bool = False,
+    memo: Memo | None = None,
+) -> Sections:
+    """Answer a question from each kind of collection.
+
+    Args:
+        db: An open connection; reading is enough.
+        question: The question.
+        scoped: What it may find; its collections are replaced.
+        vector: The question's embedding, float32 (384,), L2-normalised; None to go by words alone.
+        wanted: Which collections to ask.
+        limit: How many hits a kind at most.
+        min_score: Hits below are left out.
+        every_chunk: Give each chunk a hit of its own, not each file.
+        memo: Where what the next question needs too is kept.
+    """
+    memo = memo or Memo()
+    view_id = scoped.view_id
+    of_view = memo.get(("touched", view_id), lambda: _of_view(db, view_id))
+    present = {*of_view, *scoped.overlay.collections}
+    chosen = choose(wanted, present)
+    alone = set(chosen.get(CollectionKind.CODE, ())) == present | {CollectionKind.CODE.value}
+    sections: list[Section] = []
+    chunk_ids: list[int] = []
+    named = set(targets(question.text, "ADR"))
+    for kind, names in chosen.items():
+        filters = replace(scoped.filters, collections=None if alone else names)
+        look_further = bool(named) and kind is not CollectionKind.CODE
+        found = engine.ask(
+            db,
+            question,
+            replace(scoped, filters=filters),
+            vector,
+            limit=limit + _FURTHER if look_further else limit,
+            min_score=0.0 if look_further else min_score,
+            every_chunk=every_chunk,
+            each_alone=kind is not CollectionKind.CODE,
+            memo=memo,
+        )
+        hits = _read(db, kind, question, scoped, found.hits)
+        if look_further:
+            hits = _named_first(hits, named, limit, min_score)
+        sections.append(Section(kind, hits))
+        chunk_ids += found.chunk_ids
+    names = tuple(name for each in chosen.values() for name in each)
+    return Sections(tuple(sections), names, tuple(chunk_ids))
+
+
+def read_documents(
+    db: Connection, view_id: int, overlay: Overlay, kinds: Sequence[CollectionKind]
+) -> list[tuple[CollectionKind, Document, str]]:
+    """Read the documents of some kinds of collection: kind, document and text, by kind and path."""
+    present = {*_of_view(db, view_id), *overlay.collections}
+    found: list[tuple[CollectionKind, Document, str]] = []
+    for kind, names in choose(Wanted(tuple(kinds)), present).items():
+        scope = candidates.open_scope(db, view_id, overlay, Filters(collections=names))
+        path_ids, content_ids = (column.tolist() for column in (scope.files.path_id, scope.files.content_id))
+        paths = candidates.read_paths(db, path_ids)
+        texts = content.read_texts(db, content_ids)
+        held = sorted(
+            (paths[path_id], texts.get(content_id, ""))
+            for path_id, content_id in zip(path_ids, content_ids, strict=True)
+        )
+        documents = [READERS[kind](path, text) for path, text in held]
+        if kind is CollectionKind.SPECS:
+            documents = _with_ids_of_folders(db, Scoped(view_id, overlay, Filters()), documents)
+        found += [(kind, document, text) for document, (_, text) in zip(documents, held, strict=True)]
+    return found
+
+
+def _named_first(hits: Sequence[Hit], named: Container[str], limit: int, min_score: float) -> tuple[Hit, ...]:
+    """Put the documents that a question names by id before all others, with certainty."""
+    sure = [
+        replace(hit, score=1.0) if hit.document is not None and hit.document.id in named else hit
+        for hit in hits
+    ]
+    order = sorted(sure, key=lambda hit: (hit.document is None or hit.document.id not in named, -hit.score))
+    return tuple(hit for hit in order if hit.score >= min_score)[:limit]
+
+
+def _of_view(db: Connection, view_id: int | None) -> Mapping[str, float]:
+    return views.touched(db, view_id) if view_id is not None else {}
+
+
+def _read(
+    db: Connection, kind: CollectionKind, question: Question, scoped: Scoped, hits: Sequence[Hit]
+) -> tuple[Hit, ...]:
+    """Read the documents that hits are of."""
+    if kind is CollectionKind.CODE or not hits:
+        return tuple(hits)
+    texts = content.read_texts(db, [hit.content_id for hit in hits])
+    words = frozenset(question.words)
+    documents = [READERS[kind](hit.path, texts.get(hit.content_id, "")) for hit in hits]
+    if kind is CollectionKind.SPECS:
+        documents = _with_ids_of_folders(db, scoped, documents)
+    return tuple(
+        replace(hit, document=document, note=relevance(hit.chunk.text, words, texts.get(hit.content_id, "")))
+        for hit, document in zip(hits, documents, strict=True)
+    )
+
+
+def _with_ids_of_folders(db: Connection, scoped: Scoped, documents: Sequence[Document]) -> list[Document]:
+    """Give a design, or tasks, without an id of its own that of the specification beside it."""
+    beside = {document.path: specs.beside(document) for document in documents}
+    wanted = sorted({path for path in beside.values() if path})
+    if not wanted or scoped.view_id is None:
+        return list(documents)
+    held = views.look_up(db, scoped.view_id, scoped.overlay, wanted)
+    texts = content.read_texts(db, held.values())
+    ids = {path: specs.read(path, texts.get(content_id, "")).id for path, content_id in held.items()}
+    return [replace(document, id=ids.get(beside[document.path] or "", document.id)) for document in documents]

@@ -1,0 +1,79 @@
+"""Facts about calls, one packed record a content: made when a graph is first asked for, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.store.columns import integers, objects, run
+from gitrag.store.content import INDEXED
+from gitrag.store.paths import decode_path
+from gitrag.store.views import Overlay
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """A file of a view, with the facts of its content.
+
+    Attributes:
+        path: The path.
+        content_id: Its content.
+        blob: The content's object id.
+        language: What it is read in; empty where nobody knows.
+        data: The packed facts; None where they have not been made.
+    """
+
+    path: str
+    content_id: int
+    blob: str
+    language: str
+    data: bytes | None
+
+
+def of_view(
+    db: DuckDBPyConnection,
+    view_id: int,
+    overlay: Overlay,
+    languages: Sequence[str],
+    collection: str | None = None,
+    *,
+    missing_only: bool = False,
+) -> list[FileFacts]:
+    """Read the files of a view with what lies on top of it, those of some languages, by path.
+
+    Args:
+        db: An open connection.
+        view_id: The view.
+        overlay: What lies on top of it.
+        languages: In these.
+        collection: The only collection; None for all.
+        missing_only: Only those whose facts have not been made.
+    """
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+        objects(overlay.collections or [""] * len(overlay.entries)),
+    ]
+    rows = run(
+        db,
+        columns,
+        "SELECT path, content_id, lower(hex(blob)), language, data FROM"
+        " (SELECT path_id, content_id, collection FROM entries WHERE view_id = ? AND content_id <> 0"
+        " AND path_id NOT IN (SELECT unnest(?::INTEGER[])) UNION ALL FROM columns)"
+        " JOIN contents USING (content_id) JOIN paths USING (path_id) LEFT JOIN facts USING (content_id)"
+        " WHERE state = ? AND language IN (SELECT unnest(?)) AND (?::VARCHAR IS NULL OR collection = ?)"
+        " AND (NOT ? OR data IS NULL) ORDER BY path",
+        [view_id, list(overlay.masked), INDEXED, list(languages), collection, collection, missing_only],
+    ).fetchall()
+    return [FileFacts(decode_path(path), *rest) for path, *rest in rows]
+
+
+def write(db: DuckDBPyConnection, made: Sequence[tuple[int, bytes]]) -> None:
+    """Keep the packed facts of contents, in place of any others."""
+    columns = [integers(content_id for content_id, _ in made), objects(data for _, data in made)]
+    run(db, columns, "DELETE FROM facts WHERE content_id IN (SELECT column0 FROM columns)")
+    run(db, columns, "INSERT INTO facts SELECT * FROM columns ORDER BY column0")

@@ -1,0 +1,136 @@
+"""What no view needs any more: how much it is, and dropping it.
+
+Ids are never used again while they may be in another process's hands: of contents, texts and paths the newest
+stays, from which the next id is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.store.columns import integers, run
+from gitrag.store.views import drop_unused
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_ALWAYS_KEPT = 2_000
+"""Chunks, 3 MB, that are kept until they are old, however little is needed: an empty branch is soon left."""
+
+
+_OWNERS = (("contents", "content_id"), ("chunks", "chunk_id"), ("paths", "path_id"), ("texts", "text_id"))
+"""Rows of any other table that name one of these go with it, in this order."""
+
+_NOT_OWNED = ("entries", "paths")
+"""Views say what of theirs is needed, and paths name texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What is kept.
+
+    Attributes:
+        worktrees: Slots whose views are needed.
+        passing: The slot of revisions, needed as long as it was asked lately.
+        since_s: What was needed after this, Unix seconds, is kept too: up to as many chunks, and paths, as
+            are needed now.
+        entries: Pairs of path id and content id that lie on top of views.
+    """
+
+    worktrees: Collection[str]
+    passing: str
+    since_s: float
+    entries: Sequence[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """How much of the store no view needs, beyond what is kept for a while.
+
+    Attributes:
+        views: Views.
+        contents: Contents.
+        chunks: Their chunks.
+        texts: Texts, each with a vector or a draft.
+        paths: Paths.
+        all_chunks: Chunks in the store, needed or not.
+    """
+
+    views: int
+    contents: int
+    chunks: int
+    texts: int
+    paths: int
+    all_chunks: int
+
+    def __bool__(self) -> bool:
+        return any((self.views, self.contents, self.texts, self.paths))
+
+
+def mark(db: DuckDBPyConnection, keep: Keep) -> Garbage:
+    """Find what can go; reading is enough. The connection is then ready for ``sweep``."""
+    columns = [
+        integers(path_id for path_id, _ in keep.entries),
+        integers(content_id for _, content_id in keep.entries),
+    ]
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE kept_slots AS SELECT worktree, view_id FROM worktrees"
+        " JOIN views USING (view_id) WHERE worktree IN (SELECT unnest(?))"
+        " OR (worktree = ? AND updated >= to_timestamp(?))",
+        [list(keep.worktrees), keep.passing, keep.since_s],
+    )
+    run(
+        db,
+        columns,
+        "CREATE OR REPLACE TEMP TABLE held AS SELECT path_id, content_id FROM entries"
+        " WHERE view_id IN (SELECT view_id FROM kept_slots) UNION ALL SELECT column0, column1 FROM columns",
+    )
+    for table, key, weight in (("contents", "content_id", "chunks"), ("paths", "path_id", "1")):
+        db.execute(
+            f"""
+            CREATE OR REPLACE TEMP TABLE doomed_{table} AS
+            WITH needed AS (SELECT DISTINCT {key} FROM held), idle AS (
+                SELECT {key}, left_at, sum({weight}) OVER (ORDER BY left_at DESC, {key} DESC) AS newer
+                FROM {table} ANTI JOIN needed USING ({key})
+                WHERE {key} <> (SELECT max({key}) FROM {table})
+            )
+            SELECT {key} FROM idle WHERE left_at < to_timestamp(?) OR newer > (
+                SELECT greatest(coalesce(sum({weight}), 0), ?) FROM {table} SEMI JOIN needed USING ({key})
+            )
+            """,
+            [keep.since_s, _ALWAYS_KEPT],
+        )
+    db.execute("""
+        CREATE OR REPLACE TEMP TABLE doomed_texts AS
+        SELECT text_id FROM texts WHERE text_id <> (SELECT max(text_id) FROM texts) AND text_id NOT IN (
+            SELECT text_id FROM chunks ANTI JOIN doomed_contents USING (content_id)
+            UNION ALL SELECT text_id FROM paths ANTI JOIN doomed_paths USING (path_id)
+        )
+    """)
+    row = db.execute("""
+        SELECT (SELECT count(*) FROM views WHERE view_id NOT IN (SELECT view_id FROM kept_slots)),
+            (SELECT count(*) FROM doomed_contents),
+            (SELECT count(*) FROM chunks SEMI JOIN doomed_contents USING (content_id)),
+            (SELECT count(*) FROM doomed_texts), (SELECT count(*) FROM doomed_paths),
+            (SELECT count(*) FROM chunks)
+    """).fetchone()
+    return Garbage(*(row or (0, 0, 0, 0, 0, 0)))
+
+
+def sweep(db: DuckDBPyConnection) -> None:
+    """Drop what was marked on this connection; writing."""
+    db.execute("DELETE FROM worktrees WHERE worktree NOT IN (SELECT worktree FROM kept_slots)")
+    drop_unused(db)
+    for table, key in (("contents", "content_id"), ("paths", "path_id"), ("texts", "text_id")):
+        db.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM doomed_{table})")
+    for owner, key in _OWNERS:
+        for (table,) in db.execute(
+            "SELECT table_name FROM duckdb_columns()"
+            " WHERE column_name = ? AND database_name = current_database()"
+            " AND table_name NOT IN (SELECT unnest(?))",
+            [key, [owner, *_NOT_OWNED]],
+        ).fetchall():
+            if (table, key) != ("chunks", "text_id"):
+                db.execute(f"DELETE FROM {table} WHERE {key} NOT IN (SELECT {key} FROM {owner})")

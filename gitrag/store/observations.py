@@ -1,0 +1,361 @@
+"""What the user told gitrag to remember: a SQLite file of its own, never part of an index.
+
+SQLite and not DuckDB, because many processes write a little at a time: it lets writers wait for each other
+(`busy_timeout`), which DuckDB's one writer does not, and opens in a tenth of a millisecond. With a rollback
+journal and not a write-ahead log: the memory stays one file that can be copied, and works in a home directory
+on a network, where the log's shared memory does not. A save is three fsyncs, a few milliseconds, once a
+conversation.
+
+The file holds the user's data. It is never moved aside, rebuilt or cleaned up; what is wrong with it is an
+error that names it. The vectors in it are the exception: they are derived, and keyed by what they are of.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gitrag.errors import BusyError, StoreError
+
+NAME = "memory.sqlite3"
+"""Its name in GITRAG_HOME."""
+
+BUSY_TIMEOUT_S = 30.0
+"""How long a writer waits for others: far more than twenty of them need."""
+
+_APPLICATION_ID = 0x67745247  # "gtRG": tells ours from other SQLite files
+_FILE_MODE = 0o600
+_DIRECTORY_MODE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells one observation from another.
+
+    Attributes:
+        topic_key: ``explore/{slug}``.
+        project: The project's name; empty for none.
+        scope: ``project``, or what the caller calls it.
+    """
+
+    topic_key: str
+    project: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Something remembered.
+
+    Attributes:
+        observation_id: Its number; it keeps it for life.
+        kind: What kind of observation: ``explore``.
+        identity: Its topic, project and scope.
+        title: As last given.
+        session_id: The session that wrote it last.
+        revision: 1 when created, one more with each change.
+        created: When, ISO 8601, UTC.
+        updated: When it was last changed, likewise.
+        sections: Text by section's name, as given, byte for byte.
+    """
+
+    observation_id: int
+    kind: str
+    identity: Identity
+    title: str
+    session_id: str
+    revision: int
+    created: str
+    updated: str
+    sections: Mapping[str, str]
+
+
+def _create(db: sqlite3.Connection) -> None:
+    # A section is a row: texts hold headings of their own, and are never parsed back out of one another.
+    db.execute("""
+        CREATE TABLE observations (
+            observation_id INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL, topic_key TEXT NOT NULL, project TEXT NOT NULL, scope TEXT NOT NULL,
+            title TEXT NOT NULL, session_id TEXT NOT NULL, revision INTEGER NOT NULL,
+            created TEXT NOT NULL, updated TEXT NOT NULL,
+            UNIQUE (topic_key, project, scope)
+        )""")
+    db.execute("""
+        CREATE TABLE sections (
+            observation_id INTEGER NOT NULL REFERENCES observations ON DELETE CASCADE,
+            name TEXT NOT NULL, text TEXT NOT NULL,
+            PRIMARY KEY (observation_id, name)
+        )""")
+
+
+def _add_vectors(db: sqlite3.Connection) -> None:
+    # A vector is 384 float32, little-endian; its key is embedding.text.text_key of its text.
+    db.execute("CREATE TABLE vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL)")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _add_vectors)
+"""In order; each runs once, in one transaction with the record that it ran. Never edit one: add another."""
+
+
+class Observations:
+    """The observations of a user.
+
+    A connection lives for one call, so that it can be called by any thread, and other processes' changes are
+    seen at once.
+
+    Args:
+        home: GITRAG_HOME; made when something is first written.
+        busy_timeout_s: How long to wait for other writers.
+    """
+
+    def __init__(self, home: Path, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
+        self.path = home / NAME
+        self._busy_timeout_s = busy_timeout_s
+
+    def save(self, observation: Observation) -> tuple[Observation, bool]:
+        """Write an observation, or those sections of it that are given, over one of the same identity.
+
+        A section that is given replaces what was there; one that is not stays.
+
+        Args:
+            observation: What to write. Its number, revision and creation count only where there is none of
+                its identity yet; number 0, or one that is taken, means a new one.
+
+        Returns:
+            What is there now, whole, and whether it was created.
+
+        Raises:
+            StoreError: The file cannot be written.
+            BusyError: Others write for too long.
+        """
+        with self._write() as db:
+            found = _find(db, observation.identity)
+            if found is None:
+                number = observation.observation_id
+                taken = not number or bool(
+                    db.execute("SELECT 1 FROM observations WHERE observation_id = ?", [number]).fetchone()
+                )
+                saved = _insert(db, observation, None if taken else number)
+                _put_sections(db, saved, observation.sections)
+                return replace(saved, sections=dict(observation.sections)), True
+            db.execute(
+                "UPDATE observations SET title = ?, session_id = ?, revision = revision + 1, updated = ?"
+                " WHERE observation_id = ?",
+                [observation.title, observation.session_id, observation.updated, found.observation_id],
+            )
+            _put_sections(db, found, observation.sections)
+            return replace(
+                found,
+                title=observation.title,
+                session_id=observation.session_id,
+                revision=found.revision + 1,
+                updated=observation.updated,
+                sections={**found.sections, **observation.sections},
+            ), False
+
+    def read(self, *, kind: str | None = None, project: str | None = None) -> list[Observation]:
+        """Read observations, the last changed first.
+
+        Args:
+            kind: Of this kind only.
+            project: Of this project only.
+        """
+        with self._read() as db:
+            return [] if db is None else _select(db, {"kind": kind, "project": project})
+
+    def find(self, identity: Identity) -> Observation | None:
+        """Read the observation of an identity; None where there is none."""
+        with self._read() as db:
+            return None if db is None else _find(db, identity)
+
+    def get(self, number: int) -> Observation | None:
+        """Read the observation of a number; None where there is none."""
+        with self._read() as db:
+            found = [] if db is None else _select(db, {"observation_id": number})
+            return found[0] if found else None
+
+    def delete(self, number: int) -> bool:
+        """Forget an observation, and what it held; return whether there was one."""
+        if not self.path.exists():
+            return False
+        with self._write() as db:
+            done = db.execute("DELETE FROM observations WHERE observation_id = ?", [number])
+            return done.rowcount > 0
+
+    def vectors(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """Read the vectors that are kept, by key: float32 (384,), as bytes."""
+        with self._read() as db:
+            if db is None:
+                return {}
+            found = {}
+            for key in keys:
+                row = db.execute("SELECT vector FROM vectors WHERE key = ?", [key]).fetchone()
+                if row is not None:
+                    found[key] = row[0]
+            return found
+
+    def keep_vectors(self, vectors: Mapping[str, bytes], alive: Iterable[str] | None) -> None:
+        """Keep vectors.
+
+        Args:
+            vectors: Bytes of float32 (384,) by key.
+            alive: The keys of all that is remembered, so that what is of nothing else can go; None to drop
+                nothing.
+        """
+        with self._write() as db:
+            if alive is not None:
+                kept = set(alive)
+                dead = [row for row in db.execute("SELECT key FROM vectors").fetchall() if row[0] not in kept]
+                db.executemany("DELETE FROM vectors WHERE key = ?", dead)
+            db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(vectors.items()))
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection | None]:
+        """Give a connection; None where nothing has been written yet."""
+        if not self.path.exists():
+            yield None
+            return
+        with self._opened() as db:
+            yield db
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection in a transaction, which ends with the block, or never was if that fails."""
+        try:
+            self.path.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
+            self.path.touch(mode=_FILE_MODE)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write {self.path}: {error.strerror}.",
+                "Make it writable, or set GITRAG_HOME to another directory.",
+            ) from error
+        with self._opened() as db, _transaction(db):
+            yield db
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        db = None
+        try:
+            db = sqlite3.connect(self.path, timeout=self._busy_timeout_s, isolation_level=None)
+            db.execute("PRAGMA foreign_keys = ON")
+            self._migrate(db)
+            yield db
+        except sqlite3.Error as error:
+            raise self._wrapped(error) from error
+        finally:
+            if db is not None:
+                db.close()
+
+    def _migrate(self, db: sqlite3.Connection) -> None:
+        """Run the migrations that have not run; a version from the future is refused."""
+        version = _pragma(db, "user_version")
+        if version == len(MIGRATIONS):
+            return
+        with _transaction(db):
+            version = _pragma(db, "user_version")  # another process may have been here meanwhile
+            if version > len(MIGRATIONS):
+                raise StoreError(
+                    f"{self.path} was written by a newer gitrag (version {version}, this one knows"
+                    f" {len(MIGRATIONS)}).",
+                    "Update gitrag; nothing has been changed.",
+                )
+            for migrate in MIGRATIONS[version:]:
+                migrate(db)
+            db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+    def _wrapped(self, error: sqlite3.Error) -> StoreError | BusyError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            return BusyError(
+                f"Other processes have been writing to {self.path} for {self._busy_timeout_s:.0f} s.",
+                "Try again.",
+            )
+        if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+            return StoreError(
+                f"{self.path} is damaged or no memory of gitrag's: {error}.",
+                "It is left as it is. Move it away, and `gitrag explore import` what you have exported.",
+            )
+        return StoreError(
+            f"Cannot read or write {self.path}: {error}.", "Check its permissions and the free disk space."
+        )
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    # IMMEDIATE: whoever begins has the right to write; two that had read first could both wait for ever.
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _pragma(db: sqlite3.Connection, name: str) -> int:
+    return int(db.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+_COLUMNS = "observation_id, kind, topic_key, project, scope, title, session_id, revision, created, updated"
+
+
+def _find(db: sqlite3.Connection, identity: Identity) -> Observation | None:
+    found = _select(
+        db, {"topic_key": identity.topic_key, "project": identity.project, "scope": identity.scope}
+    )
+    return found[0] if found else None
+
+
+def _select(db: sqlite3.Connection, equal: Mapping[str, object]) -> list[Observation]:
+    wanted = {name: value for name, value in equal.items() if value is not None}
+    where = " AND ".join(f"{name} = ?" for name in wanted) or "TRUE"
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM observations WHERE {where} ORDER BY updated DESC, observation_id DESC",
+        list(wanted.values()),
+    ).fetchall()
+    found = []
+    for number, kind, topic_key, project, scope, title, session_id, revision, created, updated in rows:
+        sections = db.execute("SELECT name, text FROM sections WHERE observation_id = ?", [number])
+        found.append(
+            Observation(
+                observation_id=number,
+                kind=kind,
+                identity=Identity(topic_key, project, scope),
+                title=title,
+                session_id=session_id,
+                revision=revision,
+                created=created,
+                updated=updated,
+                sections=dict(sections.fetchall()),
+            )
+        )
+    return found
+
+
+def _insert(db: sqlite3.Connection, new: Observation, number: int | None) -> Observation:
+    values: Sequence[object] = [
+        number,
+        new.kind,
+        new.identity.topic_key,
+        new.identity.project,
+        new.identity.scope,
+        new.title,
+        new.session_id,
+        new.revision,
+        new.created,
+        new.updated,
+    ]
+    done = db.execute(f"INSERT INTO observations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    return replace(new, observation_id=done.lastrowid or 0)
+
+
+def _put_sections(db: sqlite3.Connection, observation: Observation, sections: Mapping[str, str]) -> None:
+    db.executemany(
+        "INSERT OR REPLACE INTO sections VALUES (?, ?, ?)",
+        [(observation.observation_id, name, text) for name, text in sections.items()],
+    )

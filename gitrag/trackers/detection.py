@@ -1,0 +1,206 @@
+"""Which tracker holds a repository's issues.
+
+The settings say; else origin's host does, by its whole name or its leading label; else ``.beads`` in
+the working tree, or an answer that only one kind of server gives; else tasks.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from gitrag.trackers import beads, tasks_md
+from gitrag.trackers.base import Place, Registration, TrackerSetupError
+from gitrag.trackers.registry import TRACKERS
+from gitrag.trackers.tokens import named_hosts
+from gitrag.values import LOCAL_HOSTS, Address
+
+AUTO = "auto"
+NONE = "none"
+
+_ADDRESS = Address()
+_PATH = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[\w.-]+(?:/[\w.-]+)+", re.ASCII)
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]+):(?P<path>.+)")
+_PROBE_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the settings say of the tracker.
+
+    Attributes:
+        tracker: A name of the registry, ``auto`` or ``none``.
+        url: The server the user named; empty for none.
+        project: ``owner/name``, or a project's or team's key; empty for origin's.
+    """
+
+    tracker: str = AUTO
+    url: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a repository was cloned from.
+
+    Attributes:
+        base: The server's web address, without user and password: ``https://host``.
+        host: Its name.
+        path: ``owner/name``.
+    """
+
+    base: str
+    host: str
+    path: str
+
+
+def read_origin(url: str) -> Origin | None:
+    """Read a remote's URL in any of git's forms; None for a path, or what names no project."""
+    scheme, found, rest = url.partition("://")
+    if found:
+        try:
+            parts = urlsplit(f"{scheme}://{rest}")
+            host, port = parts.hostname or "", parts.port
+        except ValueError:
+            return None
+        path = parts.path
+    else:
+        scp = _SCP.fullmatch(url)
+        if not scp:
+            return None
+        scheme, host, port, path = "ssh", scp["host"].strip("[]").lower(), None, scp["path"]
+    if scheme not in {"https", "http", "ssh", "git", "git+ssh", "ssh+git"} or not host:
+        return None
+    path = path.strip("/").removesuffix(".git")
+    if not _PATH.fullmatch(path):
+        return None
+    local = host in LOCAL_HOSTS and scheme == "http"
+    shown = f"[{host}]" if ":" in host else host
+    numbered = f":{port}" if port and scheme in {"http", "https"} else ""
+    return Origin(f"{'http' if local else 'https'}://{shown}{numbered}", host, path)
+
+
+def find_place(
+    wishes: Wishes,
+    origin: Origin | None,
+    root: Path,
+    environ: Mapping[str, str],
+    *,
+    remembered: str = "",
+    probe: Callable[[str], str] | None = None,
+) -> Place | None:
+    """Say where the issues are; None where the settings want none, or nothing tells.
+
+    Args:
+        wishes: What the settings say.
+        origin: Where the repository was cloned from.
+        root: The working tree's top level.
+        environ: The environment.
+        remembered: The tracker that an earlier probe found.
+        probe: Asks a server what it is; None to keep off the network.
+
+    Raises:
+        TrackerSetupError: What the settings say is not enough, or makes no sense.
+    """
+    if wishes.tracker == NONE:
+        return None
+    if wishes.tracker != AUTO:
+        return _chosen(TRACKERS[wishes.tracker], wishes, origin, environ)
+    base = wishes.url or (origin.base if origin else "")
+    name = of_host(urlsplit(base).hostname or "", environ) if base else ""
+    if not name and not wishes.url and _has_beads(root):
+        return Place(beads.TRACKER.name)
+    if base and not name:
+        name = probe(base) if probe is not None else remembered
+    if name in TRACKERS and (wishes.url or "/" in TRACKERS[name].project):
+        return _chosen(TRACKERS[name], wishes, origin, environ)
+    return Place(tasks_md.TRACKER.name) if next(tasks_md.task_files(root), None) else None
+
+
+def of_host(host: str, environ: Mapping[str, str]) -> str:
+    """Give the tracker that a host runs, by its name; empty when the name does not tell."""
+    label = host.partition(".")[0]
+    for each in TRACKERS.values():
+        if host in each.hosts:
+            return each.name
+    for each in TRACKERS.values():
+        if host in named_hosts(each, environ) or ("." in host and label in each.labels):
+            return each.name
+    return ""
+
+
+def probe(base: str) -> str:
+    """Ask a server, without a token, for what only one kind has; empty when it is none of them."""
+    import httpx2
+
+    try:
+        with httpx2.Client(timeout=_PROBE_TIMEOUT_S, follow_redirects=False) as client:
+            for each in TRACKERS.values():
+                if each.probe is None:
+                    continue
+                path, mark = each.probe
+                answer = client.get(base + path)
+                if mark in answer.headers or (answer.is_success and _has_field(answer, mark)):
+                    return each.name
+    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError):
+        return ""
+    return ""
+
+
+def _has_field(answer: object, mark: str) -> bool:
+    try:
+        data = answer.json()  # type: ignore[attr-defined]
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and isinstance(data.get(mark), str)
+
+
+def _chosen(
+    registration: Registration, wishes: Wishes, origin: Origin | None, environ: Mapping[str, str]
+) -> Place:
+    """Give the place of a tracker that is known: the user's server and project, else origin's."""
+    name = registration.name
+    if not registration.project:
+        return Place(name)
+    by_path = "/" in registration.project
+    base, trusted = wishes.url, bool(wishes.url)
+    if not base and by_path and origin:
+        base = origin.base
+    if not base:
+        base, trusted = _default_base(registration, environ), True
+    if not base:
+        raise TrackerSetupError(
+            f"Nothing says which {name} server has the issues.",
+            "git config gitrag.trackerUrl https://tracker.example.com",
+        )
+    project = wishes.project or (origin.path if origin and by_path else "")
+    form = _PATH if by_path else _KEY
+    if not form.fullmatch(project):
+        said = (
+            f'"{project[:60]}" is no project of {name}'
+            if project
+            else f"Nothing says which project of {name} it is"
+        )
+        raise TrackerSetupError(f"{said}.", f"git config gitrag.trackerProject {registration.project}")
+    return Place(name, base.rstrip("/"), project, trusted)
+
+
+def _default_base(registration: Registration, environ: Mapping[str, str]) -> str:
+    for variable in registration.server_variables:
+        if value := environ.get(variable, ""):
+            try:
+                return _ADDRESS.parse(value if "://" in value else f"https://{value}")
+            except ValueError as error:
+                raise TrackerSetupError(
+                    f"{variable} is no server's address: it must be {_ADDRESS.allowed}.", f"unset {variable}"
+                ) from error
+    return f"https://{registration.hosts[0]}" if registration.hosts else ""
+
+
+def _has_beads(root: Path) -> bool:
+    folder = root / beads.FOLDER
+    return folder.is_dir() and not folder.is_symlink()

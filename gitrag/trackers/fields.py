@@ -1,0 +1,93 @@
+"""Reading JSON that others wrote: what is missing is empty, what is of another kind is an error. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitrag.trackers.issue import moment
+
+Json = Mapping[str, Any]
+
+
+class MalformedError(ValueError):
+    """JSON of another shape than documented."""
+
+
+def text(item: Json, key: str) -> str:
+    """Return a text; null and missing are empty, a number is its digits."""
+    value = item.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise MalformedError(f"{key} is no text")
+    return str(value)
+
+
+def required(item: Json, key: str) -> str:
+    """Return a text that must be there."""
+    found = text(item, key)
+    if not found:
+        raise MalformedError(f"{key} is missing")
+    return found
+
+
+def number(item: Json, key: str) -> int:
+    """Return a whole number; null and missing are 0."""
+    found = text(item, key) or "0"
+    if not found.isascii() or not found.isdigit():
+        raise MalformedError(f"{key} is no number")
+    return int(found[:18])
+
+
+def part(item: Json, key: str) -> Json:
+    """Return an object; null and missing are an empty one."""
+    value = item.get(key)
+    if value is None:
+        return {}
+    return as_object(value, key)
+
+
+def as_object(value: Any, what: str) -> Json:
+    """Return what must be an object."""
+    if not isinstance(value, dict):
+        raise MalformedError(f"{what} is no object")
+    return value
+
+
+def items(item: Json, key: str) -> list[Any]:
+    """Return a list; null and missing are an empty one."""
+    value = item.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise MalformedError(f"{key} is no list")
+    return value
+
+
+def objects(value: Any, what: str) -> list[Json]:
+    """Return what must be a list of objects."""
+    if not isinstance(value, list):
+        raise MalformedError(f"{what} is no list")
+    return [as_object(each, what) for each in value]
+
+
+def names(item: Json, key: str, *inner: str) -> tuple[str, ...]:
+    """Return the texts of a list, or of its objects' first field that is there; nulls left out."""
+    found = []
+    for each in items(item, key):
+        if isinstance(each, dict):
+            name = next((value for field in inner if (value := text(each, field))), "")
+        else:
+            name = text({key: each}, key)
+        if name:
+            found.append(name)
+    return tuple(found)
+
+
+def when(item: Json, key: str) -> str:
+    """Return a time stamp in the form `moment` gives; null and missing are empty."""
+    try:
+        return moment(text(item, key))
+    except (ValueError, OverflowError) as error:
+        raise MalformedError(f"{key} is no time stamp") from error

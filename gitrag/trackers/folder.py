@@ -1,0 +1,246 @@
+"""``.sdd/issues``: a file an issue, and ``_meta.json`` with how far the last sync got."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from gitrag import files
+from gitrag.errors import BusyError, StoreError
+from gitrag.trackers.issue import Issue, by_number, read_moment
+from gitrag.trackers.rendering import parse, render
+
+PARTS = (".sdd", "issues")
+_META = "_meta.json"
+_LOCK = "_lock"
+_META_VERSION = 1
+_MODE = 0o600  # what the tracker shows to its members only
+_LOCK_POLL_S = 0.1
+
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+"""Letters that every file system keeps apart from a path's; no dot at the end, which Windows drops; 100 of
+them, since a name may have 255 bytes and others add to it."""
+
+_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+"""Names that Windows takes for devices, whatever their suffix."""
+
+
+def is_file_name(issue_id: str) -> bool:
+    """Tell whether an id can name a file on every system, and nothing but a file in its own directory."""
+    return bool(_ID.fullmatch(issue_id)) and not _DEVICES.fullmatch(issue_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """How far the last sync got.
+
+    Attributes:
+        place: Which tracker's issues these are, as text.
+        tracker: The tracker's name.
+        cursor: All that was updated before this is here; empty when nothing is sure.
+        complete: Whether every issue has been here once.
+        synced: When the last sync succeeded, Unix seconds; 0 when none did.
+        merged: Ids of issues that a merged change says it closes.
+    """
+
+    place: str = ""
+    tracker: str = ""
+    cursor: str = ""
+    complete: bool = False
+    synced: float = 0.0
+    merged: tuple[str, ...] = ()
+
+    @property
+    def since(self) -> datetime | None:
+        """The cursor as a time."""
+        return read_moment(self.cursor) if self.cursor else None
+
+
+class Folder:
+    """The issues' directory of a working tree.
+
+    Args:
+        root: The working tree's top level.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.path = root.joinpath(*PARTS)
+
+    def make(self) -> None:
+        """Make the directory.
+
+        Raises:
+            StoreError: It cannot be made, or a link (which a repository can hold) would lead elsewhere.
+        """
+        place = self.root
+        for name in PARTS:
+            place = place / name
+            try:
+                place.mkdir(exist_ok=True)
+            except OSError as error:
+                raise StoreError(
+                    f"Cannot make {place}: {error.strerror}.", "Issues are kept in it; make it writable."
+                ) from error
+            _must_be_directory(place)
+
+    def is_there(self) -> bool:
+        """Tell whether there is such a directory, reached by no link."""
+        return all(not place.is_symlink() and place.is_dir() for place in (self.path.parent, self.path))
+
+    def write(self, issue: Issue) -> bool:
+        """Write an issue's file; False when it holds that already and was left alone.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        path = self._file(issue.id)
+        content = render(issue)
+        try:
+            if _read(path) == content:
+                return False
+            files.replace(path, content, _MODE)
+        except OSError as error:
+            raise StoreError(f"Cannot write {path}: {error.strerror}.", "Make it writable.") from error
+        return True
+
+    def read(self, issue_id: str) -> Issue | None:
+        """Return an issue; None where there is no such file, or none that gitrag wrote."""
+        if not is_file_name(issue_id) or not self.is_there():
+            return None
+        try:
+            content = _read(self._file(issue_id))
+            return None if content is None else parse(content)
+        except (OSError, ValueError):
+            return None
+
+    def ids(self) -> list[str]:
+        """Return the ids that have a file, in the order people count."""
+        if not self.is_there():
+            return []
+        found = [path.stem for path in self.path.glob("*.md") if is_file_name(path.stem)]
+        return sorted(found, key=by_number)
+
+    def all(self) -> Iterator[Issue]:
+        """Return the issues, one after the other."""
+        for issue_id in self.ids():
+            issue = self.read(issue_id)
+            if issue is not None:
+                yield issue
+
+    def remove(self, issue_id: str) -> bool:
+        """Remove an issue's file; False when it is none that gitrag wrote."""
+        if self.read(issue_id) is None:
+            return False
+        self._file(issue_id).unlink(missing_ok=True)
+        return True
+
+    def read_meta(self) -> Meta | None:
+        """Return how far the last sync got; None when nothing readable says so."""
+        if not self.is_there():
+            return None
+        try:
+            content = _read(self.path / _META)
+            note = json.loads(content or b"")
+            if note.pop("version") != _META_VERSION:
+                return None
+            meta = Meta(**{**note, "merged": tuple(str(each) for each in note["merged"])})
+            _check(meta)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        return meta
+
+    def write_meta(self, meta: Meta) -> None:
+        """Note how far a sync got.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        note = json.dumps({"version": _META_VERSION, **asdict(meta)}, indent=1)
+        try:
+            files.replace(self.path / _META, f"{note}\n".encode(), _MODE)
+        except OSError as error:
+            raise StoreError(f"Cannot write {self.path / _META}: {error.strerror}.") from error
+
+    @contextmanager
+    def locked(self, timeout_s: float, waiting: Callable[[], None]) -> Iterator[None]:
+        """Hold the directory against other syncs.
+
+        Raises:
+            BusyError: Another one held it for longer than the time limit.
+            StoreError: It cannot be locked.
+        """
+        import portalocker
+
+        path = self.path / _LOCK
+        deadline = time.monotonic() + timeout_s
+        with self._open_lock(path) as file:
+            while not _try_lock(file):
+                if time.monotonic() > deadline:
+                    raise BusyError("Another gitrag is syncing these issues.", "Try again when it is done.")
+                waiting()
+                time.sleep(_LOCK_POLL_S)
+            try:
+                yield
+            finally:
+                portalocker.unlock(file)
+
+    def _open_lock(self, path: Path) -> IO[str]:
+        try:
+            return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, _MODE), "a")
+        except OSError as error:
+            raise StoreError(f"Cannot open {path}: {error.strerror}.", "Make it writable.") from error
+
+    def _file(self, issue_id: str) -> Path:
+        return self.path / f"{issue_id}.md"
+
+
+def _check(meta: Meta) -> None:
+    if meta.cursor and read_moment(meta.cursor).tzinfo is None:
+        raise ValueError(meta.cursor)
+    for value, kind in (
+        (meta.place, str),
+        (meta.tracker, str),
+        (meta.complete, bool),
+        (meta.synced, (int, float)),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(kind)
+
+
+def _try_lock(file: IO[str]) -> bool:
+    import portalocker
+
+    try:
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+    except portalocker.AlreadyLocked:
+        return False
+    except portalocker.LockException as error:
+        raise StoreError(f"Cannot lock {file.name}: {error}.") from error
+    return True
+
+
+def _read(path: Path) -> bytes | None:
+    """Return what a regular file holds; None where there is none. A link is not followed."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return None
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _must_be_directory(place: Path) -> None:
+    if place.is_symlink() or not place.is_dir():
+        raise StoreError(
+            f"{place} is not a directory.", "Issues are kept in it; move away what is there in its place."
+        )

@@ -1,0 +1,85 @@
+"""Gitea and Forgejo (Codeberg): REST, version 1.
+
+https://docs.gitea.com/api/ (issueListIssues)
+
+``GET /api/v1/repos/{owner}/{repo}/issues`` with ``state=all``, ``since``, ``limit`` (the server caps it, at
+50 unless configured) and ``page``; the header Link names the next page, ``X-Total-Count`` counts all.
+There is no order by update: newest first. An item's fields are those of GitHub's listing (``number``,
+``title``, ``body``, ``state``, ``labels``, ``assignees``, ``user``, ``created_at``, ``updated_at``,
+``closed_at``, ``html_url``); a pull request has ``pull_request`` with ``merged_at``.
+
+Not mapped: comments, milestones, dependencies (a call an issue).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from gitrag.trackers.base import Order, Page, Place, Registration, Setting
+from gitrag.trackers.fields import MalformedError, objects
+from gitrag.trackers.github import closed_by_merged, to_issue
+from gitrag.trackers.http import Http
+from gitrag.trackers.paging import Walk
+
+_PAGE = 50
+
+
+class Gitea:
+    """A repository's issues."""
+
+    order = Order.ANY
+
+    def __init__(self, setting: Setting) -> None:
+        place, secret = setting.place, setting.secret
+        self._project = place.project
+        self._http = Http(
+            Place(place.tracker, f"{place.base}/api/v1", place.project),
+            f"token {secret.value}" if secret else "",
+            check=TRACKER.check,
+            note=setting.note,
+        )
+
+    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+        """Give a page; see `gitrag.trackers.base.Tracker`."""
+        page = int(cursor or "1")
+        params: dict[str, str | int] = {"state": "all", "limit": _PAGE, "page": page}
+        if bound := Walk(since).bound:
+            params["since"] = bound
+        answer = self._http.get(f"/repos/{self._project}/issues", params)
+        try:
+            found = objects(answer.data, "the answer")
+            more = answer.link("next") is not None and bool(found)
+            total = answer.headers.get("x-total-count", "")
+            return Page(
+                issues=tuple(
+                    replace(to_issue(item), tracker=TRACKER.name)
+                    for item in found
+                    if not item.get("pull_request")
+                ),
+                cursor=str(page + 1) if more else None,
+                total=int(total) if total.isdigit() else None,
+                merged=tuple(closed_by_merged(found, self._project)),
+                at=answer.at,
+            )
+        except MalformedError as error:
+            raise self._http.malformed(error) from error
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+
+TRACKER = Registration(
+    name="gitea",
+    open=Gitea,
+    hosts=("gitea.com", "codeberg.org"),
+    labels=("gitea", "forgejo"),
+    project="owner/name",
+    variables=("GITEA_TOKEN", "FORGEJO_TOKEN"),
+    server_variables=("GITEA_SERVER_URL", "GITEA_HOST", "FORGEJO_HOST"),
+    cli=("tea", "login", "helper", "get"),
+    cli_input="protocol=https\nhost={host}\n\n",
+    probe=("/api/v1/version", "version"),
+    check="tea login list",
+)

@@ -1,0 +1,134 @@
+"""GitHub, and GitHub Enterprise Server: REST, API version 2022-11-28.
+
+https://docs.github.com/en/rest/issues/issues#list-repository-issues
+
+``GET /repos/{owner}/{repo}/issues`` with ``state=all``, ``sort=updated``, ``direction=asc``, ``since``,
+``per_page`` (100 at most) and ``page``; the header Link names the next and the last page. An item's fields:
+``number``, ``title``, ``body`` (null when empty), ``state`` (open, closed), ``labels`` (objects with
+``name``, or texts), ``assignees`` and ``user`` with ``login`` (null for a deleted account), ``created_at``,
+``updated_at``, ``closed_at``, ``html_url``. The listing holds pull requests too: they have ``pull_request``,
+whose ``merged_at`` is null until they are merged. Which issues one closes stands in its body:
+https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
+
+Not mapped: comments, milestones, reactions, sub-issues, links made by hand in the sidebar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from gitrag.trackers.base import Order, Page, Place, Registration, Setting
+from gitrag.trackers.fields import Json, MalformedError, names, objects, part, required, text, when
+from gitrag.trackers.http import Answer, Http
+from gitrag.trackers.issue import Issue, Status, find_references
+from gitrag.trackers.paging import Walk
+
+_PAGE = 100
+_API = "https://api.github.com"
+_CLOSES = re.compile(
+    r"(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+"
+    r"(?:(?P<repository>[\w.-]+/[\w.-]+)?#|https?://[^\s/]+/(?P<linked>[\w.-]+/[\w.-]+)/issues/)(?P<number>\d+)"
+)
+
+
+class GitHub:
+    """A repository's issues."""
+
+    order = Order.ASCENDING
+
+    def __init__(self, setting: Setting) -> None:
+        place, secret = setting.place, setting.secret
+        self._project = place.project
+        self._http = Http(
+            Place(place.tracker, api_of(place.base), place.project),
+            f"Bearer {secret.value}" if secret else "",
+            check=TRACKER.check,
+            note=setting.note,
+        )
+
+    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+        """Give a page; see `gitrag.trackers.base.Tracker`."""
+        walk = Walk.start(since, cursor)
+        params: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc"}
+        params |= {"per_page": _PAGE, "page": walk.page}
+        if walk.bound:
+            params["since"] = walk.bound
+        answer = self._http.get(f"/repos/{self._project}/issues", params)
+        try:
+            found = objects(answer.data, "the answer")
+            more = answer.link("next") is not None and bool(found)
+            return Page(
+                issues=tuple(to_issue(item) for item in found if not item.get("pull_request")),
+                cursor=walk.next(when(found[-1], "updated_at")) if more else None,
+                total=_total(answer, len(found)) if cursor is None else None,
+                merged=tuple(closed_by_merged(found, self._project)),
+                at=answer.at,
+            )
+        except MalformedError as error:
+            raise self._http.malformed(error) from error
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+
+def to_issue(item: Json) -> Issue:
+    """Make an issue of the listing's item."""
+    number, title, body = required(item, "number"), text(item, "title"), text(item, "body")
+    return Issue(
+        id=number,
+        title=title,
+        status=Status.CLOSED if text(item, "state") == "closed" else Status.OPEN,
+        labels=names(item, "labels", "name"),
+        assignees=names(item, "assignees", "login"),
+        author=text(part(item, "user"), "login"),
+        created=when(item, "created_at"),
+        updated=when(item, "updated_at"),
+        closed=when(item, "closed_at"),
+        url=text(item, "html_url"),
+        tracker=TRACKER.name,
+        references=find_references(number, title, body),
+        body=body,
+    )
+
+
+def closed_by_merged(found: Iterable[Json], project: str) -> Iterable[str]:
+    """Give the numbers of the issues that the merged pull requests among the items say they close."""
+    for item in found:
+        if text(part(item, "pull_request"), "merged_at"):
+            for mention in _CLOSES.finditer(text(item, "body")):
+                other = mention["repository"] or mention["linked"] or project
+                if other.lower() == project.lower():
+                    yield mention["number"]
+
+
+def api_of(base: str) -> str:
+    """Give the address of a server's REST interface; Enterprise Server has it under ``/api/v3``."""
+    if urlsplit(base).hostname in TRACKER.hosts:
+        return _API
+    return base if base.endswith("/api/v3") else f"{base}/api/v3"
+
+
+def _total(answer: Answer, found: int) -> int | None:
+    """Give how many items there are; with several pages only the last one's number is known."""
+    last = answer.link("last")
+    page = (last or {}).get("page", "")
+    return int(page) * _PAGE if page.isdigit() else (found if last is None else None)
+
+
+TRACKER = Registration(
+    name="github",
+    open=GitHub,
+    hosts=("github.com", "api.github.com", "ssh.github.com"),
+    labels=("github",),
+    project="owner/name",
+    variables=("GH_TOKEN", "GITHUB_TOKEN"),
+    other_variables=("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"),
+    server_variables=("GH_HOST",),
+    cli=("gh", "auth", "token", "--hostname", "{host}"),
+    probe=("/api/v3/meta", "x-github-request-id"),
+    check="gh auth status",
+)

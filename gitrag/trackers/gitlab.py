@@ -1,0 +1,100 @@
+"""GitLab: REST, version 4.
+
+https://docs.gitlab.com/api/issues/#list-project-issues
+
+``GET /api/v4/projects/{id}/issues`` (the id is the path, percent-encoded) with ``scope=all``,
+``order_by=updated_at``, ``sort=asc``, ``updated_after``, ``per_page`` (100 at most) and ``page``; the header
+``X-Next-Page`` is empty on the last page, ``X-Total`` is left out above 10,000
+(https://docs.gitlab.com/api/rest/#pagination-response-headers). An item's fields: ``iid``, ``title``,
+``description``, ``state`` (opened, closed), ``labels`` (texts), ``assignees`` and ``author`` with
+``username``, ``created_at``, ``updated_at``, ``closed_at``, ``web_url``. Merge requests are another listing.
+
+Not mapped: comments, milestones, weights, linked issues and merge requests (a call an issue).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from urllib.parse import quote
+
+from gitrag.trackers.base import Order, Page, Place, Registration, Setting
+from gitrag.trackers.fields import Json, MalformedError, names, objects, part, required, text, when
+from gitrag.trackers.http import Http
+from gitrag.trackers.issue import Issue, Status, find_references
+from gitrag.trackers.paging import Walk
+
+_PAGE = 100
+
+
+class GitLab:
+    """A project's issues."""
+
+    order = Order.ASCENDING
+
+    def __init__(self, setting: Setting) -> None:
+        place, secret = setting.place, setting.secret
+        self._path = f"/projects/{quote(place.project, safe='')}/issues"
+        self._http = Http(
+            Place(place.tracker, f"{place.base}/api/v4", place.project),
+            f"Bearer {secret.value}" if secret else "",
+            check=TRACKER.check,
+            note=setting.note,
+        )
+
+    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+        """Give a page; see `gitrag.trackers.base.Tracker`."""
+        walk = Walk.start(since, cursor)
+        params: dict[str, str | int] = {"scope": "all", "order_by": "updated_at", "sort": "asc"}
+        params |= {"per_page": _PAGE, "page": walk.page}
+        if walk.bound:
+            params["updated_after"] = walk.bound
+        answer = self._http.get(self._path, params)
+        try:
+            found = objects(answer.data, "the answer")
+            more = bool(answer.headers.get("x-next-page", "").strip()) and bool(found)
+            total = answer.headers.get("x-total", "")
+            return Page(
+                issues=tuple(_to_issue(item) for item in found),
+                cursor=walk.next(when(found[-1], "updated_at")) if more else None,
+                total=int(total) if total.isdigit() else None,
+                at=answer.at,
+            )
+        except MalformedError as error:
+            raise self._http.malformed(error) from error
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+
+def _to_issue(item: Json) -> Issue:
+    number, title, body = required(item, "iid"), text(item, "title"), text(item, "description")
+    return Issue(
+        id=number,
+        title=title,
+        status=Status.CLOSED if text(item, "state") == "closed" else Status.OPEN,
+        labels=names(item, "labels", "name"),
+        assignees=names(item, "assignees", "username"),
+        author=text(part(item, "author"), "username"),
+        created=when(item, "created_at"),
+        updated=when(item, "updated_at"),
+        closed=when(item, "closed_at"),
+        url=text(item, "web_url"),
+        tracker=TRACKER.name,
+        references=find_references(number, title, body),
+        body=body,
+    )
+
+
+TRACKER = Registration(
+    name="gitlab",
+    open=GitLab,
+    hosts=("gitlab.com", "altssh.gitlab.com"),
+    labels=("gitlab",),
+    project="group/name",
+    variables=("GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN"),
+    server_variables=("GITLAB_HOST", "GITLAB_URI", "GL_HOST"),
+    cli=("glab", "config", "get", "token", "--host", "{host}"),
+    probe=("/api/v4/version", "x-gitlab-meta"),
+    check="glab auth status",
+)

@@ -1,0 +1,293 @@
+"""One engine for the trackers that speak HTTP: retries, rate limits, redirects, time limits, what went wrong.
+
+The token travels in the header Authorization alone, which is dropped on the way to another origin.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from gitrag import __version__
+from gitrag.errors import NetworkError
+from gitrag.trackers.base import Place, TrackerAuthError, TrackerError, TrackerSetupError
+from gitrag.trackers.fields import MalformedError
+
+if TYPE_CHECKING:
+    import httpx2
+    import tenacity
+
+RETRIES = 3
+WAIT_CAP_S = 60.0
+"""A server that asks for a longer pause gets no second call: the sync fails, and says until when."""
+
+_FIRST_WAIT_S = 1.0
+_CONNECT_TIMEOUT_S = 5.0
+_READ_TIMEOUT_S = 30.0
+"""GitHub gives up on a request after 10 s; a page of Jira may take as long."""
+
+_ANSWER_BYTES = 256 * 1024 * 1024
+"""100 issues of a megabyte, escaped: more is no page of issues."""
+
+_REDIRECTS = 5
+_RATE_LIMITED = 429
+_TOO_EARLY = frozenset({408, 425})
+_SUCCESS = range(200, 300)
+_SERVER_ERRORS = range(500, 600)
+_LATER_S = 10_000_000_000
+"""Seconds since 1970 are smaller until the year 2286; above it stand milliseconds."""
+
+UNREACHABLE = "Network unreachable — sync skipped."
+AUTH_FAILED = "Tracker authentication failed — check `{command}`."
+
+Params = Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answered.
+
+    Attributes:
+        data: The JSON.
+        headers: By lower-case name.
+    """
+
+    data: Any
+    headers: Mapping[str, str] = field(repr=False)
+
+    @property
+    def at(self) -> datetime | None:
+        """The server's clock."""
+        return _http_date(self.headers.get("date", ""))
+
+    def link(self, relation: str) -> Mapping[str, str] | None:
+        """Return the query of the page that the header Link (RFC 8288) names so; None where it names none."""
+        for url, parameters in re.findall(r"<([^<>]*)>([^<]*)", self.headers.get("link", "")):
+            if re.search(rf';\s*rel\s*=\s*"?[^"]*\b{relation}\b', parameters):
+                return {key: values[-1] for key, values in parse_qs(urlsplit(url).query).items()}
+        return None
+
+
+class _Passing(Exception):  # noqa: N818  # an answer that may be another a little later
+    def __init__(self, what: str, wait_s: float | None = None) -> None:
+        super().__init__(what)
+        self.wait_s = wait_s
+
+
+class Http:
+    """Calls to one tracker.
+
+    Args:
+        place: Where it is.
+        authorization: The header's value; empty for none.
+        check: The command that shows what is wrong with the token.
+        note: Called with what is being waited for.
+        meaning: Gives the status that an answer stands for, where the body says what the status does not.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        authorization: str,
+        *,
+        check: str,
+        note: Callable[[str], None],
+        meaning: Callable[[int, bytes], int] = lambda status, _content: status,
+    ) -> None:
+        import httpx2
+
+        self.place = place
+        self._check = check
+        self._note = note
+        self._meaning = meaning
+        self._authorized = bool(authorization)
+        headers = {"User-Agent": f"gitrag/{__version__}", "Accept": "application/json"}
+        if authorization:
+            headers["Authorization"] = authorization
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # else a line a request
+        try:
+            self._client = httpx2.Client(
+                headers=headers,
+                timeout=httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S),
+                max_redirects=_REDIRECTS,
+            )
+        except (ImportError, ValueError) as error:  # a proxy of the environment that httpx2 cannot use
+            raise NetworkError(UNREACHABLE, f"The proxy of the environment: {error}") from error
+
+    def get(self, path: str, params: Params) -> Answer:
+        """Ask for a page.
+
+        Raises:
+            TrackerError: The server refuses, or fails again and again.
+            NetworkError: There is no way to it.
+        """
+        import httpx2
+
+        url = httpx2.URL(self.place.base + path, params={**params})
+        return self._call("GET", url, None)
+
+    def post(self, path: str, body: Any) -> Answer:
+        """Send a question as JSON; errors as of `get`."""
+        import httpx2
+
+        return self._call("POST", httpx2.URL(self.place.base + path), body)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._client.close()
+
+    def malformed(self, error: MalformedError) -> TrackerError:
+        """Say that the server answered, but not what it should."""
+        return TrackerError(
+            f"{self.place.tracker} answered with something else than issues: {error}.",
+            f"Is {self.place.base} the right address? `gitrag issues status` shows it.",
+        )
+
+    def _call(self, method: str, url: httpx2.URL, body: Any) -> Answer:
+        import httpx2
+        import tenacity
+
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_Passing),
+            stop=tenacity.stop_after_attempt(RETRIES + 1),
+            wait=wait_s,
+            before_sleep=self._say_waiting,
+            reraise=True,
+        )
+        try:
+            return retrying(self._once, method, url, body)
+        except _Passing as error:
+            raise TrackerError(
+                f"{self.place.tracker} {error}, {RETRIES + 1} times in a row.",
+                "What was written so far stays; the next sync goes on from there.",
+            ) from error
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            raise NetworkError(UNREACHABLE, f"No way to {url.host}: {_said(error)}.") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise TrackerError(f"{self.place.tracker} cannot be asked: {_said(error)}.") from error
+
+    def _once(self, method: str, url: httpx2.URL, body: Any) -> Answer:
+        import httpx2
+
+        try:
+            follow = method == "GET"  # a redirected POST would become a GET
+            with self._stream(method, url, body, follow=follow) as response:
+                content = bytearray()
+                for block in response.iter_bytes():
+                    content += block
+                    if len(content) > _ANSWER_BYTES:
+                        raise TrackerError(f"{self.place.tracker} answered with over {_ANSWER_BYTES} bytes.")
+        except (httpx2.ReadTimeout, httpx2.WriteTimeout, httpx2.PoolTimeout) as error:
+            raise _Passing("did not answer in time") from error
+        except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError) as error:
+            raise _Passing("broke the connection off") from error
+        except httpx2.DecodingError as error:
+            raise _Passing("sent a damaged answer") from error
+        self._judge(self._meaning(response.status_code, bytes(content)), response.headers)
+        try:
+            data = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            if "html" in response.headers.get("content-type", ""):
+                raise self.malformed(MalformedError("it is a web page")) from error
+            raise _Passing("sent an answer that is cut short") from error
+        return Answer(data, {key.lower(): value for key, value in response.headers.items()})
+
+    def _stream(self, method: str, url: httpx2.URL, body: Any, *, follow: bool) -> Any:
+        if body is None:
+            return self._client.stream(method, url, follow_redirects=follow)
+        return self._client.stream(method, url, json=body, follow_redirects=follow)
+
+    def _judge(self, status: int, headers: Mapping[str, str]) -> None:
+        """Raise what a status other than success means."""
+        if status in _SUCCESS:
+            return
+        pause = pause_s(headers, time.time())
+        limited = status == _RATE_LIMITED or (
+            status in {401, 403} and (headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers)
+        )
+        if (limited or status in _SERVER_ERRORS) and pause is not None and pause > WAIT_CAP_S:
+            raise self._limited(pause)
+        if limited:
+            raise _Passing(f"answered {status}: too many requests", pause)
+        if status in _SERVER_ERRORS or status in _TOO_EARLY:
+            raise _Passing(f"answered {status}", pause)
+        if status in {401, 403}:
+            hint = "" if self._authorized else "No token was sent. "
+            raise TrackerAuthError(
+                AUTH_FAILED.format(command=self._check.format(host=urlsplit(self.place.base).hostname)),
+                f"{hint}{self.place.base} answered {status}; `gitrag issues status` names the token.",
+            )
+        if status in {404, 410}:
+            raise TrackerSetupError(
+                f"{self.place.tracker} at {self.place.base} has no issues of {self.place.project}"
+                f" that {'this token' if self._authorized else 'everybody'} may see.",
+                "A wrong name, a private project, or issues switched off? `gitrag issues status` shows it.",
+            )
+        raise TrackerError(f"{self.place.tracker} answered {status}.", self.place.base)
+
+    def _limited(self, pause: float) -> TrackerError:
+        until = datetime.fromtimestamp(time.time() + pause, tz=UTC).strftime("%H:%M UTC")
+        more = "" if self._authorized else " A token allows many more."
+        return TrackerError(
+            f"{self.place.tracker} allows no more requests until {until}.",
+            f"Sync again then: it goes on from where it is.{more}",
+        )
+
+    def _say_waiting(self, state: tenacity.RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        pause = state.next_action.sleep if state.next_action else 0.0
+        self._note(f"{self.place.tracker} {error}; again in {pause:.0f} s")
+
+
+def wait_s(state: tenacity.RetryCallState) -> float:
+    """Say how long to wait before the next call: what the server asked for, else 1, 2, 4 seconds."""
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, _Passing) and error.wait_s is not None:
+        return error.wait_s
+    return float(_FIRST_WAIT_S * 2 ** (state.attempt_number - 1))
+
+
+def pause_s(headers: Mapping[str, str], now: float) -> float | None:
+    """Say how long a server asks to be left alone, in seconds; None when it does not say.
+
+    Retry-After is RFC 9110's, seconds or a date. GitHub and Jira say in X-RateLimit-Reset, GitLab in
+    RateLimit-Reset when calls count anew: seconds since 1970 (Linear: milliseconds), at Jira a date.
+    """
+    after = headers.get("retry-after", "").strip()
+    if after:
+        if after.isdigit():
+            return float(after[:9])
+        at = _http_date(after)
+        return None if at is None else max(0.0, at.timestamp() - now)
+    if headers.get("x-ratelimit-remaining", "0") != "0":
+        return None
+    for name in ("x-ratelimit-reset", "ratelimit-reset", "x-ratelimit-requests-reset"):
+        reset = headers.get(name, "").strip()
+        if reset.isdigit():
+            seconds = float(reset[:15])
+            return max(0.0, (seconds / 1000 if seconds > _LATER_S else seconds) - now)
+        try:
+            return max(0.0, datetime.fromisoformat(reset).timestamp() - now)
+        except ValueError:
+            continue
+    return None
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _said(error: Exception) -> str:
+    return str(error).rstrip(".") or type(error).__name__

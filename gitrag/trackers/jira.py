@@ -1,0 +1,195 @@
+"""Jira, Cloud and Data Center: REST, version 2, whose descriptions are wiki text; version 3's are read too.
+
+``GET /rest/api/2/serverInfo`` says which it is (``deploymentType``: Cloud, or Server) and its clock
+(``serverTime``).
+
+Cloud: https://developer.atlassian.com/cloud/jira/platform/rest/v2/api-group-issue-search/
+``GET /rest/api/2/search/jql`` with ``jql``, ``fields``, ``maxResults`` and ``nextPageToken``; the answer has
+``issues`` and, but on the last page, ``nextPageToken``. It does not say how many there are.
+
+Data Center: https://developer.atlassian.com/server/jira/platform/rest/ (search)
+``GET /rest/api/2/search`` with ``startAt`` in its place; the answer has ``total`` and ``issues``.
+
+An issue has ``key`` and ``fields``: ``summary``, ``description``, ``status`` with ``name`` and
+``statusCategory.key`` (new, indeterminate, done), ``labels``, ``assignee``, ``creator`` (``displayName``;
+Data Center: ``name``), ``created``, ``updated``, ``resolutiondate``, and ``issuelinks``: a link has
+``type.outward`` ("blocks") with ``outwardIssue.key``, or ``type.inward`` ("is blocked by") with
+``inwardIssue.key``.
+
+JQL compares times to the minute, in the time zone of the user's profile; "-90m", minutes before now, has no
+zone. Not mapped: comments, sprints, priorities, custom fields, attachments.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from gitrag.trackers.adf import to_markdown
+from gitrag.trackers.base import Order, Page, Registration, Setting
+from gitrag.trackers.fields import (
+    Json,
+    MalformedError,
+    as_object,
+    items,
+    names,
+    number,
+    objects,
+    part,
+    required,
+    text,
+    when,
+)
+from gitrag.trackers.http import Http
+from gitrag.trackers.issue import Issue, Status, find_references, read_moment
+
+_PAGE = 100
+_FIELDS = "summary,description,status,labels,assignee,creator,created,updated,resolutiondate,issuelinks"
+_LAG = timedelta(minutes=5)
+"""Cloud's search may be behind by a little; asking for some minutes more costs unchanged issues."""
+
+_OVERLAP = 10
+"""Issues that are asked for again on the next page of a Data Center: so many updates in between shift the
+pages without an issue slipping through."""
+
+
+class Jira:
+    """A project's issues."""
+
+    order = Order.ASCENDING
+
+    def __init__(self, setting: Setting) -> None:
+        self._place = setting.place
+        self._http = Http(
+            setting.place,
+            _authorization(setting),
+            check=TRACKER.check,
+            note=setting.note,
+        )
+        self._server: Json | None = None
+
+    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+        """Give a page; see `gitrag.trackers.base.Tracker`."""
+        try:
+            if self._server is None:
+                self._server = as_object(self._http.get("/rest/api/2/serverInfo", {}).data, "the answer")
+            at = _clock(self._server)
+            params: dict[str, str | int] = {
+                "jql": self._jql(since, at),
+                "fields": _FIELDS,
+                "maxResults": _PAGE,
+            }
+            if text(self._server, "deploymentType").lower() == "cloud":
+                return self._token_page(params, cursor)
+            return self._numbered_page(params, int(cursor or "0"))
+        except MalformedError as error:
+            raise self._http.malformed(error) from error
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+    def _token_page(self, params: dict[str, str | int], cursor: str | None) -> Page:
+        answer = self._http.get(
+            "/rest/api/2/search/jql", params | ({"nextPageToken": cursor} if cursor else {})
+        )
+        data = as_object(answer.data, "the answer")
+        found = self._issues(data)
+        following = text(data, "nextPageToken")
+        total = len(found) if not cursor and not following else None
+        return Page(found, cursor=following or None, total=total, at=answer.at)
+
+    def _numbered_page(self, params: dict[str, str | int], start: int) -> Page:
+        answer = self._http.get("/rest/api/2/search", params | {"startAt": start})
+        data = as_object(answer.data, "the answer")
+        found = self._issues(data)
+        total = number(data, "total")
+        end = start + len(found)
+        more = bool(found) and end < total
+        following = end - min(_OVERLAP, len(found) // 2)
+        return Page(found, cursor=str(following) if more else None, total=total, at=answer.at)
+
+    def _issues(self, data: Json) -> tuple[Issue, ...]:
+        return tuple(self._to_issue(item) for item in objects(data.get("issues"), "issues"))
+
+    def _jql(self, since: datetime | None, at: datetime) -> str:
+        bound = ""
+        if since is not None:
+            minutes = max(0, math.ceil((at - since + _LAG) / timedelta(minutes=1)))
+            bound = f' AND updated >= "-{minutes}m"'
+        return f'project = "{self._place.project}"{bound} ORDER BY updated ASC, key ASC'
+
+    def _to_issue(self, item: Json) -> Issue:
+        key, fields = required(item, "key"), part(item, "fields")
+        title, body = text(fields, "summary"), _description(fields.get("description"))
+        blocks, blocked_by = _links(fields)
+        return Issue(
+            id=key,
+            title=title,
+            status=_status(part(fields, "status")),
+            labels=names(fields, "labels", "name"),
+            assignees=names({"all": [part(fields, "assignee")]}, "all", "name", "displayName"),
+            author=_person(part(fields, "creator")),
+            created=when(fields, "created"),
+            updated=when(fields, "updated"),
+            closed=when(fields, "resolutiondate"),
+            url=f"{self._place.base}/browse/{key}",
+            tracker=TRACKER.name,
+            references=find_references(key, title, body, blocks=blocks, blocked_by=blocked_by),
+            body=body,
+        )
+
+
+def _authorization(setting: Setting) -> str:
+    """Give Cloud's basic authentication where an account is named, else Data Center's personal token."""
+    if setting.secret is None:
+        return ""
+    account = next((found for name in _ACCOUNTS if (found := setting.environ.get(name))), "")
+    if not account:
+        return f"Bearer {setting.secret.value}"
+    return "Basic " + base64.b64encode(f"{account}:{setting.secret.value}".encode()).decode()
+
+
+def _clock(server: Json) -> datetime:
+    told = when(server, "serverTime")
+    return read_moment(told) if told else datetime.now(UTC)
+
+
+def _description(value: Any) -> str:
+    return to_markdown(value) if isinstance(value, dict) else text({"description": value}, "description")
+
+
+def _status(status: Json) -> Status:
+    if text(part(status, "statusCategory"), "key") == "done":
+        return Status.CLOSED
+    return Status.DRAFT if text(status, "name").lower() == "draft" else Status.OPEN
+
+
+def _person(person: Json) -> str:
+    return text(person, "name") or text(person, "displayName")
+
+
+def _links(fields: Json) -> tuple[list[str], list[str]]:
+    blocks, blocked_by = [], []
+    for link in (as_object(each, "issuelinks") for each in items(fields, "issuelinks")):
+        kind = part(link, "type")
+        outward, inward = part(link, "outwardIssue"), part(link, "inwardIssue")
+        if outward and text(kind, "outward").lower() == "blocks":
+            blocks.append(required(outward, "key"))
+        if inward and text(kind, "inward").lower() == "is blocked by":
+            blocked_by.append(required(inward, "key"))
+    return blocks, blocked_by
+
+
+_ACCOUNTS = ("JIRA_EMAIL", "JIRA_USER", "JIRA_USERNAME")
+
+TRACKER = Registration(
+    name="jira",
+    open=Jira,
+    labels=("jira",),
+    project="PROJ",
+    variables=("JIRA_API_TOKEN", "JIRA_TOKEN", "JIRA_PAT"),
+    server_variables=("JIRA_URL", "JIRA_SERVER", "JIRA_BASE_URL"),
+)

@@ -1,0 +1,157 @@
+"""Linear: GraphQL.
+
+https://linear.app/developers/graphql and its schema (Query.issues, Issue, IssueFilter)
+
+``issues(first, after, filter, orderBy: updatedAt, includeArchived)`` gives ``nodes`` and ``pageInfo`` with
+``hasNextPage`` and ``endCursor``; the latest update comes first. A node's fields: ``identifier``, ``title``,
+``description`` (Markdown), ``url``, ``createdAt``, ``updatedAt``, ``completedAt``, ``canceledAt``,
+``state.type`` (triage, backlog, unstarted, started, completed, canceled, duplicate), ``labels.nodes.name``,
+``assignee`` and ``creator`` with ``displayName``, ``relations.nodes`` (``type`` blocks, with
+``relatedIssue``) and ``inverseRelations.nodes`` (with ``issue``). What failed stands in
+``errors``, by ``extensions.code``: RATELIMITED (with status 400), AUTHENTICATION_ERROR.
+
+Not mapped: comments, projects, cycles, priorities, estimates.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerError, TrackerSetupError
+from gitrag.trackers.fields import Json, MalformedError, as_object, names, objects, part, required, text, when
+from gitrag.trackers.http import Http
+from gitrag.trackers.issue import Issue, Status, find_references, show_moment
+
+_PAGE = 50
+"""A query may cost 10,000 points; an issue with its lists costs some 100."""
+
+_QUERY = """
+query Issues($first: Int!, $after: String, $filter: IssueFilter) {
+  issues(first: $first, after: $after, filter: $filter, orderBy: updatedAt, includeArchived: true) {
+    nodes {
+      identifier title description url createdAt updatedAt completedAt canceledAt
+      state { type }
+      labels(first: 25) { nodes { name } }
+      assignee { displayName }
+      creator { displayName }
+      relations(first: 25) { nodes { type relatedIssue { identifier } } }
+      inverseRelations(first: 25) { nodes { type issue { identifier } } }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+_DONE = {"completed", "canceled", "duplicate"}
+_API_KEY = "lin_api_"
+
+
+class Linear:
+    """A team's issues."""
+
+    order = Order.ANY
+
+    def __init__(self, setting: Setting) -> None:
+        self._place = setting.place
+        token = setting.secret.value if setting.secret else ""
+        self._http = Http(
+            setting.place,
+            token if token.startswith(_API_KEY) or not token else f"Bearer {token}",
+            check=TRACKER.check,
+            note=setting.note,
+            meaning=_meaning,
+        )
+
+    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+        """Give a page; see `gitrag.trackers.base.Tracker`."""
+        wanted: dict[str, Any] = {"team": {"key": {"eq": self._place.project}}}
+        if since:
+            wanted["updatedAt"] = {"gte": show_moment(since)}
+        variables = {"first": _PAGE, "after": cursor, "filter": wanted}
+        answer = self._http.post("/graphql", {"query": _QUERY, "variables": variables})
+        try:
+            data = as_object(answer.data, "the answer")
+            if data.get("errors"):
+                said = "; ".join(text(error, "message") for error in objects(data["errors"], "errors"))
+                raise TrackerError(f"{TRACKER.name} refuses the question: {said}.")
+            connection = part(part(data, "data"), "issues")
+            info = part(connection, "pageInfo")
+            found = tuple(_to_issue(item) for item in objects(connection.get("nodes"), "nodes"))
+            more = required(info, "endCursor") if info.get("hasNextPage") else None
+            if not found and cursor is None and since is None:
+                self._must_exist()
+            total = len(found) if cursor is None and more is None else None
+            return Page(found, cursor=more, total=total, at=answer.at)
+        except MalformedError as error:
+            raise self._http.malformed(error) from error
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+    def _must_exist(self) -> None:
+        """Tell a team without issues from one that is not there: the filter does not."""
+        question = "query Team($filter: TeamFilter) { teams(filter: $filter) { nodes { key } } }"
+        wanted = {"key": {"eq": self._place.project}}
+        answer = self._http.post("/graphql", {"query": question, "variables": {"filter": wanted}})
+        teams = part(part(as_object(answer.data, "the answer"), "data"), "teams")
+        if not objects(teams.get("nodes"), "nodes"):
+            raise TrackerSetupError(
+                f'{TRACKER.name} has no team "{self._place.project}" that this token may see.',
+                "git config gitrag.trackerProject ENG",
+            )
+
+
+def _to_issue(item: Json) -> Issue:
+    key, title, body = required(item, "identifier"), text(item, "title"), text(item, "description")
+    return Issue(
+        id=key,
+        title=title,
+        status=Status.CLOSED if text(part(item, "state"), "type") in _DONE else Status.OPEN,
+        labels=names(part(item, "labels"), "nodes", "name"),
+        assignees=tuple(filter(None, [text(part(item, "assignee"), "displayName")])),
+        author=text(part(item, "creator"), "displayName"),
+        created=when(item, "createdAt"),
+        updated=when(item, "updatedAt"),
+        closed=when(item, "completedAt") or when(item, "canceledAt"),
+        url=text(item, "url"),
+        tracker=TRACKER.name,
+        references=find_references(
+            key,
+            title,
+            body,
+            blocks=_blocking(part(item, "relations"), "relatedIssue"),
+            blocked_by=_blocking(part(item, "inverseRelations"), "issue"),
+        ),
+        body=body,
+    )
+
+
+def _blocking(relations: Json, other: str) -> list[str]:
+    return [
+        required(part(relation, other), "identifier")
+        for relation in objects(relations.get("nodes") or [], "nodes")
+        if text(relation, "type") == "blocks"
+    ]
+
+
+def _meaning(status: int, content: bytes) -> int:
+    """Give the status that an answer stands for: GraphQL says in the body what went wrong."""
+    try:
+        errors = json.loads(content)["errors"]
+        codes = {error["extensions"]["code"] for error in errors}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return status
+    if "RATELIMITED" in codes:
+        return 429
+    return 401 if "AUTHENTICATION_ERROR" in codes else status
+
+
+TRACKER = Registration(
+    name="linear",
+    open=Linear,
+    hosts=("api.linear.app",),
+    project="ENG",
+    variables=("LINEAR_API_KEY", "LINEAR_TOKEN"),
+)

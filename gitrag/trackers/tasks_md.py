@@ -1,0 +1,152 @@
+"""tasks.md: the check boxes beside a spec, ``docs/specs/{spec}/tasks.md``.
+
+A task is an outermost ``- [ ] …`` or ``- [x] …``; what is indented below it, smaller tasks too, is its body.
+Its id is ``tasks-{spec}-{N}``: the number it begins with (``1.2``) where all of the file have one of their
+own, else its place in the file. Nobody notes who made a task, or when: the file's times say nothing in git.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from gitrag.trackers.base import Order, Page, Registration, Setting
+from gitrag.trackers.issue import Issue, Status, find_references
+
+PLACES = ("docs/specs", "openspec/specs", "openspec/changes", "specs", ".kiro/specs")
+NAME = "tasks.md"
+_LARGEST_BYTES = 1024 * 1024
+
+_TASK = re.compile(r"^(?P<indent>[ \t]*)[-*+] \[(?P<mark>[ xX~-])\] +(?P<text>.*?)\s*$")
+_NUMBER = re.compile(r"^\**(?P<number>T?\d+(?:\.\d+)*)\**[.):]?\**\s+(?P<rest>.+)$")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_SPEC = re.compile(r"(?i)^spec-\d{4}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A check box.
+
+    Attributes:
+        number: What it begins with, ``1.2``; empty for nothing.
+        title: The rest of its line.
+        done: Whether it is checked, or struck off.
+        body: The lines below it, as they are.
+    """
+
+    number: str
+    title: str
+    done: bool
+    body: str
+
+
+class TasksMd:
+    """The tasks of a repository's specs."""
+
+    order = Order.WHOLE
+
+    def __init__(self, setting: Setting) -> None:
+        self._root = setting.root
+
+    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+        """Give all tasks; see `gitrag.trackers.base.Tracker`."""
+        del since, cursor
+        issues: list[Issue] = []
+        odd: list[str] = []
+        for path in task_files(self._root):
+            shown = path.relative_to(self._root).as_posix()
+            try:
+                text = path.read_bytes().decode("utf-8", "replace")
+            except OSError as error:
+                odd.append(f"{shown} cannot be read: {error.strerror}")
+                continue
+            issues += to_issues(text, path.parent.name, shown)
+        return Page(tuple(issues), total=len(issues), odd=tuple(odd))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def task_files(root: Path) -> Iterator[Path]:
+    """Give every tasks.md beside a spec, in order; what lies behind a link is not the repository's."""
+    for place in PLACES:
+        for path in sorted((root / place).glob(f"*/{NAME}")):
+            if any(
+                parent.is_symlink()
+                for parent in path.parents
+                if parent.is_relative_to(root) and parent != root
+            ):
+                continue
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST_BYTES:
+                yield path
+
+
+def to_issues(content: str, spec: str, path: str) -> list[Issue]:
+    """Give a file's tasks as issues."""
+    tasks = list(parse_tasks(content))
+    numbers = [task.number for task in tasks]
+    own = all(numbers) and len(set(numbers)) == len(numbers)
+    named = f"SPEC-{spec[5:9]}" if _SPEC.match(spec) else ""
+    issues = []
+    for place, task in enumerate(tasks, 1):
+        task_id = f"tasks-{_plain(spec)}-{task.number if own else place}"
+        issues.append(
+            Issue(
+                id=task_id,
+                title=task.title,
+                status=Status.CLOSED if task.done else Status.OPEN,
+                labels=(),
+                assignees=(),
+                author="",
+                created="",
+                updated="",
+                closed="",
+                url=path,
+                tracker=TRACKER.name,
+                references=find_references(task_id, f"{named} {task.title}", task.body),
+                body=task.body,
+            )
+        )
+    return issues
+
+
+def parse_tasks(content: str) -> Iterator[Task]:
+    """Give the outermost check boxes of a Markdown text, and what lies below each."""
+    lines = content.splitlines(keepends=True)
+    found: list[tuple[int, re.Match[str]]] = []
+    fenced = False
+    for number, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and (task := _TASK.match(line)):
+            found.append((number, task))
+    if not found:
+        return
+    outermost = min(len(task["indent"].expandtabs(4)) for _, task in found)
+    for number, task in found:
+        if len(task["indent"].expandtabs(4)) > outermost:
+            continue
+        body = []
+        for line in lines[number + 1 :]:
+            if line.strip() and len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip()) <= outermost:
+                break
+            body.append(line)
+        numbered = _NUMBER.match(task["text"])
+        yield Task(
+            number=numbered["number"] if numbered else "",
+            title=numbered["rest"] if numbered else task["text"],
+            done=task["mark"] != " ",
+            body="".join(body).strip("\r\n"),
+        )
+
+
+def _plain(spec: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", spec)
+
+
+TRACKER = Registration(name="tasks-md", open=TasksMd)

@@ -1,0 +1,91 @@
+"""Tokens: from the environment, the vendor's program, or git's credential helper; never from a repository.
+
+A token of the environment is sent to the vendor's own host, or to one that the user named. The origin of a
+repository somebody else set up names a host too, and that one gets nothing: what the vendor's program or the
+credential helper knows is kept by host.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
+
+from gitrag.trackers.base import Place, Registration, Secret
+
+Credentials = Callable[[str], str]
+"""Gives the password that git's credential helper has for a URL; empty when it has none."""
+
+_PATIENCE_S = 10.0
+
+
+def find_secret(
+    registration: Registration, place: Place, environ: Mapping[str, str], credentials: Credentials | None
+) -> Secret | None:
+    """Return the token for a place; None where there is none.
+
+    Args:
+        registration: The tracker.
+        place: Where it is.
+        environ: The environment.
+        credentials: Asks git's credential helper; None where the user does not want that.
+    """
+    host = urlsplit(place.base).hostname or ""
+    if not host:
+        return None
+    if may_have(registration, place, environ):
+        other = () if host in registration.hosts else registration.other_variables
+        for name in (*other, *registration.variables):
+            if value := _clean(environ.get(name, "")):
+                return Secret(value, name)
+    if registration.cli and (value := _from_program(registration, host, environ)):
+        return Secret(value, registration.cli[0])
+    if credentials is not None and (value := _clean(credentials(place.base))):
+        return Secret(value, "git credential")
+    return None
+
+
+def may_have(registration: Registration, place: Place, environ: Mapping[str, str]) -> bool:
+    """Tell whether a place may be sent the environment's token."""
+    host = urlsplit(place.base).hostname or ""
+    return place.trusted or host in registration.hosts or host in named_hosts(registration, environ)
+
+
+def named_hosts(registration: Registration, environ: Mapping[str, str]) -> set[str]:
+    """Return the hosts that the user's environment names for a tracker."""
+    values = (environ.get(name, "") for name in registration.server_variables)
+    return {host for value in values if value and (host := _host(value))}
+
+
+def _host(value: str) -> str:
+    try:
+        return urlsplit(value if "://" in value else f"https://{value}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _from_program(registration: Registration, host: str, environ: Mapping[str, str]) -> str:
+    """Ask the vendor's program; without the environment's tokens, which it would give for any host."""
+    kept = {name: value for name, value in environ.items() if "TOKEN" not in name.upper()}
+    try:
+        done = subprocess.run(
+            [part.format(host=host) for part in registration.cli],
+            env=kept,
+            input=registration.cli_input.format(host=host).encode(),
+            capture_output=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    if done.returncode:
+        return ""
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    password = next((line.partition("=")[2] for line in lines if line.startswith("password=")), "")
+    return _clean(password or (lines[0] if lines and not registration.cli_input else ""))
+
+
+def _clean(value: str) -> str:
+    """Return a token that can stand in a header; what cannot is none."""
+    value = value.strip()
+    return value if value.isascii() and value.isprintable() and " " not in value else ""

@@ -1,0 +1,31 @@
+"""Call graphs of sources given in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import dedent
+
+from gitrag.callgraph.extraction import extract
+from gitrag.callgraph.resolution import LIKELY, Calls
+from gitrag.chunking.languages import language_of
+
+
+def calls_of(files: Mapping[str, str]) -> Calls:
+    """The calls among files, each by its path."""
+    return Calls(
+        {
+            path: (language_of(path) or "", extract(dedent(text).encode(), language_of(path) or ""))
+            for path, text in files.items()
+        }
+    )
+
+
+def edges_of(files: Mapping[str, str], least: float = LIKELY) -> set[str]:
+    """All calls, as ``caller -> callee``; with the path in front where there are several files."""
+    calls = calls_of(files)
+    own = [each for each, _ in calls.nodes()]
+
+    def shown(node):
+        return node.name if len(files) == 1 else f"{node.path}:{node.name}"
+
+    return {f"{shown(edge.caller)} -> {shown(edge.callee)}" for edge in calls.callees(own, least)}

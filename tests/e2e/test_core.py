@@ -1,0 +1,87 @@
+"""`gitrag core`, and what `gitrag prime` tells of it (§1.6, §1.7)."""
+
+from __future__ import annotations
+
+import json
+
+from tests.e2e.conftest import Project
+from tests.repository import Link
+
+MORE = '''"""The app."""
+
+
+class App:
+    """It."""
+
+    def run(self, port: int) -> None:
+        """Serve."""
+
+
+def _private():
+    return 1
+
+
+def main(argv):
+    """Begin."""
+'''
+
+
+def test_a_session_hears_of_core_files(project: Project):
+    project.git.commit({"src/app.py": MORE})
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    before = project.gitrag("prime").out
+    assert "Core Codebase Context" not in before
+    assert project.gitrag("core", "mark", "src/app.py", "-s", "Puts the parts together.").status == 0
+    assert project.gitrag("prime").out == (
+        before.removesuffix("\n")
+        + "\n\n## Core Codebase Context\n\n### src/app.py\nPuts the parts together.\n"
+        + "- `class App`\n- `def run(self, port: int) -> None`\n- `def _private()`\n- `def main(argv)`\n"
+    )
+    assert project.gitrag("core", "unmark", "src/app.py").status == 0
+    assert project.gitrag("prime").out == before
+
+
+def test_paths_are_of_the_repository(project: Project, tmp_path):
+    (tmp_path / "outside.py").write_text("x = 1\n")
+    project.git.write({"sub/x.py": "x = 1\n", "link.py": Link("../outside.py"), "sub/inner.py": Link("x.py")})
+    assert project.gitrag("-C", "sub", "core", "mark", "x.py").out == "Marked sub/x.py as core of project\n"
+    assert project.gitrag("-C", "sub", "core", "mark", "../client.py").out.startswith("Marked client.py ")
+    assert project.gitrag("core", "mark", "sub/inner.py").status == 0
+    for path in ("link.py", "../outside.py", "/etc/passwd", "none.py", "sub", "."):
+        done = project.gitrag("core", "mark", path)
+        assert (done.status, "There is no file" in done.err) == (2, True), path
+    rows = json.loads(project.gitrag("core", "list", "--json").out)
+    assert [row["path"] for row in rows] == ["sub/x.py", "client.py", "sub/inner.py"]
+
+
+def test_a_mark_can_be_taken_from_a_file_that_is_gone(project: Project):
+    project.gitrag("core", "mark", "client.py")
+    project.git.write({"client.py": None})
+    assert project.gitrag("core", "unmark", "client.py").status == 0
+    assert project.gitrag("core", "unmark", "client.py").status == 1
+
+
+def test_suggestions_come_with_a_reason_and_mark_nothing(project: Project):
+    project.git.commit({"rare.py": "x = 1\n", "tests/test_client.py": "y = 1\n"})
+    for turn in range(4):
+        project.git.commit(
+            {"client.py": f"x = {turn}\n", "tests/test_client.py": f"y = {turn}\n", "README.md": f"{turn}"}
+        )
+    project.git.commit({f"use_{i}.py": "from rare import f\n\n\ndef g():\n    f()\n" for i in range(3)})
+    project.git.commit({"rare.py": "def f():\n    return 1\n"})
+    project.git.commit({f"many/{i}.py": "x" for i in range(60)})
+    by_changes = project.gitrag("core", "suggest").out.splitlines()
+    assert by_changes[:2] == [
+        "client.py  changed 5 times in the last 9 commits",
+        "rare.py  changed 2 times in the last 9 commits",
+    ]
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    by_both = project.gitrag("core", "suggest").out.splitlines()
+    assert by_both[:2] == [
+        "rare.py  called from 3 files, changed 2 times in the last 9 commits",
+        "client.py  changed 5 times in the last 9 commits",
+    ]
+    assert not any(line.startswith("tests/") for line in by_both)
+    assert json.loads(project.gitrag("core", "list", "--json").out) == []
+    project.gitrag("core", "mark", "client.py")
+    assert "client.py" not in project.gitrag("core", "suggest").out

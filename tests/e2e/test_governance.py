@@ -1,0 +1,68 @@
+"""``gitrag check`` and ``gitrag related``, as commands (§3.10)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitrag.errors import NOTHING, OK
+from tests.e2e.conftest import Project
+
+ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
+
+COPY = '''
+def call_again(call, attempts=3):
+    """Call again after a failure, waiting longer each time."""
+    for attempt in range(attempts):
+        try:
+            return call()
+        except ConnectionError:
+            sleep(2 ** attempt)
+'''
+
+
+@pytest.fixture
+def own(project: Project) -> Project:
+    project.git.commit({"docs/adrs/ADR-0001-retries.md": ADR})
+    assert project.gitrag("index", "update", "--no-embed").status == OK
+    assert project.gitrag("index", "embed", "--foreground").status == OK
+    return project
+
+
+def test_a_file_is_checked_in_each_form(own):
+    done = own.gitrag("check", "client.py", "--output", "json")
+    assert done.status == OK
+    assert json.loads(done.out)["candidates"][0]["id"] == "ADR-0001"
+    assert "- **ADR-0001: Retry with backoff** (score: " in own.gitrag("check", "client.py").out
+    assert own.gitrag("check", "client.py", "-o", "text").out.startswith("ADR-0001  Retry with backoff  ")
+
+
+def test_a_path_is_relative_to_where_the_command_runs(own):
+    own.git.write({"deep/er/client.py": "def retry_with_backoff():\n    return 1\n"})
+    done = own.gitrag("-C", "deep/er", "check", "client.py")
+    assert done.out.startswith("## Check: deep/er/client.py\n")
+
+
+def test_nothing_found_is_a_status(own):
+    own.git.write({"other.py": "A = 1\n"})
+    assert own.gitrag("check", "other.py").status == NOTHING
+    done = own.gitrag("related", "pick a video transcoding library")
+    assert (done.status, done.out) == (NOTHING, "No related artifacts found — drafting from scratch\n")
+
+
+def test_what_is_related_is_told(own):
+    done = own.gitrag("related", "replace", "the retries with backoff")
+    assert "**supersedes: ADR-0001** Retry with backoff" in done.out
+    done = own.gitrag("related", "--duplicates", "retry with backoff: call again after a failure")
+    assert done.out.startswith("- **client.py** lines 1-10 `retry_with_backoff` (cosine: 0.")
+    own.git.commit({"again.py": COPY.lstrip()}, message="Call again")
+    done = own.gitrag("related", "--diff", "HEAD~1..HEAD")
+    assert "**Should this PR reference ADR-0001?**" in done.out
+    assert "`call_again` (again.py:1) is like:" in done.out
+    assert "**client.py** lines 1-10 `retry_with_backoff`" in done.out
+
+
+@pytest.mark.parametrize("arguments", [[], ["x", "--diff", "HEAD"], ["--duplicates"], ["--diff", "--stat"]])
+def test_what_makes_no_sense_is_refused(own, arguments):
+    assert own.gitrag("related", *arguments).status == 2

@@ -1,0 +1,524 @@
+"""`gitrag mcp`, driven as clients drive it: the installed command, over standard streams and over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp_types import CallToolResult
+
+from tests.e2e.conftest import GITRAG, Project, everything_in
+from tests.repository import create_repository
+
+ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
+
+TOOLS = [
+    "search_code",
+    "search",
+    "get",
+    "call_graph",
+    "index_code",
+    "reindex",
+    "status",
+    "continuity_status",
+    "prime",
+    "check",
+    "related",
+    "explore",
+    "memory_search",
+    "mark_core",
+    "list_core",
+    "unmark_core",
+]
+
+CALLS: dict[str, dict[str, Any]] = {
+    "search_code": {"query": "call again after a failure"},
+    "search": {"query": "retry with backoff"},
+    "get": {"what": "client.py:4-5"},
+    "call_graph": {"target": "retry_with_backoff"},
+    "index_code": {},
+    "reindex": {"files": ["client.py"]},
+    "status": {},
+    "continuity_status": {},
+    "prime": {},
+    "check": {"target": "client.py"},
+    "related": {"text": "retry with backoff"},
+    "explore": {"title": "Retries", "goals": "fewer failures"},
+    "memory_search": {"query": "failures"},
+    "mark_core": {"path": "client.py", "summary": "Calls others."},
+    "list_core": {},
+    "unmark_core": {"path": "client.py"},
+}
+
+
+@pytest.fixture
+def own(project: Project) -> Project:
+    project.git.commit({"docs/adrs/ADR-0001-retries.md": ADR})
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    assert project.gitrag("index", "embed", "--foreground").status == 0
+    return project
+
+
+@asynccontextmanager
+async def over_stdio(project: Project) -> AsyncIterator[Client]:
+    server = StdioServerParameters(
+        command=str(GITRAG), args=["mcp"], cwd=str(project.path), env=dict(project.gitrag.environment)
+    )
+    async with Client(server) as client:
+        yield client
+
+
+def use(project: Project, steps: Callable[[Client], Any]) -> Any:
+    """Connect, and do something with the client."""
+
+    async def run() -> Any:
+        async with over_stdio(project) as client:
+            return await steps(client)
+
+    return anyio.run(run)
+
+
+def text_of(result: CallToolResult) -> str:
+    [content] = result.content
+    assert content.type == "text"
+    assert "Traceback" not in content.text
+    return content.text
+
+
+def data_of(result: CallToolResult) -> dict[str, Any]:
+    assert not result.is_error, text_of(result)
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def test_every_tool_answers_and_only_the_protocol_is_on_stdout(own: Project):
+    """The messages are written and read here, line by line, without the SDK's client."""
+
+    def message(number: int | None, method: str, **params: Any) -> bytes:
+        said = {"jsonrpc": "2.0", "method": method, "params": params}
+        return json.dumps(said if number is None else said | {"id": number}).encode() + b"\n"
+
+    with subprocess.Popen(
+        [GITRAG, "mcp"],
+        cwd=own.path,
+        env=own.gitrag.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+
+        def ask(number: int, method: str, **params: Any) -> dict[str, Any]:
+            server.stdin.write(message(number, method, **params))
+            server.stdin.flush()
+            while (answer := json.loads(server.stdout.readline())).get("id") != number:
+                assert answer["jsonrpc"] == "2.0"
+            return answer
+
+        client = {"name": "test", "version": "1"}
+        hello = ask(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        assert hello["result"]["serverInfo"]["name"] == "gitrag"
+        server.stdin.write(message(None, "notifications/initialized"))
+        listed = ask(1, "tools/list")["result"]["tools"]
+        assert [tool["name"] for tool in listed] == TOOLS == list(CALLS)
+        for number, name in enumerate(TOOLS, start=2):
+            result = ask(number, "tools/call", name=name, arguments=CALLS[name])["result"]
+            assert not result.get("isError"), result
+            assert result["structuredContent"]
+        server.stdin.close()
+        assert server.stdout.read() == b""
+        assert server.wait() == 0
+        assert b"Traceback" not in server.stderr.read()
+
+
+def test_tools_are_described_for_agents(indexed: Project):
+    async def steps(client: Client) -> Any:
+        return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in use(indexed, steps)}
+    for name in ("search_code", "search", "index_code", "reindex", "memory_search", "check", "related"):
+        said = tools[name].description or ""
+        assert any(word in said.lower() for word in ("semantic", "vector", "embedding")), name
+    for tool in tools.values():
+        assert tool.output_schema is not None, tool.name
+        assert tool.input_schema["additionalProperties"] is False
+        assert len((tool.description or "").split()) <= 40, tool.name
+        assert tool.annotations is not None
+        assert tool.annotations.open_world_hint is False
+    reads = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
+    assert reads == set(TOOLS) - {"index_code", "reindex", "explore", "mark_core", "unmark_core"}
+    replaces = {
+        name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint
+    }
+    assert replaces == {"explore", "mark_core", "unmark_core"}
+
+
+def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
+    """§3.10, over the protocol."""
+
+    async def steps(client: Client) -> None:
+        checked = data_of(await client.call_tool("check", {"target": "client.py"}))
+        assert checked["candidates"][0]["id"] == "ADR-0001"
+        edges = data_of(await client.call_tool("related", {"text": "replace the retries with backoff"}))[
+            "edges"
+        ]
+        assert (edges[0]["id"], edges[0]["relation"]) == ("ADR-0001", "supersedes")
+        text = "retry with backoff: call again after a failure, waiting longer each time"
+        found = data_of(await client.call_tool("related", {"text": text, "mode": "duplicates"}))
+        assert found["duplicates"][0]["name"] == "retry_with_backoff"
+        review = await client.call_tool("related", {"diff": "HEAD~1..HEAD"})
+        assert "## Review: HEAD~1..HEAD" in review.content[0].text
+        both = await client.call_tool("related", {"text": "x", "diff": "HEAD"})
+        assert both.is_error
+        assert (await client.call_tool("check", {"target": "../.."})).is_error
+
+    use(own, steps)
+
+
+def test_search_code_answers_of_the_files_as_they_are(own: Project):
+    async def steps(client: Client) -> None:
+        query = {"query": "call again after a failure"}
+        clean = data_of(await client.call_tool("search_code", query))
+        head = own.git.git("rev-parse", "HEAD")
+        assert clean["freshness"]["commit"] == head
+        assert (clean["freshness"]["uncommitted_files"], clean["freshness"]["unembedded"]) == (0, 0)
+        assert clean["results"][0]["path"] == "client.py"
+        own.git.write({"circuit.py": "def open_circuit(failures):\n    '''Stop calling after failures.'''\n"})
+        result = await client.call_tool("search_code", {"query": "open_circuit"})
+        dirty = data_of(result)
+        assert dirty["freshness"]["uncommitted_files"] == 1
+        assert dirty["results"][0]["path"] == "circuit.py"
+        first = dirty["results"][0]
+        assert f"circuit.py:1-2  function open_circuit  ({first['score']:.2f} {first['via']})" in text_of(
+            result
+        )
+        lines = data_of(await client.call_tool("get", {"what": first["id"]}))
+        assert lines["text"] == first["text"]
+        own.git.commit(message="Circuit")
+        own.git.commit({"circuit.py": None})
+        gone = data_of(await client.call_tool("search_code", {"query": "open_circuit"}))
+        assert gone["freshness"]["commit"] == own.git.git("rev-parse", "HEAD")
+        assert "circuit.py" not in {each["path"] for each in gone["results"]}
+
+    use(own, steps)
+
+
+def test_an_index_made_by_another_process_is_seen(own: Project):
+    async def steps(client: Client) -> None:
+        before = data_of(await client.call_tool("status", {}))
+        own.git.commit({"more.py": "def one(): pass\n\n\ndef two(): pass\n"})
+        assert own.gitrag("index", "update", "--no-embed").status == 0
+        after = data_of(await client.call_tool("status", {}))
+        assert (after["files"], after["fresh"]) == (before["files"] + 1, True)
+        assert own.gitrag("index", "remove").status == 0
+        result = await client.call_tool("search_code", {"query": "retry_with_backoff"})
+        found = data_of(result)
+        assert found["freshness"]["notes"][0] == (
+            "RAG search unavailable, fell back to grep — consider checking MCP server status"
+        )
+        assert {each["via"] for each in found["results"]} == {"grep"}
+        indexed = await client.call_tool("index_code", {})
+        assert text_of(indexed).splitlines()[0] == "Indexed {chunks} chunks from {files} files".format(
+            **data_of(indexed)
+        )
+        again = data_of(await client.call_tool("search_code", {"query": "retry_with_backoff"}))
+        assert again["results"][0]["via"] in {"lexical", "semantic"}
+
+    use(own, steps)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        (
+            "search_code",
+            {"query": "x", "top_k": 3},
+            "unknown parameter top_k. search_code takes query, project, limit.",
+        ),
+        ("search_code", {}, "query: Field required. search_code takes query, project, limit."),
+        ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
+        ("search_code", {"query": " "}, "The query is empty. Ask in words"),
+        (
+            "search_code",
+            {"query": "x", "project": "other"},
+            'There is no project "other" here; there is project.',
+        ),
+        ("search", {"query": "x", "module": "nope"}, "No gitrag collections found for project."),
+        ("get", {"what": "../secret"}, "../secret is outside the repository."),
+        ("get", {"what": "none.py"}, "There is no text file none.py in the repository."),
+        ("index_code", {"path": "nowhere"}, "There is no nowhere."),
+        ("index_code", {"path": ".."}, ".. is in no git repository."),
+        ("explore", {"title": "x"}, "At least one context field (goals, constraints, preferences, unknowns,"),
+        ("explore", {"title": " ", "goals": "x"}, "title is required"),
+        ("mark_core", {"path": "../x.py"}, "There is no file ../x.py"),
+        ("memory_search", {"query": "?!"}, "There is no word to search for"),
+        ("call_graph", {}, "Neither target nor filter is given. Name a definition"),
+        ("call_graph", {"target": "nobody"}, "nobody"),
+        ("call_graph", {"filter": "("}, "("),
+        ("nope", {}, "Unknown tool: nope"),
+    ],
+)
+def test_errors_say_the_way_out(indexed: Project, tool: str, arguments: dict[str, Any], said: str):
+    async def steps(client: Client) -> None:
+        result = await client.call_tool(tool, arguments)
+        assert result.is_error
+        assert said in text_of(result)
+
+    use(indexed, steps)
+
+
+def test_calls_are_told_and_drawn(own: Project):
+    own.git.write(
+        {"jobs.py": "from client import retry_with_backoff\n\n\ndef job():\n    retry_with_backoff(print)\n"}
+    )
+
+    async def steps(client: Client) -> None:
+        result = await client.call_tool(
+            "call_graph", {"target": "retry_with_backoff", "direction": "callers"}
+        )
+        [found] = data_of(result)["calls"]
+        assert (found["caller"], found["caller_path"], found["line"]) == ("job", "jobs.py", 5)
+        assert "- jobs.py:5 job -> retry_with_backoff client.py:4\n\n```mermaid\ngraph TD" in text_of(result)
+        searched = data_of(await client.call_tool("search", {"query": "retry with backoff", "graph": True}))
+        assert "graph TD" in searched["call_graphs"][0]["mermaid"]
+
+    use(own, steps)
+
+
+def test_texts_that_look_like_json_are_texts(own: Project):
+    async def steps(client: Client) -> None:
+        saved = data_of(
+            await client.call_tool("explore", {"title": "[1]", "goals": '{"a": 1}', "context": "null"})
+        )
+        assert saved["sections"] == {"goals": '{"a": 1}', "context": "null"}
+        assert not (await client.call_tool("search_code", {"query": "12"})).is_error
+        assert not (await client.call_tool("search_code", {"query": "retry", "project": None})).is_error
+
+    use(own, steps)
+
+
+def test_explorations_are_shared_with_the_command_line(own: Project):
+    async def steps(client: Client) -> None:
+        first = await client.call_tool("explore", {"title": "Retries", "goals": "add a circuit breaker"})
+        assert "**Action:** Created" in text_of(first)
+        own.gitrag("explore", "save", "retries", "--decisions", "no more than three")
+        [found] = data_of(await client.call_tool("memory_search", {"query": "breaking the circuit"}))[
+            "results"
+        ]
+        assert found["sections"] == {"goals": "add a circuit breaker", "decisions": "no more than three"}
+        assert (found["id"], found["revision"], found["project"]) == (data_of(first)["id"], 2, "project")
+        assert data_of(await client.call_tool("memory_search", {"type": "bug"}))["results"] == []
+        assert len(data_of(await client.call_tool("memory_search", {"type": "discuss"}))["results"]) == 1
+
+    use(own, steps)
+
+
+def test_a_session_is_told_of_core_files(own: Project):
+    async def steps(client: Client) -> None:
+        bare = data_of(await client.call_tool("continuity_status", {}))["markdown"]
+        assert "Core Codebase Context" not in bare
+        await client.call_tool("mark_core", {"path": "client.py", "summary": "Calls others."})
+        told = data_of(await client.call_tool("continuity_status", {}))["markdown"]
+        core = (
+            "\n\n## Core Codebase Context\n\n### client.py\nCalls others.\n"
+            "- `def retry_with_backoff(call, attempts=3)`\n"
+        )
+        assert told.endswith(core)
+        assert core.rstrip("\n") in data_of(await client.call_tool("prime", {}))["markdown"]
+        resource = (await client.read_resource("gitrag://core")).contents[0]
+        assert resource.text == core.strip()
+        whole = (await client.read_resource("gitrag://core/client.py")).contents[0]
+        assert whole.text == (own.path / "client.py").read_text()
+        with pytest.raises(Exception, match="not marked as core"):
+            await client.read_resource("gitrag://core/README.md")
+        decisions = (await client.read_resource("gitrag://adrs")).contents[0]
+        assert "ADR-0001" in decisions.text
+        decision = (await client.read_resource("gitrag://adrs/ADR-0001")).contents[0]
+        assert decision.text == ADR.rstrip("\n")
+
+    use(own, steps)
+
+
+def test_another_repository_is_indexed_when_it_is_named(own: Project, tmp_path: Path):
+    other = create_repository(
+        tmp_path / "other", own.gitrag.environment, {"zebra.py": "def stripes(): return 'black, white'\n"}
+    )
+
+    async def steps(client: Client) -> None:
+        indexed = await client.call_tool("index_code", {"path": "../other", "project": "zoo"})
+        assert data_of(indexed)["project"] == "zoo"
+        assert text_of(indexed).startswith("Indexed 1 chunks from 1 files")
+        found = data_of(await client.call_tool("search_code", {"query": "stripes", "project": "zoo"}))
+        assert found["results"][0]["path"] == "zebra.py"
+        assert found["freshness"]["commit"] == other.git("rev-parse", "HEAD")
+        own_files = data_of(await client.call_tool("search_code", {"query": "stripes"}))
+        assert "zebra.py" not in {each["path"] for each in own_files["results"]}
+
+    use(own, steps)
+
+
+def test_long_work_tells_how_far_it_is_and_can_be_stopped(own: Project):
+    own.git.commit({f"generated/{i}.py": f"def function_{i}(): return {i}\n" * 40 for i in range(600)})
+
+    async def steps(client: Client) -> None:
+        told: list[tuple[float, float | None]] = []
+
+        async def progress(done: float, total: float | None, _message: str | None) -> None:
+            told.append((done, total))
+
+        with anyio.move_on_after(30) as scope:
+
+            async def stop_early(done: float, total: float | None, message: str | None) -> None:
+                await progress(done, total, message)
+                scope.cancel()
+
+            await client.call_tool("index_code", {}, progress_callback=stop_early)
+        assert scope.cancel_called
+        assert told
+        assert not (await client.call_tool("get", {"what": "client.py:1"})).is_error
+        done = await client.call_tool("index_code", {}, progress_callback=progress)
+        assert data_of(done)["files"] == 603
+        assert all(total is not None and 0 <= at <= total for at, total in told)
+
+    use(own, steps)
+
+
+def test_calls_at_once_are_all_answered(own: Project):
+    async def steps(client: Client) -> None:
+        answers: list[CallToolResult] = []
+
+        async def ask(number: int) -> None:
+            name = TOOLS[number % 3]
+            answers.append(await client.call_tool(name, CALLS[name]))
+
+        async with anyio.create_task_group() as group:
+            for number in range(12):
+                group.start_soon(ask, number)
+        assert [answer.is_error for answer in answers] == [False] * 12
+
+    use(own, steps)
+
+
+def test_reading_tools_change_nothing_of_the_users(own: Project):
+    def files() -> dict[str, bytes | str]:
+        return {name: what for name, what in everything_in(own.path).items() if not name.startswith(".git")}
+
+    before = files()
+
+    async def steps(client: Client) -> None:
+        for tool in (await client.list_tools()).tools:
+            if tool.annotations and tool.annotations.read_only_hint:
+                data_of(await client.call_tool(tool.name, CALLS[tool.name]))
+
+    use(own, steps)
+    assert files() == before
+    assert not (Path(own.gitrag.environment["HOME"]) / ".gitrag").exists()
+
+
+def test_outside_a_repository_it_says_so_and_goes(tmp_path: Path, environment: dict[str, str]):
+    done = subprocess.run(
+        [GITRAG, "mcp"], cwd=tmp_path, env=environment, input=b"", capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (78, b"")
+
+
+# HTTP
+
+
+@pytest.fixture
+def address(own: Project) -> Iterator[str]:
+    """A server over HTTP on a free port."""
+    with subprocess.Popen(
+        [GITRAG, "mcp", "--http", "127.0.0.1:0"],
+        cwd=own.path,
+        env=own.gitrag.environment,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stderr is not None
+        yield server.stderr.readline().split()[-1]
+        server.terminate()
+        server.wait()
+
+
+def test_it_answers_over_http(address: str):
+    async def run() -> None:
+        async with Client(address) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
+            for name, arguments in CALLS.items():
+                data_of(await client.call_tool(name, arguments))
+
+    anyio.run(run)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example:80"}, 421),
+        ({"Host": "127.0.0.1:1"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://localhost:1"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_other_hosts_and_origins_are_refused(address: str, headers: dict[str, str], status: int):
+    said = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    answer = httpx2.post(address, json=said, headers={**accepted, **headers})
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    "place", ["0.0.0.0:0", "example.com:80", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ":80"]
+)
+def test_it_is_served_to_this_machine_only(indexed: Project, place: str):
+    done = indexed.gitrag("mcp", "--http", place)
+    assert (done.status, done.out) == (2, "")
+    assert "it must be 127.0.0.1:PORT" in done.err
+
+
+# a client that is not ours
+
+
+def inspector() -> list[str] | None:
+    """The MCP inspector's command line, where it is installed."""
+    installed = os.environ.get("GITRAG_TEST_MCP_INSPECTOR") or shutil.which("mcp-inspector")
+    return [installed, "--cli"] if installed else None
+
+
+@pytest.mark.skipif(inspector() is None, reason="the MCP inspector is not installed")
+def test_the_inspector_can_use_it(own: Project):
+    command = inspector()
+    assert command is not None
+
+    def ask(*args: str) -> dict[str, Any]:
+        done = subprocess.run(
+            [*command, str(GITRAG), "-C", str(own.path), "mcp", *args],
+            env={**own.gitrag.environment, "PATH": os.environ["PATH"]},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        return json.loads(done.stdout)
+
+    assert [tool["name"] for tool in ask("--method", "tools/list")["tools"]] == TOOLS
+    found = ask(
+        *("--method", "tools/call", "--tool-name", "search_code"),
+        *("--tool-arg", "query=call again after a failure"),
+    )
+    assert found["structuredContent"]["results"][0]["path"] == "client.py"
+    lists = ask("--method", "resources/list")
+    assert {each["uri"] for each in lists["resources"]} == {"gitrag://core", "gitrag://adrs"}

@@ -1,0 +1,351 @@
+"""What is particular to a tracker, through the real command."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import Gitrag, Project
+from tests.e2e.trackers.conftest import Tracked
+from tests.e2e.trackers.fakes import (
+    TOKEN,
+    Asked,
+    Fault,
+    GiteaFake,
+    GitHubFake,
+    GitLabFake,
+    JiraCloudFake,
+    JiraFake,
+    LinearFake,
+    Ticket,
+)
+from tests.repository import create_repository
+
+# GitHub, Gitea
+
+
+@pytest.mark.parametrize("kind", [GitHubFake, GiteaFake])
+def test_a_pull_request_is_no_issue_and_a_merged_one_makes_its_issue_merged(make_tracked, kind):
+    tracked = make_tracked(kind)
+    for number in range(1, 7):
+        tracked.fake.put(Ticket(str(number), "T", "x", closed=number != 6, minute=number))
+    tracked.fake.put(
+        Ticket("20", "PR", "Fixes #1, closes team/project#2.", pull=True, merged=True, minute=1.5)
+    )
+    tracked.fake.put(Ticket("21", "PR", "Fixes #3", pull=True, closed=True, minute=30))
+    tracked.fake.put(Ticket("22", "PR", "Resolves other/project#4", pull=True, merged=True, minute=31))
+    tracked.fake.put(Ticket("23", "PR", None, pull=True, merged=True, minute=32))
+    tracked.fake.put(Ticket("24", "PR", "fix: #6", pull=True, merged=True, minute=33))
+    tracked.sync()
+    assert tracked.ids() == ["1", "2", "3", "4", "5", "6"]
+    states = [tracked.head(number)["status"] for number in range(1, 7)]
+    assert states == ["merged", "merged", "closed", "closed", "closed", "open"]
+    before = tracked.stamps()
+    tracked.sync("--full")
+    assert tracked.stamps() == before
+
+
+def test_a_pull_request_merged_later_mends_the_file_and_later_updates_keep_it(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(3, closed=True)
+    tracked.sync()
+    tracked.fake.put(
+        Ticket(
+            "9", "PR", f"Closes {tracked.fake.url}/team/project/issues/2", pull=True, merged=True, minute=9
+        )
+    )
+    tracked.sync()
+    assert tracked.head(2)["status"] == "merged"
+    tracked.fake.touch("2", 12, title="Renamed")
+    tracked.sync()
+    assert (tracked.head(2)["title"], tracked.head(2)["status"]) == ("Renamed", "merged")
+    tracked.fake.touch("2", 13, closed=False)
+    tracked.sync()
+    assert tracked.head(2)["status"] == "open"
+
+
+def shift_after_first_page(tracked: Tracked) -> None:
+    """Let the first issue be updated as soon as the first page has been given."""
+    answer = tracked.fake.answer
+
+    def shifting(asked: Asked) -> tuple[int, Mapping[str, str], Any]:
+        found = answer(asked)
+        if len([one for one in tracked.fake.asked if "serverInfo" not in one.path]) == 1:
+            tracked.fake.touch(tracked.id(1), 60)
+        return found
+
+    tracked.fake.answer = shifting  # type: ignore[method-assign]
+
+
+def test_an_issue_updated_while_it_is_listed_shifts_no_other_one_out(make_tracked):
+    """Numbered pages in order of update: the first page's issue moves to the end, all others move up."""
+    for kind in (GitHubFake, GitLabFake, JiraFake):
+        tracked = make_tracked(kind)
+        tracked.fill(9)
+        shift_after_first_page(tracked)
+        tracked.sync()
+        assert len(tracked.ids()) == 9, kind
+        assert tracked.head(1)["updated"] == "2026-01-01T13:00:00Z"
+
+
+def test_a_ghost_author_is_empty(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fake.put(Ticket("1", "T", "x", author=""))
+    tracked.sync()
+    assert tracked.head(1)["author"] == ""
+
+
+def test_a_secondary_rate_limit_is_waited_for(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(1)
+    tracked.fake.faults = [Fault(403, {"Retry-After": "0", "x-ratelimit-remaining": "4000"})]
+    tracked.sync()
+    assert tracked.ids() == ["1"]
+
+
+# Jira
+
+
+@pytest.mark.parametrize("kind", [JiraFake, JiraCloudFake])
+def test_jira_issues_keep_their_keys_links_and_wiki_text(make_tracked, kind):
+    tracked = make_tracked(kind)
+    tracked.fake.put(Ticket("PROJ-1", "One", "h1. Title\n{code}x{code}", minute=1))
+    tracked.fake.put(Ticket("PROJ-2", "Two", "Blocked by: PROJ-7", minute=2, closed=True))
+    tracked.sync()
+    assert (tracked.head(1)["id"], tracked.head(1)["status"]) == ("PROJ-1", "open")
+    assert tracked.body(1) == "h1. Title\n{code}x{code}"
+    assert tracked.head(1)["references"]["blocks"] == ["PROJ-2"]
+    assert tracked.head(2)["references"]["blocked_by"] == ["PROJ-1", "PROJ-7"]
+    assert tracked.head(2)["url"] == f"{tracked.fake.url}/browse/PROJ-2"
+
+
+def test_a_total_that_is_no_number_is_told(make_tracked):
+    tracked = make_tracked(JiraFake)
+    tracked.fake.faults = [None, Fault(200, body=b'{"issues": [], "total": "many"}')]
+    done = tracked.project.gitrag("issues", "sync")
+    assert (done.status, done.said[0]) == (
+        75,
+        "jira answered with something else than issues: total is no number.",
+    )
+
+
+def test_jiras_document_format_becomes_markdown(make_tracked):
+    tracked = make_tracked(JiraCloudFake)
+    text = {"type": "text", "text": "bold", "marks": [{"type": "strong"}]}
+    document = {
+        "type": "doc",
+        "version": 1,
+        "content": [
+            {"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "See ADR-0003"}]},
+            {"type": "paragraph", "content": [text, {"type": "hardBreak"}, {"type": "text", "text": "next"}]},
+        ],
+    }
+    tracked.fake.description = lambda _ticket: document
+    tracked.fill(1)
+    tracked.sync()
+    assert tracked.body(1) == "## See ADR-0003\n\n**bold**\nnext"
+    assert tracked.head(1)["references"]["adrs"] == ["ADR-0003"]
+
+
+def test_jira_cloud_gets_account_and_token(make_tracked):
+    tracked = make_tracked(JiraCloudFake, token=False)
+    tracked.fill(1)
+    tracked.sync(env={"JIRA_EMAIL": "a@example.com", "JIRA_API_TOKEN": "abc"})
+    assert {asked.authorization for asked in tracked.fake.asked} == {"Basic YUBleGFtcGxlLmNvbTphYmM="}
+
+
+# Linear
+
+
+def test_linear_says_in_the_body_what_went_wrong(make_tracked):
+    tracked = make_tracked(LinearFake)
+    tracked.fill(2)
+
+    def errors(code: str) -> bytes:
+        return json.dumps({"errors": [{"message": "no", "extensions": {"code": code}}]}).encode()
+
+    tracked.fake.faults = [Fault(400, {"Retry-After": "0"}, errors("RATELIMITED"))]
+    tracked.sync()
+    tracked.fake.faults = [Fault(200, {}, errors("AUTHENTICATION_ERROR"))]
+    done = tracked.project.gitrag("issues", "sync")
+    assert done.said[0] == "Tracker authentication failed — check `gitrag issues status`."
+    tracked.fake.faults = [Fault(200, {}, errors("INVALID_INPUT"))]
+    assert "linear refuses the question: no." in tracked.project.gitrag("issues", "sync").err
+
+
+# Beads
+
+
+BEADS = [
+    {
+        "id": "bd-a1b2",
+        "title": "First",
+        "description": "See SPEC-0001",
+        "status": "in_progress",
+        "labels": ["on"],
+        "assignee": "bob",
+        "created_by": "ada",
+        "created_at": "2026-01-02T03:04:05.123456789+01:00",
+        "updated_at": "2026-01-02T03:04:05Z",
+    },
+    {
+        "id": "bd-a1b2.1",
+        "title": "Second",
+        "status": "closed",
+        "created_at": "2026-01-02T03:04:05Z",
+        "updated_at": "2026-01-03T03:04:05Z",
+        "closed_at": "2026-01-03T03:04:05Z",
+        "dependencies": [
+            {"issue_id": "bd-a1b2.1", "depends_on_id": "bd-a1b2", "type": "blocks"},
+            {"issue_id": "bd-a1b2.1", "depends_on_id": "bd-a1b2", "type": "parent-child"},
+        ],
+    },
+    {"id": "bd-gone", "title": "Deleted", "status": "tombstone"},
+]
+
+
+@pytest.fixture
+def make_local(tmp_path, plain_environment):
+    def make(files: dict[str, str], **environment: str) -> Project:
+        git = create_repository(tmp_path / "local", plain_environment, {".gitignore": ".sdd/\n", **files})
+        return Project(git, Gitrag(git.path, {**plain_environment, **environment}))
+
+    return make
+
+
+def fake_bd(folder: Path, script: str) -> str:
+    folder.mkdir()
+    (folder / "bd").write_text("#!/bin/sh\n" + script)
+    (folder / "bd").chmod(0o755)
+    return str(folder)
+
+
+def head(project: Project, issue_id: str) -> dict[str, object]:
+    shown = project.gitrag("issues", "show", issue_id, "--json", "--no-sync")
+    return json.loads(shown.out)
+
+
+def test_beads_come_from_its_program(make_local, tmp_path, plain_environment):
+    (tmp_path / "bd.json").write_text(json.dumps(BEADS))
+    script = f'[ "$*" = "list --json --all --limit 0" ] || exit 9\ncat {tmp_path}/bd.json\n'
+    path = f"{fake_bd(tmp_path / 'bin', script)}:{plain_environment['PATH']}"
+    project = make_local({".beads/config.yaml": ""}, PATH=path)
+    assert project.gitrag("issues", "sync").out.startswith("Synced 2 issues from beads: 2 written")
+    first, second = head(project, "bd-a1b2"), head(project, "bd-a1b2.1")
+    assert (first["status"], first["assignees"], first["author"]) == ("open", ["bob"], "ada")
+    assert first["created"] == "2026-01-02T02:04:05.123456Z"
+    assert first["references"] == {
+        "specs": ["SPEC-0001"],
+        "adrs": [],
+        "blocks": ["bd-a1b2.1"],
+        "blocked_by": [],
+    }
+    assert (second["status"], second["references"]["blocked_by"]) == ("closed", ["bd-a1b2"])
+    (tmp_path / "bd.json").write_text(json.dumps(BEADS[:1]))
+    assert ", 1 removed in " in project.gitrag("issues", "sync").out  # it gives all: what it lacks is gone
+
+
+@pytest.mark.parametrize(
+    "script", [None, "echo broken >&2; exit 3", "echo '{'"], ids=["none", "fails", "no JSON"]
+)
+def test_beads_come_from_the_export_where_the_program_does_not_answer(
+    make_local, tmp_path, plain_environment, script
+):
+    path = plain_environment["PATH"]
+    if script:
+        path = f"{fake_bd(tmp_path / 'bin', script)}:{path}"
+    lines = "\n".join(json.dumps(each) for each in BEADS)
+    project = make_local({".beads/issues.jsonl": lines + "\n\n"}, PATH=path)
+    done = project.gitrag("issues", "sync")
+    assert done.out.startswith("Synced 2 issues from beads: 2 written"), done.err
+
+
+def test_a_damaged_export_is_told_with_its_line(make_local):
+    project = make_local({".beads/issues.jsonl": json.dumps(BEADS[0]) + "\n<<<<<<< HEAD\n"})
+    done = project.gitrag("issues", "sync")
+    assert (done.status, done.said[0]) == (75, ".beads/issues.jsonl, line 2, is no issue.")
+
+
+# tasks.md
+
+
+def test_tasks_md_is_what_is_left(make_local, tmp_path):
+    tasks = (
+        "# Tasks\n\n- [x] 1.1 Do it\n- [ ] 1.2 Then see ADR-0001\n  - [ ] smaller\n  more\n"
+        "\n## Next\n- [ ] 2 Last\n"
+    )
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "tasks.md").write_text("- [ ] not ours\n")
+    project = make_local(
+        {"docs/specs/SPEC-0007-login/tasks.md": tasks, "specs/b/tasks.md": "- [ ] a\n- [ ] b\n"}
+    )
+    (project.path / "specs" / "linked").symlink_to(outside)
+    assert project.gitrag("issues", "sync").out.startswith("Synced 5 issues from tasks-md: 5 written")
+    listed = project.gitrag("issues", "list", "--status", "all", "--no-sync").out.splitlines()
+    assert [line.split()[0] for line in listed] == [
+        "tasks-SPEC-0007-login-1.1",
+        "tasks-SPEC-0007-login-1.2",
+        "tasks-SPEC-0007-login-2",
+        "tasks-b-1",
+        "tasks-b-2",
+    ]
+    found = head(project, "tasks-SPEC-0007-login-1.2")
+    assert (found["title"], found["status"], found["body"]) == (
+        "Then see ADR-0001",
+        "open",
+        "  - [ ] smaller\n  more",
+    )
+    assert (found["references"]["specs"], found["references"]["adrs"]) == (["SPEC-0007"], ["ADR-0001"])
+    assert found["url"] == "docs/specs/SPEC-0007-login/tasks.md"
+
+
+# where it is written
+
+
+def test_a_repository_cannot_make_the_folder_a_link_to_somewhere(make_local, tmp_path):
+    project = make_local({"specs/b/tasks.md": "- [ ] a\n"})
+    target = tmp_path / "victim"
+    target.mkdir()
+    (project.path / ".sdd").mkdir()
+    (project.path / ".sdd" / "issues").symlink_to(target)
+    done = project.gitrag("issues", "sync")
+    assert done.status == 78
+    assert ".sdd/issues is not a directory." in done.err
+    assert not list(target.iterdir())
+
+
+def test_a_link_in_an_issues_place_is_replaced_not_followed(make_local, tmp_path):
+    project = make_local({"specs/b/tasks.md": "- [ ] a\n"})
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    folder = project.path / ".sdd" / "issues"
+    folder.mkdir(parents=True)
+    (folder / "tasks-b-1.md").symlink_to(victim)
+    (folder / "_lock").symlink_to(tmp_path / "new")
+    assert project.gitrag("issues", "sync").status == 78  # the lock is opened, and no link is
+    (folder / "_lock").unlink()
+    assert project.gitrag("issues", "sync").status == 0
+    assert victim.read_text() == "mine"
+    assert stat.S_ISREG((folder / "tasks-b-1.md").lstat().st_mode)
+
+
+def test_copies_are_for_the_user_alone_and_git_is_told_to_leave_them(make_tracked):
+    tracked: Tracked = make_tracked(GitHubFake)
+    tracked.fill(1)
+    assert "hint:" not in tracked.sync().err
+    assert tracked.file(1).stat().st_mode & 0o777 == 0o600
+    tracked.project.git.commit({".gitignore": "other\n"})
+    assert "hint: `gitrag init` keeps .sdd/ out of git; it is not ignored yet" in tracked.sync().said
+
+
+def test_the_token_variable_is_what_is_sent(make_tracked):
+    tracked: Tracked = make_tracked(GitHubFake)
+    tracked.fill(1)
+    tracked.sync()
+    assert tracked.fake.asked[0].authorization == f"Bearer {TOKEN}"

@@ -1,0 +1,137 @@
+"""Which tracker is asked, and who gets a token: what a repository's own files and origin cannot do."""
+
+from __future__ import annotations
+
+from tests.e2e.conftest import Gitrag, Project
+from tests.e2e.trackers.conftest import Tracked
+from tests.e2e.trackers.fakes import TOKEN, GiteaFake, GitHubFake, GitLabFake
+
+
+def from_origin(tracked: Tracked, *, user: str = "") -> Tracked:
+    """Take the user's settings away: only origin names the server."""
+    git = tracked.project.git
+    for key in ("tracker", "trackerUrl", "trackerProject"):
+        git.git("config", "--unset", f"gitrag.{key}")
+    origin = tracked.fake.url.replace("://", f"://{user}") + f"/{tracked.fake.project}.git"
+    git.git("remote", "add", "origin", origin)
+    return tracked
+
+
+def sent(tracked: Tracked) -> set[str]:
+    return {asked.authorization for asked in tracked.fake.asked}
+
+
+def test_a_server_that_only_origin_names_is_probed_and_gets_no_token(make_tracked):
+    tracked = from_origin(make_tracked(GiteaFake))
+    tracked.fill(4)
+    done = tracked.sync()
+    assert done.out.startswith("Synced 4 issues from gitea")
+    assert sent(tracked) == {""}
+    told = tracked.project.gitrag("issues", "status")
+    assert "token    none" in told.out
+    assert f"hint: the environment's token is not sent to {tracked.fake.url} unless you name it:" in told.err
+    tracked.project.git.git("config", "gitrag.trackerUrl", tracked.fake.url)
+    tracked.fake.asked.clear()
+    tracked.sync()
+    assert f"token {TOKEN}" in sent(tracked)
+
+
+def test_the_password_in_origins_url_is_neither_sent_nor_shown(make_tracked):
+    tracked = from_origin(make_tracked(GiteaFake), user="bob:hunter2@")
+    tracked.fill(1)
+    done = tracked.sync()
+    told = tracked.project.gitrag("issues", "status")
+    assert "hunter2" not in done.out + done.err + told.out + told.err
+    assert sent(tracked) == {""}
+    assert "hunter2" not in (tracked.folder / "_meta.json").read_text()
+
+
+def test_a_repositorys_own_settings_choose_no_host(make_tracked):
+    tracked, evil = make_tracked(GitHubFake), make_tracked(GitHubFake)
+    evil.fill(2)
+    tracked.fill(1)
+    lines = f"tracker_url: {evil.fake.url}\ntracker_credentials: git\n"
+    tracked.project.git.commit({".gitrag.yaml": lines})
+    done = tracked.sync()
+    assert ".gitrag.yaml sets tracker_url, which only you may set: ignored." in done.err
+    assert tracked.ids() == ["1"]
+    assert not evil.fake.asked
+
+
+def test_a_repositorys_own_settings_do_not_bring_a_token_to_origins_host(make_tracked):
+    """The kind is the team's to say, origin's host is whoever's: the token of the kind is not sent there."""
+    tracked = from_origin(make_tracked(GitHubFake))
+    tracked.fill(1)
+    tracked.project.git.commit({".gitrag.yaml": "tracker: github\ntracker_project: team/project\n"})
+    tracked.sync()
+    assert sent(tracked) == {""}
+
+
+def test_a_forged_note_of_the_last_sync_names_no_host(make_tracked):
+    tracked, evil = make_tracked(GitHubFake), make_tracked(GitHubFake)
+    tracked.fill(1)
+    tracked.folder.mkdir(parents=True)
+    (tracked.folder / "_meta.json").write_text(
+        f'{{"version": 1, "place": "github {evil.fake.url} team/project", "tracker": "github", "cursor": "",'
+        ' "complete": true, "synced": 0.0, "merged": []}'
+    )
+    tracked.sync()
+    assert not evil.fake.asked
+
+
+def test_the_vendors_program_is_asked_for_the_host_without_the_environments_tokens(make_tracked, tmp_path):
+    tracked = from_origin(make_tracked(GitLabFake))
+    tracked.fill(1)
+    tracked.project.git.git("config", "gitrag.tracker", "gitlab")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "glab").write_text(
+        f"#!/bin/sh\nenv > {tmp_path}/env\n"
+        '[ "$*" = "config get token --host 127.0.0.1" ] && echo kept-by-glab\n'
+    )
+    (tools / "glab").chmod(0o755)
+    path = f"{tools}:{tracked.project.gitrag.environment['PATH']}"
+    tracked.sync(env={"PATH": path})
+    assert sent(tracked) == {"Bearer kept-by-glab"}
+    assert TOKEN not in (tmp_path / "env").read_text()
+
+
+def test_gits_credential_helper_is_asked_only_where_the_user_says_so(make_tracked):
+    tracked = make_tracked(GitHubFake, token=False)
+    tracked.fill(1)
+    git = tracked.project.git
+    helper = '!f() { [ "$1" = get ] && printf "username=u\\npassword=from-helper\\n"; }; f'
+    git.git("config", "credential.helper", helper)
+    tracked.sync()
+    assert sent(tracked) == {""}
+    git.git("config", "gitrag.trackerCredentials", "git")
+    tracked.fake.asked.clear()
+    tracked.sync()
+    assert sent(tracked) == {"Bearer from-helper"}
+
+
+def test_a_server_in_the_clear_is_refused(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    for url in ("http://tracker.example.com", "https://user:pass@tracker.example.com", "ftp://x", "tracker"):
+        tracked.project.git.git("config", "gitrag.trackerUrl", url)
+        done = tracked.project.gitrag("issues", "sync")
+        assert done.status == 2
+        assert "it must be https://host, or http://localhost, without user or password" in done.err
+
+
+def test_an_unknown_tracker_is_told_with_the_nearest(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    done = tracked.project.gitrag("issues", "sync", "--tracker", "guthub")
+    assert (done.status, done.said[0]) == (2, 'There is no tracker "guthub".')
+    assert 'Did you mean "github"?' in done.err
+
+
+def test_without_a_tracker_it_says_so(tmp_path, plain_environment):
+    from tests.repository import create_repository
+
+    git = create_repository(tmp_path / "alone", plain_environment, {"a.py": "a = 1\n"})
+    project = Project(git, Gitrag(git.path, plain_environment))
+    done = project.gitrag("issues", "sync")
+    assert (done.status, done.said[0]) == (78, "No tracker is known for this repository.")
+    assert not (project.path / ".sdd").exists()
+    assert project.gitrag("issues", "list").status == 1

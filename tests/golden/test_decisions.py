@@ -1,0 +1,176 @@
+"""Questions a developer asks of a project that keeps decisions and specifications (§2.4, §2.5)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitrag.app import Answer, App, SearchOptions
+from gitrag.corpus.layout import CollectionKind
+from gitrag.graphs import graph_of
+from gitrag.report import as_json, as_markdown, as_text, hits_of
+from tests.golden.project import decided_project
+from tests.indexes import embedded_app
+from tests.mermaid import assert_parses
+
+ADRS, SPECS, CODE = CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE
+
+QUESTIONS: dict[str, tuple[str | None, str | None, str | None]] = {
+    "how are signing keys rotated": ("ADR-0003", "SPEC-0002", "service/auth.py"),
+    "why do we not use redis": ("ADR-0006", None, None),
+    "which database do we use": ("ADR-0002", None, None),
+    "limit calls per client": ("ADR-0004", None, "service/rate_limit.py"),
+    "token bucket": ("ADR-0004", None, "service/rate_limit.py"),
+    "push updates to the browser": ("ADR-0007", None, None),
+    "why was polling replaced": ("ADR-0005", None, None),
+    "can a token be revoked": ("ADR-0003", None, None),
+    "what happens when power is cut": (None, "SPEC-0004", "agent/spool.go"),
+    "password hashing": (None, "SPEC-0002", "service/accounts.py"),
+    "when are mails not sent": (None, "SPEC-0003", "service/notifications.py"),
+    "quiet hours at night": (None, "SPEC-0003", None),
+    "late scans": (None, "SPEC-0001", "agent/scanner.go"),
+    "barcode check digit": (None, "SPEC-0004", "agent/scanner.go"),
+    "ADR-0006": ("ADR-0006", None, None),
+    "SPEC-0003": (None, "SPEC-0003", None),
+    "TokenBucket": (None, None, "service/rate_limit.py"),
+}
+"""The decision, the requirement's specification and the code that come first; None where any may."""
+
+ABSENT = [
+    "GraphQL subscription resolver",
+    "LDAP authentication backend",
+    "kafka consumer group rebalancing",
+    "how is tax computed",
+    "video transcoding",
+    "machine learning model training",
+]
+
+PAGE = 3
+"""Of eight decisions and five specifications so many at most answer a question of the table."""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory, model_dir) -> App:
+    """The project with its decisions, indexed, vectors included."""
+    return embedded_app(tmp_path_factory.mktemp("home"), model_dir, decided_project())
+
+
+@pytest.fixture(scope="module")
+def answers(app) -> dict[str, Answer]:
+    return {question: app.search(question) for question in [*QUESTIONS, *ABSENT]}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_decision_requirement_and_code_come_first_each_in_its_section(answers, question):
+    first = [next(iter(hits_of(answers[question], kind)), None) for kind in (ADRS, SPECS, CODE)]
+    found = [hit and (hit.document.id if hit.document else hit.path) for hit in first]
+    for own, expected in zip(found, QUESTIONS[question], strict=True):
+        assert expected in (None, own), found
+
+
+@pytest.mark.parametrize("question", [question for question in QUESTIONS if not question.startswith("SPEC-")])
+def test_documents_that_do_not_answer_are_left_out(answers, question):
+    """§2.5: each document's score is its own relevance; being in a small collection is none."""
+    for kind in (ADRS, SPECS):
+        assert len(hits_of(answers[question], kind)) <= PAGE
+
+
+@pytest.mark.parametrize("question", ABSENT)
+def test_nothing_anywhere_is_said_in_the_promised_words(answers, question):
+    """§2.5."""
+    said = f"No relevant ADRs, specs, or code found for '{question}'. Try a broader search term."
+    assert as_markdown(answers[question]) == as_text(answers[question]) == said
+
+
+def test_code_hits_hold_no_decisions_or_specifications(answers):
+    for answer in answers.values():
+        for hit in hits_of(answer, CODE):
+            assert not hit.path.startswith(("docs/adrs/ADR-", "docs/specs/"))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_note_is_a_sentence_or_two_of_the_document(answers, question):
+    """§2.9."""
+    for kind in (ADRS, SPECS):
+        for hit in hits_of(answers[question], kind):
+            assert 0 < len(hit.note) <= 240
+
+
+def test_a_requirement_is_found_with_its_heading_path(answers):
+    """§3.1: each requirement and scenario is a chunk of its own."""
+    hit = hits_of(answers["quiet hours at night"], SPECS)[0]
+    assert hit.chunk.qualified_name.startswith(
+        "SPEC-0003: Notifications > Requirements > Requirement: Quiet hours"
+    )
+
+
+def test_reports_are_the_same_bytes_each_time(app, answers):
+    """§2.11."""
+    question = "how are signing keys rotated"
+    again = app.search(question)
+    for render in (as_json, as_markdown, as_text):
+        assert render(answers[question]) == render(again)
+
+
+def test_the_report_in_markdown(answers):
+    """§2.9, on a real answer."""
+    lines = as_markdown(answers["how are signing keys rotated"]).split("\n")
+    assert lines[0] == "## Search Results: how are signing keys rotated"
+    assert lines[6].startswith("- **ADR-0003: Signed tokens instead of server-side sessions** (score: ")
+    assert "Rotating the key is a change of configuration" in lines[7]
+    assert [line for line in lines if line.startswith("#")][1:] == [
+        "### 1. Matching ADRs",
+        "### 2. Matching Specs",
+        "### 3. Relevant Code Snippets",
+        "### 4. Call Graphs",
+        "### 5. Summary",
+    ]
+
+
+def test_the_report_in_json(answers):
+    """§2.10."""
+    found = json.loads(as_json(answers["how are signing keys rotated"]))
+    assert list(found) == ["query", "adr_matches", "spec_matches", "code_snippets", "call_graphs"]
+    assert list(found["adr_matches"][0]) == ["id", "title", "path", "score", "snippet"]
+    assert found["spec_matches"][0]["id"] == "SPEC-0002"
+
+
+def test_the_report_draws_the_calls_around_what_it_found(app, answers):
+    """§2.6 to §2.10: filtered by the code hits, in words that mermaid reads; none where nothing is found."""
+    answer = answers["token bucket"]
+    graph = graph_of(app, answer)
+    assert graph is not None
+    assert (graph.error, graph.notes) == (None, ())
+    assert "TokenBucket" in (graph.filter or "").split("|")
+    assert_parses([graph.mermaid or ""])
+    lines = as_markdown(answer, graph, date="2026-01-02").split("\n")
+    start = lines.index("### 4. Call Graphs")
+    assert lines[start + 2 : start + 5] == [
+        f"<!-- Call graph: {graph.filter}, generated 2026-01-02 -->",
+        "```mermaid",
+        "graph TD",
+    ]
+    assert f"| Call graph nodes | {graph.nodes} |" in lines
+    assert lines[-1] == f"Refine the call graph with: `gitrag graph --filter '{graph.filter}'`"
+    [drawn] = json.loads(as_json(answer, graph))["call_graphs"]
+    assert drawn == {"filter": graph.filter, "mermaid": graph.mermaid, "error": None}
+    assert graph_of(app, answer) == graph
+    assert graph_of(app, answers[ABSENT[0]]) is None
+
+
+def test_an_unfiltered_graph_is_of_everything_and_says_so(app, answers):
+    """§2.6."""
+    graph = graph_of(app, answers["token bucket"], unfiltered=True)
+    assert graph is not None
+    assert (graph.filter, graph.notes) == (None, ("Generating unfiltered call graph — output may be large.",))
+    assert graph.nodes > 3
+    assert_parses([graph.mermaid or ""])
+
+
+def test_without_code_the_questions_words_are_the_filter(app):
+    """§2.6."""
+    answer = app.search("why do we not use redis", SearchOptions(wanted=app.wanted(["adrs"], "")))
+    graph = graph_of(app, answer)
+    assert graph is not None
+    assert graph.filter == "why|do|we|not|use|redis"

@@ -1,0 +1,221 @@
+"""Published hook managers keep working with gitrag, and gitrag beside them, in both orders.
+
+They come from their registries; without these the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+import pytest
+
+from gitrag.hooking.install import State
+from tests.integration.hooking.conftest import STAND_IN, Hooked, StandIn
+
+POST_COMMIT = "hook run post-commit"
+RAN = "managed-as-before"
+
+
+def ran_or_skip(command: list[str | Path], where: Path) -> None:
+    """Run what needs a registry, with the environment that knows where it is."""
+    try:
+        done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False, timeout=200)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        pytest.skip(f"{command[0]}: {error}")
+    if done.returncode:
+        pytest.skip(f"{' '.join(map(str, command))}: {done.stderr[-300:]}")
+
+
+@pytest.fixture(scope="session")
+def pre_commit() -> Path:
+    """The command of a pre-commit from the package index."""
+    place = Path(tempfile.mkdtemp())
+    venv.create(place, with_pip=True)
+    ran_or_skip([place / "bin" / "python", "-m", "pip", "install", "--quiet", "pre-commit"], place)
+    return place / "bin" / "pre-commit"
+
+
+@pytest.fixture(scope="session")
+def npm_packages() -> Path:
+    """A directory with husky and lefthook from the npm registry."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not here")
+    place = Path(tempfile.mkdtemp())
+    (place / "package.json").write_text("{}")
+    ran_or_skip(["npm", "install", "--silent", "--no-audit", "--no-fund", "husky", "lefthook"], place)
+    return place
+
+
+@pytest.fixture
+def managed(make_repository, tmp_path) -> Hooked:
+    """A repository in which ``gitrag`` on PATH is a recorder."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    (directory / "gitrag").write_text(STAND_IN.format(python=sys.executable))
+    (directory / "gitrag").chmod(0o755)
+    repo = make_repository({"a.py": "a = 1\n"}, name="managed")
+    repo.environment["PATH"] = f"{directory}{os.pathsep}{repo.environment['PATH']}"
+    return Hooked(repo, StandIn(directory / "gitrag"))
+
+
+def call(managed: Hooked, *command: str | Path) -> None:
+    done = subprocess.run(
+        command,
+        cwd=managed.git.path,
+        env=managed.git.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def commit(managed: Hooked) -> str:
+    """Commit something; give what it said."""
+    managed.git.write({"b.py": str(len(managed.stand_in.calls()))})
+    managed.git.git("add", "--all")
+    done = subprocess.run(
+        ["git", "commit", "-m", "more", "--allow-empty"],
+        cwd=managed.git.path,
+        env=managed.git.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def add_lines(managed: Hooked, name: str, before: str = "") -> None:
+    """Do what status says."""
+    report = managed.status()[name]
+    report.path.write_text(before + report.lines + "\n")
+
+
+PRE_COMMIT_OWN = f"""repos:
+- repo: local
+  hooks:
+  - id: own
+    name: own
+    entry: echo {RAN}
+    language: system
+    always_run: true
+    verbose: true
+    stages: [post-commit]
+"""
+TYPES = ["-t", "post-commit", "-t", "pre-push"]
+
+
+def test_pre_commit_after_gitrag_runs_gitrags_hook_too(managed, pre_commit):
+    managed.install()
+    managed.git.write({".pre-commit-config.yaml": PRE_COMMIT_OWN})
+    call(managed, pre_commit, "install", *TYPES)
+    assert RAN in commit(managed)
+    managed.stand_in.wait_for_calls([POST_COMMIT])
+    reports = managed.status()
+    assert (reports["post-commit"].state, reports["pre-push"].state) == (State.INSTALLED, State.INSTALLED)
+    assert reports["post-commit"].detail.endswith("post-commit.legacy")
+    managed.install()
+    assert b"gitrag" not in (managed.hooks / "post-commit").read_bytes()
+    call(managed, pre_commit, "uninstall", *TYPES)
+    assert managed.status()["post-commit"].detail == ""
+
+
+def test_gitrag_after_pre_commit_says_what_to_add(managed, pre_commit):
+    managed.git.write({".pre-commit-config.yaml": PRE_COMMIT_OWN})
+    call(managed, pre_commit, "install", *TYPES)
+    report = managed.install()["post-commit"]
+    assert (report.state, report.path.name) == (State.FOREIGN, ".pre-commit-config.yaml")
+    assert RAN in commit(managed)
+    assert managed.stand_in.calls() == []
+    add_lines(managed, "post-commit", PRE_COMMIT_OWN)
+    assert managed.status()["post-commit"].state is State.INSTALLED
+    said = commit(managed)
+    assert RAN in said
+    managed.stand_in.wait_for_calls([POST_COMMIT])
+
+
+def test_a_check_by_pre_commit_stops_a_push_as_the_hook_does(managed, pre_commit, tmp_path):
+    managed.git.git("init", "--quiet", "--bare", tmp_path / "remote.git")
+    managed.git.git("remote", "add", "origin", tmp_path / "remote.git")
+    managed.git.write({".pre-commit-config.yaml": "repos:\n"})
+    call(managed, pre_commit, "install", *TYPES)
+    add_lines(managed, "pre-push", "repos:\n")
+    managed.git.commit()
+    managed.stand_in.exit_with(3)
+    managed.git.git("push", "--quiet", "origin", "main", check=False)
+    assert managed.git.git("ls-remote", "origin") == ""
+    managed.stand_in.exit_with(1)
+    managed.git.git("push", "--quiet", "origin", "main")
+    head = managed.git.git("rev-parse", "HEAD")
+    assert f"refs/heads/main {head} refs/heads/main" in managed.stand_in.events()[-1]["stdin"]
+
+
+def test_our_own_pre_commit_hooks_are_valid(pre_commit):
+    call_here = [pre_commit, "validate-manifest", ".pre-commit-hooks.yaml"]
+    done = subprocess.run(
+        call_here, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+LEFTHOOK_OWN = f"pre-commit:\n  commands:\n    own:\n      run: echo {RAN}\n"
+
+
+@pytest.mark.parametrize("first", ["gitrag", "lefthook"])
+def test_lefthook_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, first):
+    lefthook = npm_packages / "node_modules" / ".bin" / "lefthook"
+    managed.git.environment["PATH"] += f"{os.pathsep}{lefthook.parent}"
+    if first == "gitrag":
+        managed.install()
+    own = LEFTHOOK_OWN + "post-commit:\n  commands:\n    own:\n      run: echo after\n"
+    managed.git.write({"lefthook.yml": own})
+    call(managed, lefthook, "install")
+    report = managed.install()["post-commit"]
+    assert (report.state, report.path.name) == (State.FOREIGN, "lefthook.yml")
+    assert RAN in commit(managed)
+    add_lines(managed, "post-commit", LEFTHOOK_OWN)
+    assert managed.status()["post-commit"].state is State.INSTALLED
+    assert RAN in commit(managed)
+    managed.stand_in.wait_for_calls([POST_COMMIT])
+    # those that lefthook has nothing to do with are gitrag's own
+    assert managed.status()["post-merge"].state is State.INSTALLED
+
+
+def test_lefthook_hands_a_push_to_the_check(managed, npm_packages, tmp_path):
+    lefthook = npm_packages / "node_modules" / ".bin" / "lefthook"
+    managed.git.environment["PATH"] += f"{os.pathsep}{lefthook.parent}"
+    managed.git.git("init", "--quiet", "--bare", tmp_path / "remote.git")
+    managed.git.git("remote", "add", "origin", tmp_path / "remote.git")
+    managed.git.write({"lefthook.yml": "pre-push:\n  commands:\n    own:\n      run: echo own\n"})
+    call(managed, lefthook, "install")
+    add_lines(managed, "pre-push")
+    managed.stand_in.exit_with(3)
+    managed.git.git("push", "--quiet", "origin", "main", check=False)
+    assert managed.git.git("ls-remote", "origin") == ""
+    managed.stand_in.exit_with(0)
+    managed.git.git("push", "--quiet", "origin", "main")
+    assert managed.git.git("rev-parse", "HEAD") in managed.stand_in.events()[-1]["stdin"]
+
+
+@pytest.mark.parametrize("first", ["gitrag", "husky"])
+def test_husky_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, first):
+    if first == "gitrag":
+        managed.install()
+    managed.git.write({".husky/pre-commit": f"echo {RAN}\n"})
+    call(managed, "node", npm_packages / "node_modules" / "husky" / "bin.js")
+    report = managed.install()["post-commit"]
+    assert report.state is State.SHADOWED
+    assert report.path == managed.git.path / ".husky" / "post-commit"
+    assert RAN in commit(managed)
+    assert managed.stand_in.calls() == []
+    add_lines(managed, "post-commit")
+    assert managed.status()["post-commit"].state is State.INSTALLED
+    assert RAN in commit(managed)
+    managed.stand_in.wait_for_calls([POST_COMMIT])

@@ -1,0 +1,140 @@
+"""An index kept in memory answers as the file does, for as long as that is unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gitrag.store import candidates, copy, vectors
+from gitrag.store.candidates import Filters
+from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.memo import Memo
+from tests.integration.store.filling import BLOB, OTHER, draft, fill, open_scope, open_store
+
+CHUNKS = {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])], OTHER: [("close", "three", [4, 2])]}
+
+
+def filled(directory: Path) -> Store:
+    store = open_store(directory)
+    fill(store, {"a.py": BLOB, "b.py": OTHER, "sub/c.py": OTHER}, CHUNKS)
+    return store
+
+
+def answer(store: Store, filters: Filters = candidates.NO_FILTERS) -> list[list[object]]:
+    """All that a search reads."""
+    with store.read() as db:
+        scope = open_scope(db, filters=filters, memo=store.memo)
+        words = candidates.postings(db, scope, [9, 2, 4], store.memo)
+        near = candidates.nearest(db, scope, draft("two"), 10, store.memo)
+        paths = candidates.path_words(db, scope, [ord("a"), ord("s")], store.memo)
+        names = candidates.read_paths(db, scope.files.path_id.tolist(), store.memo)
+        rows = [
+            sorted(zip(*(getattr(part, name).tolist() for name in part.__slots__), strict=True))
+            for part in (scope.files, words, paths)
+        ]
+        cosines = [(*pair, round(cosine, 5)) for *pair, cosine in zip(
+            near.chunk_id.tolist(), near.file.tolist(), near.cosine.tolist(), strict=True
+        )]  # fmt: skip
+        return [*rows, cosines, sorted(names.items()), candidates.definitions(db, scope, ["send"])]
+
+
+@pytest.mark.parametrize("surplus", [8, 0])
+def test_a_kept_index_answers_as_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, surplus: int):
+    """Also where the signs choose among the chunks: with no surplus, all but none."""
+    if not surplus:
+        monkeypatch.setattr(candidates, "SURPLUS", 0.2)
+        monkeypatch.setattr(candidates, "_likeliest", exactly(candidates._likeliest))
+    store = filled(tmp_path)
+    resident = open_store(tmp_path, resident=True)
+    expected = answer(store)
+    assert [answer(resident) for _ in range(4)] == [expected] * 4
+    assert resident.memo.lasting
+    functions = Filters(kinds=("class",), languages=("python",))
+    assert answer(resident, functions) == answer(store, functions) != expected
+
+
+def exactly(likeliest):
+    def choose(db, scope, rows, question, many, memo):
+        return likeliest(db, scope, rows, question, int(many), memo)
+
+    return choose
+
+
+def test_what_another_process_writes_is_seen_at_once(tmp_path: Path):
+    """It can write while the copy is kept, and each write is another state."""
+    store = filled(tmp_path)
+    resident = open_store(tmp_path, resident=True)
+    for i in range(4):
+        for _ in range(3):
+            answer(resident)
+        assert resident.memo.lasting
+        with store.write("test") as db:
+            [(text_id,)] = db.execute("SELECT min(text_id) FROM drafts").fetchall()
+            vectors.write(db, [text_id], np.eye(384, dtype=np.float32)[i : i + 1])
+        assert answer(resident) == answer(store)
+        assert not resident.memo.lasting
+
+
+def test_a_removed_index_is_missed(tmp_path: Path):
+    store = filled(tmp_path)
+    resident = open_store(tmp_path, resident=True)
+    for _ in range(3):
+        answer(resident)
+    store.remove()
+    with pytest.raises(StoreMissingError):
+        answer(resident)
+    filled(tmp_path)
+    assert answer(resident) == answer(store)
+
+
+def test_a_damaged_index_is_noticed(tmp_path: Path):
+    filled(tmp_path)
+    said: list[str] = []
+    resident = open_store(tmp_path, said, resident=True)
+    for _ in range(3):
+        answer(resident)
+    resident.path.write_bytes(b"noise" * 5000)
+    with pytest.raises(StoreMissingError):
+        answer(resident)
+    assert "moved aside" in said[0]
+
+
+def test_an_index_of_another_version_is_not_kept(tmp_path: Path):
+    filled(tmp_path)
+    other = Store(tmp_path, recipe="another", resident=True)
+    for _ in range(3):
+        with pytest.raises(StoreMissingError):
+            answer(other)
+
+
+def test_a_large_index_is_opened_for_each_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = filled(tmp_path)
+    monkeypatch.setattr(copy, "MAX_BYTES", store.size_bytes() - 1)
+    resident = open_store(tmp_path, resident=True)
+    assert [answer(resident) for _ in range(3)] == [answer(store)] * 3
+    assert not resident.memo.lasting
+
+
+def test_a_memo_that_lasts_keeps_what_was_asked_for_last():
+    made: list[int] = []
+
+    def ask(memo: Memo, key: int) -> int:
+        return memo.get(key, lambda: made.append(key) or key)
+
+    short = Memo()
+    assert [ask(short, 1), ask(short, 1), made] == [1, 1, [1, 1]]
+    made.clear()
+    lasting = Memo(lasting=True)
+    for key in [*range(32), 0, 32, 0, 1]:
+        assert ask(lasting, key) == key
+    assert made == [*range(33), 1]
+
+
+def test_what_is_pinned_stays():
+    memo = Memo(lasting=True)
+    memo.pin("a", 1)
+    for key in range(100):
+        memo.get(key, object)
+    assert memo.get("a", lambda: 2) == 1

@@ -1,0 +1,162 @@
+"""The call graph of a repository as it is now, each blob parsed once, and what `gitrag graph` prints."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
+from gitrag.errors import DiskFullError, NotSetUpError
+from gitrag.graphs import call_graph
+from gitrag.store.connection import Store
+from tests.indexes import open_app
+from tests.mermaid import assert_parses
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "from shop.tax import rate\n\ndef total(items):\n    return rate() * len(items)\n",
+    "shop/tax.py": "def rate():\n    return 1.2\n",
+    "shop/view.py": (
+        "from shop import cart\n\nclass Page:\n    def show(self):\n        return cart.total([])\n"
+    ),
+    "tool.zig": "pub fn main() void {}\n",
+}
+
+
+@pytest.fixture
+def project(make_repository):
+    repository = make_repository(FILES)
+    open_app(repository).update()
+    return repository
+
+
+def edges(answer):
+    return {f"{edge.caller.name} -> {edge.callee.name}" for edge in answer.graph.edges}
+
+
+def test_callers_and_callees_to_any_depth(project):
+    app = open_app(project)
+    assert edges(call_graph(app, GraphQuestion("total"))) == {"Page.show -> total", "total -> rate"}
+    assert edges(call_graph(app, GraphQuestion("rate", direction=Direction.CALLERS))) == {"total -> rate"}
+    assert edges(call_graph(app, GraphQuestion("rate", direction=Direction.CALLERS, depth=2))) == {
+        "total -> rate",
+        "Page.show -> total",
+    }
+    assert edges(call_graph(app, GraphQuestion(filter="tax"))) == {"total -> rate"}
+    assert edges(call_graph(app, GraphQuestion())) == {"Page.show -> total", "total -> rate"}
+    assert edges(call_graph(app, GraphQuestion(), globs=["shop/tax.py", "shop/cart.py"])) == {"total -> rate"}
+
+
+def test_only_changed_blobs_are_parsed(project):
+    app = open_app(project)
+    assert call_graph(app, GraphQuestion()).made == 4
+    assert call_graph(app, GraphQuestion()).made == 0
+    project.write({"shop/tax.py": "def rate():\n    return base()\n\ndef base():\n    return 1\n"})
+    dirty = call_graph(app, GraphQuestion("rate"))
+    assert dirty.made == 1
+    assert "rate -> base" in edges(dirty)
+    project.commit()
+    assert call_graph(app, GraphQuestion("rate")).made == 0  # the same bytes, committed
+
+
+def test_what_is_asked_about_in_other_languages_is_named(project):
+    answer = call_graph(
+        open_app(project), GraphQuestion(filter="tax"), about=["tool.zig", "shop/tax.py", "README.md"]
+    )
+    assert answer.skipped == ("tool.zig",)
+
+
+def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):
+    app = open_app(project)
+    attempts = []
+
+    @contextmanager
+    def full(_self, purpose, **_options):
+        attempts.append(purpose)
+        raise DiskFullError("No space left on the disk.")
+        yield
+
+    monkeypatch.setattr(Store, "write", full)
+    for _ in range(2):
+        answer = call_graph(app, GraphQuestion("total"))
+        assert edges(answer) == {"Page.show -> total", "total -> rate"}
+        assert answer.made == 4
+    assert attempts == ["keeping facts about calls"] * 2
+
+
+def test_failures_are_said_in_the_answer(project):
+    app = open_app(project)
+    late = call_graph(app, GraphQuestion(), timeout_s=0)
+    assert (late.graph, late.error) == (
+        None,
+        "Call graph generation timed out (0s). The codebase may be very large.",
+    )
+    none = call_graph(app, GraphQuestion(filter="nowhere"))
+    assert none.graph is None
+    assert none.error == (
+        "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
+    )
+    with pytest.raises(NoMatchError, match='called "totl"') as caught:
+        call_graph(app, GraphQuestion("totl"))
+    assert "total" in caught.value.hint
+
+
+def test_without_an_index_it_says_so(make_repository):
+    with pytest.raises(NotSetUpError):
+        call_graph(open_app(make_repository({"a.py": "x"})), GraphQuestion())
+
+
+def gitrag(repository, *args):
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "gitrag", *args],
+        cwd=repository.path,
+        env=repository.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_prints_text_mermaid_dot_and_json(project):
+    done = gitrag(project, "graph", "total", "--callers", "--format", "text")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "shop/cart.py:3-4  function total",
+        "  called by 1 function",
+        "    shop/view.py:5  Page.show",
+    ]
+    drawn = gitrag(project, "graph", "total")
+    assert drawn.stdout.startswith("graph TD\n")
+    assert gitrag(project, "graph", "--format", "dot").stdout.startswith("digraph")
+    value = json.loads(gitrag(project, "graph", "total", "--format", "json").stdout)
+    assert len(value["edges"]) == 2
+    assert_parses([drawn.stdout, gitrag(project, "graph").stdout])
+
+
+def test_the_command_says_what_it_did_not_find(project):
+    wrong = gitrag(project, "graph", "totl")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr.splitlines() == [
+        'Nothing in the call graph is called "totl".',
+        "hint: Did you mean total?",
+    ]
+    other = gitrag(project, "graph", "tool.zig")
+    assert other.returncode == 1
+    assert "Call graph generation skipped for tool.zig (language not supported)." in other.stderr
+    assert gitrag(project, "graph", "--callers").returncode == 2
+    assert gitrag(project, "graph", "--filter", "(").returncode == 2
+
+
+def test_the_worker_makes_the_facts_before_anybody_asks(project):
+    assert gitrag(project, "hook", "run", "worker").returncode == 0
+    assert call_graph(open_app(project), GraphQuestion()).made == 0
+    project.write({"shop/tax.py": "def rate():\n    return base()\n\ndef base():\n    return 1\n"})
+    project.commit()
+    assert gitrag(project, "hook", "run", "worker").returncode == 0
+    answer = call_graph(open_app(project), GraphQuestion("rate"))
+    assert answer.made == 0
+    assert "rate -> base" in edges(answer)

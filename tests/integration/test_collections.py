@@ -1,0 +1,279 @@
+"""Collections: what each holds, how they are asked, what touches them (§2.2, §2.3, §3.1)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitrag.app import App, SearchOptions
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import NOT_SET_UP, NotSetUpError
+from gitrag.search.sections import Wanted
+from tests.indexes import open_app
+from tests.repository import GitRepository, Link
+
+FILES = {
+    "docs/adr/0001-keep-scans.md": "# 1. Keep scans\n\n## Status\n\nAccepted\n\n## Decision\n\nKeep it.\n",
+    "docs/specs/scans/spec.md": "# SPEC-0001: Scans\n\n### Requirement: Kept\n\nScans SHALL be kept.\n",
+    "src/scans.py": "def keep_scan(scan):\n    return scan\n",
+    ".gitignore": ".sdd/\n",
+}
+ISSUE = "---\nid: 12\ntitle: Scans are lost at night\nstatus: open\n---\nThe scanner loses scans at night.\n"
+ALL_KINDS = Wanted(tuple(CollectionKind))
+
+
+@pytest.fixture
+def own(make_repository, model_dir, git_environment) -> GitRepository:
+    git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    return make_repository(FILES, name="Parcel Watch")
+
+
+def held(app: App) -> dict[str, int]:
+    """Documents by collection."""
+    return {each.name: each.documents for each in app.status().collections}
+
+
+def updated(app: App) -> dict[str, float | None]:
+    return {each.name: each.updated for each in app.status().collections}
+
+
+def found(app: App, query: str, wanted: Wanted = ALL_KINDS) -> dict[str, list[str]]:
+    answer = app.search(query, SearchOptions(wanted=wanted, min_score=0.0))
+    return {section.kind.value: [hit.path for hit in section.hits] for section in answer.sections}
+
+
+def gitrag(repository: GitRepository, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "gitrag", *args],
+        cwd=repository.path,
+        env=repository.environment | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_each_kind_is_a_collection_and_asked_on_its_own(own):
+    """§2.4, §3.1."""
+    app = open_app(own)
+    app.update()
+    assert held(app) == {"adrs": 1, "specs": 1, "code": 2}
+    assert (
+        found(app, "keep scans")
+        == {
+            "adrs": ["docs/adr/0001-keep-scans.md"],
+            "specs": ["docs/specs/scans/spec.md"],
+            "code": ["src/scans.py", ".gitignore"],
+        }
+        or found(app, "keep scans")["code"][0] == "src/scans.py"
+    )
+
+
+def test_only_the_collection_that_changed_is_touched(own):
+    """§3.1: an update leaves the others' time alone."""
+    app = open_app(own)
+    app.update()
+    before = updated(app)
+    own.commit({"docs/adr/0001-keep-scans.md": "# 1. Keep no scan\n"})
+    app.update()
+    after = updated(app)
+    assert {name for name in after if after[name] != before[name]} == {"adrs"}
+    own.commit({"docs/adr/0001-keep-scans.md": None, "src/new.py": "A = 1\n"})
+    app.update()
+    assert updated(app).keys() == {"specs", "code"}
+    assert updated(app)["specs"] == before["specs"]
+
+
+def test_other_rules_touch_only_what_they_change(own):
+    """§3.1: planned anew as a whole, compared collection by collection."""
+    app = open_app(own)
+    app.update()
+    before = updated(app)
+    own.commit({".gitragignore": "docs/specs/\n"})
+    app.update()
+    assert held(app).keys() == {"adrs", "code"}
+    assert updated(app)["adrs"] == before["adrs"]
+
+
+def test_uncommitted_documents_are_in_their_collections(own):
+    app = open_app(own)
+    app.update()
+    own.write({"docs/adr/0002-drop-scans.md": "# 2. Drop old scans\n\nAfter a year.\n"})
+    assert "docs/adr/0002-drop-scans.md" in found(app, "drop old scans")["adrs"]
+    assert "docs/adr/0002-drop-scans.md" not in found(app, "drop old scans")["code"]
+    assert held(app)["adrs"] == 2
+
+
+def test_globs_of_the_configuration_are_heeded_at_once(own):
+    """§3.1: configurable, in git config and .gitrag.yaml."""
+    app = open_app(own)
+    app.update()
+    own.git("config", "gitrag.specs", "src/*.py")
+    again = open_app(own)
+    assert found(again, "keep scan")["specs"] == ["src/scans.py"]
+    own.write({".gitrag.yaml": "adrs: [docs/specs/**]\n"})
+    assert found(open_app(own), "keep scan")["adrs"] == ["docs/specs/scans/spec.md"]
+
+
+# modules
+
+
+def test_a_workspaces_modules_have_collections_of_their_own(own):
+    """§2.2, §3.1."""
+    own.commit(
+        {
+            "pyproject.toml": '[tool.uv.workspace]\nmembers = ["services/*"]\n',
+            "services/api/pyproject.toml": "",
+            "services/api/scan.py": "def keep_scan_of_api():\n    pass\n",
+            "services/api/docs/adr/0001-api.md": "# 1. Scans of the API\n",
+        }
+    )
+    app = open_app(own)
+    app.update()
+    assert list(held(app)) == ["adrs", "specs", "code", "api-adrs", "api-code"]
+    assert "services/api/scan.py" in found(app, "keep scan")["code"]  # of every module, where none is named
+    assert found(app, "keep scan", Wanted(module="api")) == {
+        "adrs": ["services/api/docs/adr/0001-api.md"],
+        "code": ["services/api/scan.py"],
+    }
+
+
+def test_a_manifest_that_names_other_modules_counts_from_its_commit_on(own):
+    app = open_app(own)
+    app.update()
+    own.commit({"web/package.json": "{}", "web/scan.ts": "export const scan = 1\n"})
+    app.update()
+    assert "web-code" not in held(app)
+    own.commit({"package.json": '{"workspaces": ["web"]}'})
+    app.update()
+    assert held(app)["web-code"] == 2
+    own.commit({"package.json": '{"workspaces": []}'})
+    app.update()
+    assert "web-code" not in held(app)
+
+
+def test_an_index_from_nothing_has_the_collections_of_one_that_grew(own, tmp_path):
+    app = open_app(own)
+    app.update()
+    own.commit({"go.work": "use ./a\n", "a/go.mod": "module a\n", "a/main.go": "package a\n"})
+    own.write({"a/new.go": "package a\n"})
+    app.update()
+    fresh = open_app(own, tmp_path / "fresh")
+    fresh.update()
+    assert held(app) == held(fresh)
+
+
+def test_a_broken_manifest_is_a_note_and_no_error(own):
+    own.commit({"package.json": "{"})
+    app = open_app(own)
+    app.update()
+    assert app.status().notes[0].startswith("package.json names no modules: ")
+
+
+# names
+
+
+def test_a_collection_is_named_exactly(own):
+    """§2.2: with the repository's slug or without, never by a part of the name."""
+    app = open_app(own)
+    app.update()
+    assert app.name == "parcel-watch"
+    assert app.collections() == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
+    for name in ("parcel-watch-adrs", "adrs"):
+        assert found(app, "scans", app.wanted([name], "")).keys() == {"adrs"}
+    for name in ("adr", "watch-adrs", "not-parcel-watch-adrs", "parcel-watch"):
+        with pytest.raises(NotSetUpError):
+            app.search("scans", SearchOptions(wanted=app.wanted([name], "")))
+
+
+def test_a_missing_collection_leaves_the_rest(own):
+    """§2.3."""
+    own.commit({"docs/specs/scans/spec.md": None})
+    app = open_app(own)
+    app.update()
+    assert found(app, "scans", app.wanted(["specs", "adrs"], "")).keys() == {"adrs"}
+
+
+@pytest.mark.parametrize("arguments", [["-c", "nothing"], ["--module", "nothing"]])
+def test_none_of_the_collections_is_said_in_the_promised_words(own, arguments):
+    """§2.3."""
+    open_app(own).update()
+    done = gitrag(own, "search", *arguments, "scans")
+    assert done.returncode == NOT_SET_UP
+    assert "No gitrag collections found for parcel-watch. Run `gitrag index` first." in done.stderr
+    assert "parcel-watch-code" in done.stderr
+
+
+def test_a_search_that_just_indexed_the_module_finds_it(own):
+    """What is not there at the first look may be there after the catch-up."""
+    open_app(own).update()
+    own.commit({"go.work": "use ./a\n", "a/go.mod": "module a\n", "a/main.go": "package a\n"})
+    assert found(open_app(own), "package a", Wanted(module="a"))["code"]
+
+
+def test_index_status_lists_each_collection(own):
+    """§3.1."""
+    open_app(own).update()
+    lines = gitrag(own, "index", "status").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [
+        "collection",
+        "parcel-watch-adrs",
+        "parcel-watch-specs",
+        "parcel-watch-code",
+    ]
+    assert [line.split()[1] for line in lines[1:]] == ["1", "1", "2"]
+
+
+# issues
+
+
+def test_issues_are_indexed_though_git_ignores_them(own):
+    """§3.1: `.sdd/issues/*.md`, by content, from the working tree."""
+    app = open_app(own)
+    app.update()
+    own.write({".sdd/issues/12.md": ISSUE})
+    answer = app.search("scans lost at night", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
+    issue = answer.sections[-1].hits[0]
+    assert (issue.path, issue.document.id, issue.document.status) == (".sdd/issues/12.md", "12", "open")
+    assert answer.dirty == 0
+    app.update()
+    assert held(app)["issues"] == 1
+    own.write({".sdd/issues/12.md": ISSUE.replace("night", "noon")})
+    answer = app.search("scans lost at noon", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
+    assert "noon" in answer.sections[-1].hits[0].chunk.text
+
+
+def test_issues_are_asked_only_on_request(own):
+    """§2.4: decisions, specifications and code; an issue has its own collection."""
+    app = open_app(own)
+    own.write({".sdd/issues/12.md": ISSUE})
+    app.update()
+    assert found(app, "scans lost at night", Wanted()).keys() == {"adrs", "specs", "code"}
+    assert found(app, "scans lost", app.wanted(["parcel-watch-issues"], "")).keys() == {"issues"}
+
+
+def test_issues_that_git_lists_are_issues_too(own):
+    own.commit({".gitignore": None, ".sdd/issues/12.md": ISSUE})
+    own.write({".sdd/issues/13.md": ISSUE})
+    app = open_app(own)
+    app.update()
+    assert held(app)["issues"] == 2
+
+
+def test_no_link_leads_out_of_the_issues(own, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text("the secret word is frobnicate\n")
+    own.write({".sdd": Link(str(tmp_path))})
+    (tmp_path / "issues").symlink_to(outside)
+    app = open_app(own)
+    app.update()
+    assert "issues" not in held(app)
+    Path(own.path / ".sdd").unlink()
+    own.write({".sdd/issues/1.md": Link(str(outside / "secret.md"))})
+    app.update()
+    assert "issues" not in held(app)

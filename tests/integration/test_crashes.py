@@ -1,0 +1,17 @@
+"""Whatever is killed, and whenever: the next command works, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import random
+
+from tests.crashes import Crashes
+
+
+def test_kills_at_random_moments_leave_an_index_that_works(make_repository, tmp_path):
+    repo = make_repository({"readme.md": "# Killed\n\nOften.\n"})
+    repo.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
+    repo.environment |= {"HTTPS_PROXY": "http://127.0.0.1:9", "PIP_NO_INDEX": "1"}  # the worker has no model
+    crashes = Crashes(repo, random.Random(6), tmp_path)
+    for _ in range(16):
+        crashes.crash()
+    assert sum(crashes.killed.values()) > 4

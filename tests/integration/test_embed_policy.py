@@ -1,0 +1,66 @@
+"""Where vectors are computed: here on a GPU, in the background on a CPU, never with a question (§3.9)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gitrag.app import App
+from gitrag.cli.index import embed_waiting
+from gitrag.cli.session import Session
+from gitrag.cli.terminal import ColorMode, Terminal
+from tests.repository import GitRepository
+
+
+@pytest.fixture
+def own(make_repository, git_environment, model_dir) -> GitRepository:
+    git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    repository = make_repository({"a.py": "def open_door():\n    return 1\n"})
+    App.open(repository.path, environ=repository.environment).update()
+    return repository
+
+
+def embed(own: GitRepository, *args: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "gitrag", "index", "embed", *args],
+        cwd=own.path,
+        env=own.environment | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        stdin=subprocess.DEVNULL,  # whatever would be asked gets no answer
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_skip_says_so_and_does_nothing(own):
+    assert embed(own, "--skip") == "Embed skipped per --skip flag\n"
+    assert App.open(own.path, environ=own.environment).count_unembedded() > 0
+
+
+def test_foreground_reports_count_and_time(own):
+    assert embed(own, "--foreground").startswith("Embedded 2 texts in ")
+    assert embed(own, "--foreground") == "Every chunk is embedded.\n"
+
+
+def test_on_a_cpu_it_goes_on_in_the_background_and_the_log_is_named(own):
+    """The log lies in the store's directory."""
+    app = App.open(own.path, environ=own.environment)
+    assert embed(own) == f"Embedding 2 texts in the background; log: {app.store.directory / 'log'}\n"
+    deadline = time.monotonic() + 60
+    while app.count_unembedded() or app.worker():
+        assert time.monotonic() < deadline, "the worker has not embedded anything"
+        time.sleep(0.1)
+
+
+def test_on_a_gpu_it_is_done_here(own, monkeypatch, capsys):
+    monkeypatch.setattr(App, "embeds_on_gpu", lambda _self: True)
+    app = App.open(own.path, environ=own.environment)
+    session = Session(own.path, own.environment, Terminal.standard(ColorMode.NEVER, own.environment))
+    embed_waiting(session, app, app.count_unembedded(), foreground=False)
+    assert capsys.readouterr().out.startswith("Embedded 2 texts in ")
+    assert app.count_unembedded() == 0

@@ -1,0 +1,89 @@
+"""A process that keeps the index answers as one that opens it for each question, whatever happens between."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from gitrag.app import App, SearchOptions
+from gitrag.callgraph.answering import GraphQuestion
+from gitrag.git import untracked
+from gitrag.graphs import call_graph
+from gitrag.report import as_json
+from gitrag.store.candidates import Filters
+from tests.golden.project import project
+from tests.repository import create_repository, isolated_environment
+
+ASKED = [
+    ("how are passwords stored", SearchOptions()),
+    ("retry with backoff", SearchOptions(limit=50, min_score=0.0)),
+    ("Pool", SearchOptions(filters=Filters(languages=("python",)))),
+    ("Pool", SearchOptions(filters=Filters(globs=("src/**",)))),
+    ("glass pane", SearchOptions(min_score=0.0, every_chunk=True)),
+    ("glass pane", SearchOptions(min_score=0.0, committed_only=True)),
+]
+GLASS = "def smash_pane(hammer):\n    '''Break a glass pane.'''\n    return hammer\n"
+
+
+def test_answers_are_those_of_a_process_that_has_just_begun(
+    tmp_path: Path, model_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Asked thrice after each step: of the file, of the file again, and of the copy in memory."""
+    monkeypatch.setattr(untracked, "_SETTLED_NS", 0)
+    monkeypatch.setattr(untracked, "_PAUSE_NS", 0)
+    environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
+    repository = create_repository(tmp_path / "p", environment, project())
+
+    def open_app(**options: bool) -> App:
+        return App.open(repository.path, environ=environment, **options)
+
+    first = open_app()
+    first.update()
+    first.embed()
+    resident = open_app(resident=True)
+    file = next(path for path in repository.path.rglob("*.py"))
+    loose = repository.path / "loose.py"
+    steps = [
+        lambda: None,
+        lambda: loose.write_text(GLASS),
+        lambda: loose.write_text(GLASS.replace("hammer", "brick")),
+        lambda: file.write_text(GLASS + file.read_text()),
+        lambda: repository.git("add", "-A"),
+        lambda: repository.git("commit", "-qm", "glass"),
+        lambda: (repository.path / ".gitignore").write_text("*.py\n"),
+        lambda: repository.git("rm", "-q", "--cached", "loose.py"),
+        lambda: repository.git("reset", "-q", "--hard", "HEAD~1"),
+        lambda: (repository.path / ".gitignore").unlink(missing_ok=True),
+        lambda: repository.git("clean", "-fdq"),
+    ]
+    kept = 0
+    for step in steps:
+        step()
+        time.sleep(0.02)  # a tick of the file system's clock
+        expected = [as_json(open_app().search(*asked)) for asked in ASKED]
+        for _ in range(3):
+            assert [as_json(resident.search(*asked)) for asked in ASKED] == expected
+        kept += resident.store.memo.lasting
+    assert kept == len(steps)
+
+
+def test_what_else_is_read_is_read_of_the_copy_too(tmp_path: Path, model_dir: Path):
+    """The copy lacks the tables that a search has as columns."""
+    environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
+    repository = create_repository(tmp_path / "p", environment, project())
+    resident = App.open(repository.path, environ=environment, resident=True)
+    resident.update()
+    resident.embed()
+    for _ in range(3):
+        resident.search("retry with backoff")
+    assert resident.store.memo.lasting
+    fresh = App.open(repository.path, environ=environment)
+    assert resident.status() == fresh.status()
+    assert resident.count_unembedded() == 0
+    assert resident.collections() == fresh.collections()
+    assert resident.update().refreshed.cut == 0
+    graphs = [call_graph(app, GraphQuestion(filter="pool")) for app in (fresh, resident)]
+    assert graphs[0].graph is not None
+    assert graphs[0].graph == graphs[1].graph

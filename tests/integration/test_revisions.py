@@ -1,0 +1,146 @@
+"""Searching a revision that is not checked out, and what others do to the index meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.app import App, SearchOptions
+from gitrag.errors import UsageError
+from gitrag.indexing import cutting
+from gitrag.indexing.refresh import look, refresh
+from gitrag.store import content, inspection
+from gitrag.store.connection import Store, StoreMissingError
+from tests.indexes import logical, open_app
+from tests.repository import GitRepository
+
+ALL = SearchOptions(min_score=0.0, limit=1000)
+
+
+@pytest.fixture
+def history(make_repository, tmp_path) -> GitRepository:
+    """Three commits; ``gone.py`` is in the first only."""
+    repo = make_repository({"gone.py": "def vanished():\n    return 1\n", "kept.py": "def kept(): pass\n"})
+    repo.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+    repo.git("tag", "-a", "-m", "first", "v1")
+    repo.commit({"gone.py": None, "new.py": "def appeared(): pass\n"})
+    repo.git("branch", "side", "v1")
+    repo.commit({"newest.py": "def newest(): pass\n"})
+    open_app(repo).update()
+    return repo
+
+
+def paths(app: App, **options: object) -> set[str]:
+    found = app.search("def", SearchOptions(min_score=0.0, limit=1000, **options))
+    return {hit.path for hit in found.hits}
+
+
+@pytest.mark.parametrize("revision", ["v1", "side", "HEAD~2", "v1^{tree}"])
+def test_a_revision_is_searched_as_it_was(history, revision):
+    history.write({"kept.py": "def edited(): pass\n"})
+    before = history.git("status", "--porcelain")
+    answer = open_app(history).search("def", SearchOptions(min_score=0.0, revision=revision))
+    assert {hit.path for hit in answer.hits} == {"gone.py", "kept.py"}
+    assert "edited" not in "".join(hit.chunk.text for hit in answer.hits)
+    commit = None if revision.endswith("}") else history.git("rev-parse", f"{revision}^{{commit}}")
+    assert (answer.commit, answer.dirty, answer.waiting) == (commit, 0, 0)
+    assert history.git("status", "--porcelain") == before
+    assert paths(open_app(history)) == {"kept.py", "new.py", "newest.py"}
+
+
+def test_a_merge_base_is_a_revision(history):
+    base = history.git("merge-base", "HEAD", "side")
+    assert paths(open_app(history), revision=base) == {"gone.py", "kept.py"}
+
+
+def test_what_is_no_revision_is_refused(history):
+    with pytest.raises(UsageError, match="no revision 'nonsense'"):
+        open_app(history).search("def", SearchOptions(revision="nonsense"))
+
+
+def test_views_of_revisions_do_not_pile_up(history):
+    app = open_app(history)
+    for revision in ("v1", "HEAD~1", "v1", "HEAD", "HEAD~1"):
+        app.search("def", SearchOptions(revision=revision))
+    with app.store.read() as db:
+        assert inspection.count_store(db).views == 2
+
+
+def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
+    app = open_app(history)
+    app.search("def", SearchOptions(revision="v1"))
+    monkeypatch.setattr(Store, "write", None)
+    assert paths(app, revision="v1") == {"gone.py", "kept.py"}
+
+
+def test_a_long_lived_process_keeps_revisions_and_worktree_apart(history):
+    app = App.open(history.path, environ=history.environment, resident=True)
+    for _ in range(3):
+        assert paths(app, revision="v1") == {"gone.py", "kept.py"}
+        assert paths(app) == {"kept.py", "new.py", "newest.py"}
+        assert paths(app, revision="HEAD") == {"kept.py", "new.py", "newest.py"}
+
+
+def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(history, monkeypatch):
+    monkeypatch.setattr(cutting, "_BATCH_BYTES", 1)  # a file a batch; the first is always cut
+    history.git("config", "gitrag.catchUpS", "0")
+    app = open_app(history)
+    history.commit({f"m{n}.py": f"def m{n}(): pass\n" for n in range(3)})
+    commit = history.git("rev-parse", "HEAD")
+    history.git("reset", "--quiet", "--hard", "HEAD~1")
+    app.start_worker = lambda: None  # not beside this test
+    assert app.search("def", SearchOptions(revision=commit)).waiting == 2
+    app._work(app.repo.root, lambda: False)
+    assert {"m0.py", "m1.py", "m2.py"} < paths(app, revision=commit)
+
+
+# meanwhile
+
+
+def test_an_answer_is_of_what_git_said_though_another_process_moves_the_view_back(history, monkeypatch):
+    """A worker that looked before the commit may write after the search has caught up."""
+    app = open_app(history)
+    old = look(app.repo, app.options)
+    history.commit({"latest.py": "def latest(): pass\n", "new.py": None})
+    late = iter([old])
+    own = App._catch_up
+
+    def overtaken(self, *args):
+        standing = own(self, *args)
+        for snapshot in late:
+            refresh(open_app(history).store, snapshot)
+        return standing
+
+    monkeypatch.setattr(App, "_catch_up", overtaken)
+    assert paths(app) == {"kept.py", "latest.py", "newest.py"}
+    assert next(late, None) is None
+
+
+def test_an_index_removed_meanwhile_is_built_again(history, monkeypatch):
+    app = open_app(history)
+    history.commit({"latest.py": "def latest(): pass\n"})
+    late = iter([0])
+    own = App._catch_up
+
+    def removed(self, *args):
+        standing = own(self, *args)
+        for _ in late:
+            self.store.remove()
+        return standing
+
+    monkeypatch.setattr(App, "_catch_up", removed)
+    assert paths(app) == {"kept.py", "latest.py", "new.py", "newest.py"}
+
+
+def test_what_was_cut_for_one_index_is_not_written_into_another(history, tmp_path):
+    """The ids of a new index are of other contents."""
+    app, other = open_app(history), open_app(history)
+    with app.store.read() as db:
+        assert content.pending(db, [], None) == []
+    other.store.remove()
+    history.commit({"a.py": "def a(): pass\n"})
+    other.update()
+    with pytest.raises(StoreMissingError, match="built anew"), app.store.write("writing chunks", make=False):
+        raise AssertionError("it must not come to this")
+    with app.store.write("writing chunks", make=False):
+        pass
+    assert logical(app) == logical(open_app(history, tmp_path / "fresh"))

@@ -1,0 +1,45 @@
+"""Whatever git and its users did, in whatever order, the next answer is about the files as they are."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from gitrag.git import untracked
+from tests.acts import FILES
+from tests.walk import Walk
+
+
+@pytest.fixture
+def make_walk(make_repository, tmp_path: Path, monkeypatch):
+    # What is trusted after two seconds is trusted after a tick here, or nothing would ever be remembered.
+    monkeypatch.setattr(untracked, "_SETTLED_NS", 12_000_000)
+    monkeypatch.setattr(untracked, "_PAUSE_NS", 0)
+
+    def make(seed: int) -> Walk:
+        repo = make_repository(FILES)
+        repo.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
+        space = tmp_path / "space"
+        space.mkdir()
+        return Walk(repo, random.Random(seed), space)
+
+    return make
+
+
+@pytest.mark.timeout(900)  # a minute for all on an idle machine of two cores
+@pytest.mark.parametrize("seed", range(5))
+def test_a_hundred_steps(make_walk, seed):
+    walk = make_walk(seed)
+    walk.go(100, compare_every=10)
+    assert min(walk.kept) > 5, "what is kept in memory was not put to the test"
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_with_hooks_that_work_meanwhile(make_walk, killed):
+    walk = make_walk(50 + killed)
+    walk.hook_up(killed=killed)
+    walk.go(30, compare_every=10)
+    if not killed:
+        assert ": done" in (walk.repo.path / ".git/gitrag/log").read_text()

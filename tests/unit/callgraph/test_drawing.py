@@ -1,0 +1,103 @@
+"""Graphs as Mermaid, dot and JSON (requirements 2.8)."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+
+from gitrag.callgraph.graph import Edge, Node, graph
+from gitrag.callgraph.mermaid import LAST_LINE, as_dot, as_json, as_mermaid
+from tests.mermaid import assert_parses
+
+
+def node(name, path="src/a.py", line=1):
+    return Node(path, name, line, line + 1)
+
+
+def star(count):
+    """One function that calls many others."""
+    middle = node("middle")
+    return middle, [Edge(middle, node(f"leaf_{i:02}"), i + 1) for i in range(count)]
+
+
+def test_a_small_graph_is_drawn_whole_and_sorted():
+    middle, edges = star(2)
+    drawn = as_mermaid(graph([middle], edges)).split("\n")
+    assert drawn[0] == "graph TD"
+    assert drawn[-1] == LAST_LINE == "%% Showing entry points + main flow; internal helpers omitted"
+    boxes = [line for line in drawn if '["' in line]
+    arrows = [line for line in drawn if "-->" in line]
+    assert len(boxes) == 3
+    assert len(arrows) == 2
+    assert boxes == sorted(boxes)
+    assert arrows == sorted(arrows)
+
+
+def test_twenty_nodes_are_shown_and_the_rest_is_counted():
+    middle, edges = star(30)
+    drawn = as_mermaid(graph([middle], edges)).split("\n")
+    assert "%% Showing top 20 nodes by connectivity; 11 nodes omitted." in drawn
+    assert sum('["' in line for line in drawn) == 20
+    assert sum("-->" in line for line in drawn) == 19
+    assert "leaf_18" in "\n".join(drawn)  # ties go by name
+    assert "leaf_19" not in "\n".join(drawn)
+
+
+def test_matches_and_their_neighbours_come_before_better_connected_ones():
+    _, edges = star(30)
+    asked, beside = node("asked"), node("beside")
+    drawn = as_mermaid(graph([asked], [*edges, Edge(asked, beside, 3)]))
+    assert "asked" in drawn
+    assert "beside" in drawn
+
+
+def test_every_end_of_an_arrow_is_declared():
+    middle, edges = star(40)
+    extra = [Edge(edges[i].callee, edges[i + 1].callee, i) for i in range(30)]
+    drawn = as_mermaid(graph([middle], [*edges, *extra])).split("\n")
+    declared = {line.split("[")[0].strip() for line in drawn if '["' in line}
+    ends = {end.strip() for line in drawn if "-->" in line for end in line.split("-->")}
+    assert ends <= declared
+
+
+def test_the_same_graph_gives_the_same_bytes_in_any_order():
+    middle, edges = star(25)
+    shuffled = random.Random(1).sample(edges, len(edges))
+    assert as_mermaid(graph([middle], edges)) == as_mermaid(graph([middle], shuffled))
+
+
+def test_an_identifier_does_not_depend_on_what_else_is_shown():
+    middle, edges = star(3)
+    few, more = as_mermaid(graph([middle], edges[:1])), as_mermaid(graph([middle], edges))
+    assert set(few.split("\n")) <= set(more.split("\n"))
+
+
+HOSTILE = [
+    "end", "graph", "subgraph", "style", "class", "click", "default", "x" * 500, "a\nb", 'quo"te', "a#b;c",
+    "<module>", "`tick`", "%% comment", "a --> b", "été", "日本語", "operator<<", "operator[]",
+    "~Destructor", "a|b",     "{x}", "\\n", "\udcff", "&amp;", "o", "x", "",
+]  # fmt: skip
+
+
+def test_names_of_any_kind_are_read_by_mermaid():
+    nodes = [node(name, path=f"src/{name[:20] or 'a'}.py") for name in HOSTILE]
+    edges = [Edge(one, other, 1) for one, other in pairwise(nodes)]
+    middle, many = star(30)
+    assert_parses(
+        [
+            *(as_mermaid(graph([edge.caller], [edge])) for edge in edges),
+            as_mermaid(graph([middle], many)),
+            as_mermaid(graph(nodes, edges)),
+        ]
+    )
+
+
+def test_dot_and_json_hold_the_whole_graph():
+    middle, edges = star(30)
+    whole = graph([middle], edges)
+    assert as_dot(whole).count("->") == 30
+    value = json.loads(as_json(whole))
+    assert len(value["nodes"]) == 31
+    assert value["edges"][0].keys() == {"caller", "callee", "line", "confidence"}
+    assert [each["name"] for each in value["nodes"] if each["matched"]] == ["middle"]

@@ -1,0 +1,46 @@
+"""Facts of a blob: what they hold, and how they are packed."""
+
+from __future__ import annotations
+
+from gitrag.callgraph import facts
+from gitrag.callgraph.extraction import LANGUAGES, extract, unsupported
+from gitrag.callgraph.facts import EMPTY, FACTS_VERSION, pack, unpack
+
+SOURCE = b"import os\n\n@cached\nclass A(Base):\n    def go(self):\n        os.walk('.')\n"
+
+
+def test_definitions_have_their_lines_with_decorators():
+    found = extract(SOURCE, "python")
+    assert [(each.kind, each.name, each.line_start, each.line_end) for each in found.definitions] == [
+        ("module", "", 1, 7),
+        ("class", "A", 3, 6),
+        ("function", "A.go", 5, 6),
+    ]
+    assert found.definitions[1].bases == ("Base",)
+    assert {"walk", "os", "cached", "Base"} <= found.mentions
+
+
+def test_facts_survive_being_packed():
+    found = extract(SOURCE, "python")
+    assert unpack(pack(found)) == found
+    assert unpack(pack(EMPTY)).read_body() is None
+
+
+def test_facts_of_another_version_are_made_again(monkeypatch):
+    old = pack(extract(SOURCE, "python"))
+    monkeypatch.setattr(facts, "FACTS_VERSION", FACTS_VERSION + 1)
+    assert unpack(old) is None
+
+
+def test_equal_bytes_give_equal_facts():
+    assert pack(extract(SOURCE, "python")) == pack(extract(SOURCE, "python"))
+
+
+def test_strange_bytes_give_facts_all_the_same():
+    for data in (b"", b"\xff\xfe\x00", b"def f(:\n  g(\n", b"\r\n" * 10, b"(" * 5_000, b"x" * (2 << 20)):
+        unpack(pack(extract(data, "python")))
+
+
+def test_programs_in_other_languages_are_named_once():
+    assert list(unsupported(["a.py", "b.zig", "README.md", "b.zig", "c.unknown"])) == ["b.zig"]
+    assert "python" in LANGUAGES

@@ -1,0 +1,240 @@
+"""Calls in languages other than Python: small projects with lists of edges checked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.callgraphs import edges_of
+
+GO = {
+    "go.mod": "",
+    "cmd/main.go": """
+        package main
+
+        import (
+            "example.com/shop/cart"
+            tax "example.com/shop/internal/taxes"
+        )
+
+        func main() {
+            c := cart.New()
+            c.Add(1)
+            run(c)
+            tax.Rate()
+        }
+
+        func run(c *cart.Cart) { c.Total() }
+    """,
+    "cart/cart.go": """
+        package cart
+
+        type Cart struct { log Logger }
+        type Logger struct {}
+
+        func New() *Cart { return &Cart{} }
+        func (c *Cart) Add(n int) { c.log.Write(); check(n) }
+        func (c *Cart) Total() int { return 1 }
+    """,
+    "cart/check.go": """
+        package cart
+
+        func check(n int) {}
+        func (l Logger) Write() {}
+    """,
+    "internal/taxes/rate.go": "package taxes\n\nfunc Rate() int { return 2 }\n",
+}
+GO_EDGES = {
+    "cmd/main.go:main -> cart/cart.go:New",
+    "cmd/main.go:main -> cart/cart.go:Cart.Add",
+    "cmd/main.go:main -> cmd/main.go:run",
+    "cmd/main.go:main -> internal/taxes/rate.go:Rate",
+    "cmd/main.go:run -> cart/cart.go:Cart.Total",
+    "cart/cart.go:Cart.Add -> cart/check.go:Logger.Write",
+    "cart/cart.go:Cart.Add -> cart/check.go:check",
+}
+
+TYPESCRIPT = {
+    "src/index.ts": """
+        import { Store, open as openStore } from "./store";
+        import * as text from "./text.js";
+
+        export function main(): void {
+          const store = new Store(openStore());
+          store.save(text.trim("a"));
+          later(() => store.close());
+        }
+        const later = (f: () => void) => f();
+    """,
+    "src/store/index.ts": "export * from './store';\nexport { open } from './files';\n",
+    "src/store/store.ts": """
+        import { Base } from "./base";
+        import { File } from "./files";
+
+        export class Store extends Base {
+          constructor(private file: File) { super(); }
+          save(t: string) { this.file.write(t); this.touch(); }
+        }
+    """,
+    "src/store/base.ts": "export class Base {\n  touch() {}\n  close() { this.touch(); }\n}\n",
+    "src/store/files.ts": """
+        export class File { write(t: string) {} }
+        export function open(): File { return new File(); }
+    """,
+    "src/text.ts": "export function trim(t: string) { return t; }\n",
+}
+TYPESCRIPT_EDGES = {
+    "src/index.ts:main -> src/store/store.ts:Store.constructor",
+    "src/index.ts:main -> src/store/files.ts:open",
+    "src/index.ts:main -> src/store/store.ts:Store.save",
+    "src/index.ts:main -> src/text.ts:trim",
+    "src/index.ts:main -> src/index.ts:later",
+    "src/index.ts:main -> src/store/base.ts:Base.close",
+    "src/store/store.ts:Store.save -> src/store/files.ts:File.write",
+    "src/store/store.ts:Store.save -> src/store/base.ts:Base.touch",
+    "src/store/base.ts:Base.close -> src/store/base.ts:Base.touch",
+    "src/store/files.ts:open -> src/store/files.ts:File",
+}
+
+JAVA = {
+    "app/src/main/java/shop/Main.java": """
+        package shop;
+
+        import shop.cart.Cart;
+
+        public class Main {
+            private final Cart cart = new Cart();
+            public static void main(String[] args) { new Main().run(); }
+            void run() { cart.add(1); Tax.rate(); helper(); }
+            void helper() {}
+        }
+    """,
+    "app/src/main/java/shop/Tax.java": "package shop;\nclass Tax { static int rate() { return 2; } }\n",
+    "app/src/main/java/shop/cart/Cart.java": """
+        package shop.cart;
+
+        public class Cart extends Holder implements Counted {
+            public Cart() { reset(); }
+            public void add(int n) { count(); super.add(n); }
+            public int count() { return 1; }
+        }
+        class Holder {
+            void add(int n) {}
+            void reset() {}
+        }
+        interface Counted { int count(); }
+        class Report {
+            int of(Counted c) { return c.count(); }
+        }
+    """,
+}
+_MAIN, _CART = "app/src/main/java/shop/Main.java", "app/src/main/java/shop/cart/Cart.java"
+JAVA_EDGES = {
+    f"{_MAIN}:Main.main -> {_MAIN}:Main",
+    f"{_MAIN}:Main.main -> {_MAIN}:Main.run",
+    f"{_MAIN}:Main -> {_CART}:Cart.Cart",
+    f"{_MAIN}:Main.run -> {_CART}:Cart.add",
+    f"{_MAIN}:Main.run -> app/src/main/java/shop/Tax.java:Tax.rate",
+    f"{_MAIN}:Main.run -> {_MAIN}:Main.helper",
+    f"{_CART}:Cart.Cart -> {_CART}:Holder.reset",
+    f"{_CART}:Cart.add -> {_CART}:Cart.count",
+    f"{_CART}:Cart.add -> {_CART}:Holder.add",
+    f"{_CART}:Report.of -> {_CART}:Counted.count",
+    f"{_CART}:Report.of -> {_CART}:Cart.count",
+}
+
+RUST = {
+    "src/main.rs": """
+        mod cart;
+        mod tax;
+        use crate::cart::{Cart, check as verify};
+
+        fn main() {
+            let mut c = Cart::new(tax::rate());
+            c.add(1);
+            verify(&c);
+        }
+    """,
+    "src/cart.rs": """
+        pub struct Log;
+        impl Log { fn write(&self) {} }
+        pub struct Cart { log: Log }
+        impl Cart {
+            pub fn new(rate: f64) -> Self { Cart { log: Log } }
+            pub fn add(&mut self, n: i32) { self.log.write(); Self::count(n); }
+            fn count(n: i32) {}
+        }
+        pub fn check(c: &Cart) { c.total() }
+        trait Sum { fn total(&self); }
+        impl Sum for Cart { fn total(&self) {} }
+    """,
+    "src/tax.rs": "pub fn rate() -> f64 { 1.2 }\n",
+}
+RUST_EDGES = {
+    "src/main.rs:main -> src/cart.rs:Cart.new",
+    "src/main.rs:main -> src/tax.rs:rate",
+    "src/main.rs:main -> src/cart.rs:Cart.add",
+    "src/main.rs:main -> src/cart.rs:check",
+    "src/cart.rs:Cart.add -> src/cart.rs:Log.write",
+    "src/cart.rs:Cart.add -> src/cart.rs:Cart.count",
+    "src/cart.rs:check -> src/cart.rs:Cart.total",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [(GO, GO_EDGES), (TYPESCRIPT, TYPESCRIPT_EDGES), (JAVA, JAVA_EDGES), (RUST, RUST_EDGES)],
+    ids=["go", "typescript", "java", "rust"],
+)
+def test_a_small_project_has_exactly_these_calls(files, expected):
+    assert edges_of({path: text for path, text in files.items() if text}) == expected
+
+
+SMALL = {
+    "javascript": (
+        "a.js",
+        "class A { go() { this.end(); } end() {} }\nfunction f() { const a = new A(); a.go(); }",
+    ),
+    "c": ("a.c", "int end(void) { return 1; }\nint go(void) { return end(); }\nint f(void) { return go(); }"),
+    "cpp": (
+        "a.cpp",
+        "class A { public: void go() { end(); } void end() {} };\nvoid f() { A a; a.go(); }",
+    ),
+    "csharp": (
+        "a.cs",
+        "class A { void go() { end(); } void end() {} }\nclass B { void f() { var a = new A(); a.go(); } }",
+    ),
+    "ruby": (
+        "a.rb",
+        "class A\n  def go\n    self.end_\n  end\n  def end_\n  end\nend\ndef f\n  a = A.new\n  a.go\nend",
+    ),
+    "php": (
+        "a.php",
+        """<?php
+        class A { function go() { $this->end(); } function end() {} }
+        function f() { $a = new A(); $a->go(); }""",
+    ),
+    "kotlin": ("a.kt", "class A { fun go() { end() }\n fun end() {} }\nfun f() { val a = A()\n a.go() }"),
+    "swift": (
+        "a.swift",
+        "class A { func go() { end() }\n func end() {} }\nfunc f() { let a = A()\n a.go() }",
+    ),
+    "scala": (
+        "a.scala",
+        "class A { def go() = end()\n def end() = 1 }\nobject O { def f() = { val a = new A()\n a.go() } }",
+    ),
+    "solidity": (
+        "a.sol",
+        """contract A { function go() { end(); } function end() {} }
+        contract B { A a; function f() { a.go(); } }""",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", SMALL)
+def test_methods_are_found_by_class_and_by_what_a_variable_is(language):
+    path, source = SMALL[language]
+    found = {
+        tuple(end.rpartition(".")[2].rstrip("_") for end in edge.split(" -> "))
+        for edge in edges_of({path: source})
+    }
+    assert {("go", "end"), ("f", "go")} <= found

@@ -1,0 +1,233 @@
+"""What Python code calls: each rule of the resolution by a source that needs it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.callgraphs import edges_of
+
+
+def test_a_name_leads_through_aliases_and_re_exports():
+    files = {
+        "src/shop/__init__.py": "from .cart import add as put\nfrom . import tax\n",
+        "src/shop/cart.py": "def add(): helper()\ndef helper(): pass\n",
+        "src/shop/tax.py": "def rate(): pass\n",
+        "app.py": "import shop\nimport shop.tax as t\nfrom shop import put\n\ndef run():\n    put()\n"
+        "    shop.tax.rate()\n    t.rate()\n",
+    }
+    assert edges_of(files) == {
+        "src/shop/cart.py:add -> src/shop/cart.py:helper",
+        "app.py:run -> src/shop/cart.py:add",
+        "app.py:run -> src/shop/tax.py:rate",
+    }
+
+
+def test_star_imports_and_relative_imports_upwards_are_followed():
+    files = {
+        "p/__init__.py": "",
+        "p/base.py": "def tool(): pass\n",
+        "p/sub/__init__.py": "from ..base import *\n",
+        "p/sub/deep.py": "from . import tool\nfrom ..base import tool as t\ndef f():\n    tool()\n    t()\n",
+    }
+    assert edges_of(files) == {"p/sub/deep.py:f -> p/base.py:tool"}
+
+
+RULES = {
+    "methods of a constructed instance": (
+        """
+        class A:
+            def __init__(self): self.load()
+            def load(self): pass
+        def f():
+            a = A()
+            a.load()
+        """,
+        {"A.__init__ -> A.load", "f -> A.__init__", "f -> A.load"},
+    ),
+    "inherited methods, by the method resolution order": (
+        """
+        class Base:
+            def go(self): pass
+        class Left(Base): pass
+        class Right(Base):
+            def go(self): pass
+        class Both(Left, Right): pass
+        def f(): Both().go()
+        """,
+        {"f -> Right.go"},
+    ),
+    "super, and overrides of what is annotated": (
+        """
+        class A:
+            def go(self): pass
+        class B(A):
+            def go(self): super().go()
+        def f(a: A): a.go()
+        """,
+        {"B.go -> A.go", "f -> A.go", "f -> B.go"},
+    ),
+    "annotations of parameters, returns and attributes": (
+        """
+        from typing import Optional
+        from dataclasses import dataclass
+        class Engine:
+            def start(self): pass
+        @dataclass
+        class Car:
+            engine: "Engine"
+            spare: Optional[Engine] = None
+        def build() -> Car: ...
+        def f(cars: list[Car]):
+            build().engine.start()
+            for car in cars:
+                car.spare.start()
+        """,
+        {"f -> build", "f -> Engine.start"},
+    ),
+    "attributes assigned in methods, and what functions return": (
+        """
+        class Log:
+            def write(self): pass
+        def make():
+            return Log()
+        class App:
+            def __init__(self): self.log = make()
+            def run(self): self.log.write()
+        """,
+        {"App.__init__ -> make", "App.run -> Log.write"},
+    ),
+    "with, properties, iteration and operators": (
+        """
+        class R:
+            def __enter__(self): return self
+            def __exit__(self, *args): pass
+            def __iter__(self): return iter(())
+            def __getitem__(self, key): pass
+            def __eq__(self, other): pass
+            def __len__(self): pass
+            @property
+            def name(self): pass
+        def f():
+            with R() as r:
+                r.name
+                for _ in r: pass
+                r[0]
+                r == 1
+                len(r)
+        """,
+        {
+            "f -> R.__enter__",
+            "f -> R.__exit__",
+            "f -> R.__iter__",
+            "f -> R.__getitem__",
+            "f -> R.__eq__",
+            "f -> R.__len__",
+            "f -> R.name",
+        },
+    ),
+    "closures, and functions that are handed on": (
+        """
+        def outer():
+            def inner(): pass
+            apply(inner)
+            return sorted([], key=inner)
+        def apply(function): function()
+        """,
+        {"outer -> apply", "apply -> outer.inner", "outer -> outer.inner"},
+    ),
+    "decorators: applied where they stand, and the wrapper in between": (
+        """
+        import functools
+        def logged(f):
+            @functools.wraps(f)
+            def wrapper(*args): return f(*args)
+            return wrapper
+        @logged
+        def work(): pass
+        def run(): work()
+        """,
+        {"<module> -> logged", "run -> logged.wrapper", "logged.wrapper -> work"},
+    ),
+    "methods picked by the beginning of their name": (
+        """
+        class Visitor:
+            def visit(self, node):
+                method = getattr(self, f"visit_{node}", self.fallback)
+                return method(node)
+            def visit_a(self, node): pass
+            def visit_b(self, node): pass
+            def fallback(self, node): pass
+        """,
+        {
+            "Visitor.visit -> Visitor.visit_a",
+            "Visitor.visit -> Visitor.visit_b",
+            "Visitor.visit -> Visitor.fallback",
+        },
+    ),
+    "comprehensions and lambdas count as the function they stand in": (
+        """
+        def f(): return [g(x) for x in map(lambda y: h(y), ())]
+        def g(x): pass
+        def h(y): pass
+        """,
+        {"f -> g", "f -> h"},
+    ),
+    "class methods, static methods and Self": (
+        """
+        from typing import Self
+        class A:
+            @classmethod
+            def make(cls) -> Self: return cls()
+            @staticmethod
+            def check(): pass
+            def go(self): pass
+            def __init__(self): pass
+        def f():
+            A.make().go()
+            A.check()
+        """,
+        {"A.make -> A.__init__", "f -> A.make", "f -> A.go", "f -> A.check"},
+    ),
+    "generic functions give back what they are given": (
+        """
+        def same(x): return x
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f(): same(A()).go()
+        def g(): same(B()).go()
+        """,
+        {"f -> same", "f -> A.go", "g -> same", "g -> B.go"},
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_calls_are_resolved(rule):
+    source, expected = RULES[rule]
+    assert edges_of({"a.py": source}) == expected
+
+
+def test_a_name_alone_says_nothing():
+    """Some function somewhere has this name, but nothing says that it is called."""
+    assert edges_of({"a.py": "class A:\n    def go(self): pass\n", "b.py": "def f(x): x.go()\n"}) == set()
+
+
+def test_a_method_that_only_raises_gives_way_to_its_overrides():
+    source = """
+    class A:
+        def go(self): raise NotImplementedError
+        def run(self): self.go()
+    class B(A):
+        def go(self): pass
+    """
+    assert edges_of({"a.py": source}) == {"A.run -> B.go"}
+
+
+def test_code_that_does_not_parse_or_runs_in_circles_ends():
+    files = {
+        "a.py": "from b import *\nclass A(B): pass\ndef f(: g()\ndef g(): return g()\n",
+        "b.py": "from a import *\nfrom a import A\nclass B(A): pass\nx = y\ny = x\n",
+    }
+    assert "a.py:g -> a.py:g" in edges_of(files)

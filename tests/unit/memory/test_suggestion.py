@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from gitrag.memory.suggestion import NO_SIGNAL, SIZES, TYPES, suggest
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(value, word) for value, words in TYPES.items() for word in words]
+)
+def test_each_word_speaks_for_its_type(value: str, word: str):
+    found = suggest(f"We want to {word.upper()} it", "", "").kind
+    assert (found.value, found.word) == (value, word)
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(value, word) for value, words in SIZES.items() for word in words]
+)
+def test_each_word_speaks_for_its_size(value: str, word: str):
+    found = suggest("", f"it is {word}, they say", "").size
+    assert (found.value, found.word) == (value, word)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("two crashes since Monday", "fix"),
+        ("refactoring of the parser", "refactor"),
+        ("clean  up the tests", "refactor"),
+        ("improving the latency", "enhancement"),
+        ("an optimization", "enhancement"),
+        ("implementation of tags", "feature"),
+    ],
+)
+def test_words_count_by_their_starts(text: str, value: str):
+    assert suggest("", "", text).kind.value == value
+    assert suggest("", "", text).kind.word
+
+
+@pytest.mark.parametrize("text", ["debug the prefix", "a renewed ladder", "terror, unbroken"])
+def test_the_middle_of_a_word_does_not_count(text: str):
+    assert suggest(text, "", "").kind.reason == NO_SIGNAL
+
+
+def test_the_first_type_in_the_table_wins_wherever_its_word_stands():
+    assert suggest("add a new page", "", "later, fix the old one").kind.value == "fix"
+
+
+def test_small_wins_over_large():
+    assert suggest("a big idea, a small change", "", "").size.value == "small"
+
+
+def test_without_a_word_the_defaults_say_so():
+    found = suggest("users want it", "", "")
+    assert (found.kind.value, found.size.value) == ("feature", "medium")
+    assert found.kind.reason == found.size.reason == "Based on limited context — adjust as needed"
