@@ -33,8 +33,12 @@ def pool_of(processes: int) -> Iterator[ProcessPoolExecutor | None]:
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back while processes are started: they inherit that, and are deaf to it from the start."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Hold Ctrl-C and SIGTERM back while processes are started.
+
+    The new processes inherit it and are deaf to Ctrl-C from the start. Here, an exception in the middle of a start
+    would leave a process that the pool does not know, which nobody tells to end and the interpreter waits for.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -43,6 +47,7 @@ def without_interrupts() -> Iterator[None]:
 
 def _begin_in_pool() -> None:
     """Begin as a process of a pool, and end when its parent is gone: one that was killed cannot tell it."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # a broken pool ends its processes with it
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is there: the pool has a process a core
     import multiprocessing
 
