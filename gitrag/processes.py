@@ -35,8 +35,9 @@ def pool_of(processes: int) -> Iterator[ProcessPoolExecutor | None]:
 def without_interrupts() -> Iterator[None]:
     """Hold Ctrl-C and SIGTERM back while processes are started.
 
-    The new processes inherit it and are deaf to Ctrl-C from the start. Here, an exception in the middle of a start
-    would leave a process that the pool does not know, which nobody tells to end and the interpreter waits for.
+    The new processes inherit it and are deaf to Ctrl-C from the start. Here, an exception in the middle of a
+    start would leave a process that the pool does not know: nobody tells it to end, and the interpreter waits
+    for it.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:

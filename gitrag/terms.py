@@ -136,7 +136,9 @@ def count(
     term = flat[np.repeat(starts[word] - (np.cumsum(size) - size), size) + np.arange(size.sum())]
     owner = np.repeat(np.repeat(run[:, 0], run[:, 2]), size)
     weight_of = np.repeat(np.repeat(run[:, 1], run[:, 2]), size)
-    order = np.lexsort((term, owner))
+    order = np.argsort(term)
+    narrow = owner.astype(np.min_scalar_type(len(texts)))  # 16 bits are sorted by their digits
+    order = order[np.argsort(narrow[order], kind="stable")]
     term, owner, weight_of = term[order], owner[order], weight_of[order]
     first = np.ones(len(term), dtype=bool)
     first[1:] = (term[1:] != term[:-1]) | (owner[1:] != owner[:-1])

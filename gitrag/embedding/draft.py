@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -86,30 +87,33 @@ class Drafter:
 
         drafts = np.empty((len(texts), DIMENSIONS), np.float32)
         for start in range(0, len(texts), _BLOCK):
-            block = texts[start : start + _BLOCK]
-            sums = np.zeros((len(block), _SUMS * DIMENSIONS), np.float32)
-            known = np.array([self._sum(text, row) for text, row in zip(block, sums, strict=True)])
-            found = self._correct(sums)
-            found[~known] = self._empty
-            drafts[start : start + len(block)] = found
+            pieces = [self._pieces.cut(text, MAX_PIECES) for text in texts[start : start + _BLOCK]]
+            found = self._correct(self._sums(pieces))
+            found[[not own for own in pieces]] = self._empty
+            drafts[start : start + len(pieces)] = found
         return drafts
 
-    def _sum(self, text: str, out: Vectors) -> bool:
-        """Write a text's two sums of rows, each normalised; say whether there is anything to sum."""
+    def _sums(self, pieces: Sequence[Sequence[int]]) -> Vectors:
+        """Give each text's two sums of rows, each normalised, side by side; zeros for no pieces."""
         import numpy as np
 
-        pieces = self._pieces.cut(text, MAX_PIECES)
-        if not pieces:
-            return False
-        distinct, index = np.unique(np.array(pieces), return_inverse=True)
+        sizes = np.array([len(own) for own in pieces])
+        owner = np.repeat(np.arange(len(pieces)), sizes)
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64, len(owner))
+        distinct, index = np.unique(owner * len(self._rows) + flat, return_inverse=True)
+        owner, piece = np.divmod(distinct, len(self._rows))
         weights = np.empty((_SUMS, len(distinct)), np.float32)
         weights[0] = self._counts[np.bincount(index)]
-        weights[1] = np.bincount(index, weights=self._places[: len(pieces)])
-        weights *= self._scales[distinct]
-        sums: Vectors = weights @ self._rows[distinct].astype(np.float32)
-        _normalise(sums)
-        out[:] = sums.reshape(-1)
-        return True
+        weights[1] = np.bincount(index, weights=self._places[place])
+        weights *= self._scales[piece]
+        sums = np.zeros((len(pieces), _SUMS, DIMENSIONS), np.float32)
+        ends = np.searchsorted(owner, np.arange(len(pieces) + 1))
+        for text in np.flatnonzero(sizes):
+            own = slice(ends[text], ends[text + 1])
+            np.matmul(weights[:, own], self._rows[piece[own]].astype(np.float32), out=sums[text])
+        _normalise(sums.reshape(-1, DIMENSIONS))
+        return sums.reshape(len(pieces), -1)
 
     def _correct(self, sums: Vectors) -> Vectors:
         """Send sums through the layers."""
@@ -135,4 +139,4 @@ def _normalise(vectors: Vectors) -> None:
     import numpy as np
 
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    np.divide(vectors, lengths[:, None], out=vectors)
+    np.divide(vectors, np.maximum(lengths, 1e-12)[:, None], out=vectors)  # nothing stays nothing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from hashlib import blake2b
 
 from gitrag.embedding.version import ENCODER_VERSION
@@ -17,7 +18,8 @@ room for the body, and what lies beyond the last word piece would only make equa
 _MARKS_CHARACTERS = 1000
 """How much longer than they a signature and a docstring may be in the code: indentation, comment marks."""
 
-_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
+_IDENTIFIER = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _KEY_BYTES = 16
 
 
@@ -63,7 +65,12 @@ def text_key(text: str) -> str:
 
 def split_words(name: str) -> str:
     """Split identifiers into lower-case words: ``HTTPAdapter.send_all`` → ``http adapter send all``."""
-    return _WORD_BOUNDARY.sub(" ", name).strip().lower()
+    return " ".join(map(_split_humps, _IDENTIFIER.findall(name)))
+
+
+@lru_cache(maxsize=100_000)  # code repeats its words
+def _split_humps(word: str) -> str:
+    return _HUMP.sub(" ", word).lower()
 
 
 def _collapse(text: str) -> str:

@@ -12,6 +12,7 @@ from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.git import content_skip
 from gitrag.model import Chunk, Skip
 from gitrag.store.content import INDEXED, ContentRecord
+from gitrag.store.vectors import shrink
 from gitrag.store.views import PathRecord
 from gitrag.terms import parts_of
 from gitrag.traits import traits
@@ -49,7 +50,7 @@ def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, int]]) -> list[Cont
         [] if language in WORDS_ONLY else [chunk_text(chunk) for chunk in chunks]
         for (_, _, language, _), (_, chunks) in zip(jobs, cut, strict=True)
     ]
-    drafts = drafter().draft([text for own in texts for text in own])
+    drafts = shrink(drafter().draft([text for own in texts for text in own]))
     records = []
     end = 0
     for (content_id, *_), (skip, chunks), own in zip(jobs, cut, texts, strict=True):
@@ -95,18 +96,18 @@ def left_out_record(content_id: int, skip: Skip) -> ContentRecord:
         nothing.astype(np.uint16),
         counts,
         counts,
-        drafter().draft([]),
+        shrink(drafter().draft([])),
     )
 
 
 def prepare_paths(paths: Sequence[str]) -> list[PathRecord]:
     """Make records of paths: what kind of file each names, its words as terms and as they are embedded."""
     texts = [path_text(path) for path in paths]
-    drafts = drafter().draft(texts)
+    drafts = shrink(drafter().draft(texts))
     return [_path(path, text, draft) for path, text, draft in zip(paths, texts, drafts, strict=True)]
 
 
-def _path(path: str, text: str, draft: NDArray[np.float32]) -> PathRecord:
+def _path(path: str, text: str, draft: NDArray[np.int8]) -> PathRecord:
     folder, _, file = path.rpartition("/")
     stem = file[: file.rfind(".")] if file.rfind(".") > 0 else file
     return PathRecord(

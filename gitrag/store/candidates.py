@@ -372,7 +372,7 @@ def _likeliest(
 
     text, path_text = scope.text_id[rows], scope.path_text[scope.file[rows]]
     text_ids, signs = vectors.read_signs(db, memo)
-    _small, own = vectors.pack(question.reshape(1, -1))
+    own = vectors.signs(question.reshape(1, -1))
     differing = np.bitwise_count(signs ^ own.T).sum(axis=0, dtype=np.int16)
     about = np.full(1 + max(text_ids.max(initial=0), text.max(), path_text.max()), -1.0, dtype=np.float32)
     about[text_ids] = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))[differing]

@@ -32,7 +32,7 @@ class ContentRecord:
         frequencies: uint16, for each of ``terms`` its weighted frequency.
         term_counts: int64, for each chunk how many of ``terms`` are its own.
         lengths: int64, for each chunk the sum of its frequencies.
-        drafts: float32 (n, 384), draft vectors of the chunks that have a text key, in order.
+        drafts: int8 (n, 384), draft vectors of the chunks that have a text key, in order.
     """
 
     content_id: int
@@ -43,7 +43,7 @@ class ContentRecord:
     frequencies: NDArray[np.uint16]
     term_counts: NDArray[np.int64]
     lengths: NDArray[np.int64]
-    drafts: NDArray[np.float32]
+    drafts: NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)

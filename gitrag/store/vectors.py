@@ -37,14 +37,20 @@ class PendingText:
     source: Chunk | str
 
 
-def pack(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.uint64]]:
-    """Turn float32 (n, 384) vectors into int8 (n, 384) and sign bits uint64 (n, 6)."""
+def shrink(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Scale vectors (n, 384) to their largest component in int8."""
     import numpy as np
 
-    largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-12)
-    small = np.rint(vectors / largest * 127).astype(np.int8)
-    bits = np.packbits(vectors > 0, axis=1, bitorder="little").view("<u8").reshape(-1, _WORDS)
-    return small, bits
+    largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0), 1e-12)
+    small: NDArray[np.int8] = np.rint(vectors / largest * 127).astype(np.int8)
+    return small
+
+
+def signs(vectors: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Give the sign bits, uint64 (n, 6), of vectors (n, 384)."""
+    import numpy as np
+
+    return np.packbits(vectors > 0, axis=1, bitorder="little").view("<u8").reshape(-1, _WORDS)
 
 
 def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
@@ -57,7 +63,7 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
         text_ids: Whose they are.
         vectors: float32 (n, 384), L2-normalised.
     """
-    columns = _columns(text_ids, vectors)
+    columns = _columns(text_ids, shrink(vectors))
     run(
         db,
         columns,
@@ -67,22 +73,22 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
     run(db, columns, "DELETE FROM drafts WHERE text_id IN (SELECT column0 FROM columns)")
 
 
-def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store drafts, float32 (n, 384), of texts that have neither vector nor draft; a text may come twice."""
+def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], small: NDArray[np.int8]) -> None:
+    """Store drafts, int8 (n, 384), of texts that have neither vector nor draft; a text may come twice."""
     import numpy as np
 
     ids, first = np.unique(np.array(text_ids, dtype=np.int32), return_index=True)
     run(
         db,
-        _columns(ids, vectors[first]),
+        _columns(ids, small[first]),
         f"INSERT INTO drafts SELECT * FROM columns ANTI JOIN {_BOTH} known ON known.text_id = column0",
     )
 
 
-def _columns(text_ids: Sequence[int] | NDArray[np.int32], vectors: NDArray[np.float32]) -> list[NDArray[Any]]:
+def _columns(text_ids: Sequence[int] | NDArray[np.int32], small: NDArray[np.int8]) -> list[NDArray[Any]]:
     import numpy as np
 
-    small, bits = pack(vectors)
+    bits = signs(small)
     raw = small.tobytes()
     return [
         integers(text_ids),

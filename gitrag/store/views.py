@@ -40,7 +40,7 @@ class PathRecord:
     Attributes:
         path: The path.
         text_key: Key of its words as they are embedded.
-        draft: Their draft vector, float32 (384,).
+        draft: Their draft vector, int8 (384,).
         traits: What kind of file it names (``gitrag.traits``).
         top: Hash of its first directory.
         name_terms: Hashed stems of the file's name, without its suffix.
@@ -49,7 +49,7 @@ class PathRecord:
 
     path: str
     text_key: bytes
-    draft: NDArray[np.float32]
+    draft: NDArray[np.int8]
     traits: int
     top: int
     name_terms: tuple[int, ...]

@@ -13,6 +13,7 @@ from gitrag.store.candidates import NO_FILTERS, Filters, Scope
 from gitrag.store.connection import Store
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.memo import Memo
+from gitrag.store.vectors import shrink
 from gitrag.store.views import EntryRecord, Overlay, PathRecord
 from gitrag.terms import IN_NAME
 from gitrag.traits import traits
@@ -57,7 +58,7 @@ def record(content_id: int, *chunks: tuple[str, str, list[int]]) -> ContentRecor
         np.array([1 + IN_NAME * (i == 0) for count in counts for i in range(count)], dtype=np.uint16),
         np.array(counts),
         np.array(counts),
-        np.stack([draft(text) for _, text, _ in chunks]),
+        shrink(np.stack([draft(text) for _, text, _ in chunks])),
     )
 
 
@@ -67,7 +68,7 @@ def path_record(path: str) -> PathRecord:
     return PathRecord(
         path,
         key(f"p{path}"),
-        draft(f"p{path}"),
+        shrink(draft(f"p{path}").reshape(1, -1))[0],
         int(traits(path)),
         len(folder),
         tuple(map(ord, name.partition(".")[0])),

@@ -231,12 +231,12 @@ def test_drafts_of_known_texts_are_not_written(tmp_path: Path):
         [first, *rest] = texts_in(db, "drafts")
         vectors.write(db, [first], unit(1, 2))
         before = [db.execute(f"FROM {table} ORDER BY text_id").fetchall() for table in ("vectors", "drafts")]
-        vectors.write_drafts(db, [first, *rest, *rest, first], unit(6, 3))
-        vectors.write_drafts(db, [], unit(0, 3))
+        vectors.write_drafts(db, [first, *rest, *rest, first], vectors.shrink(unit(6, 3)))
+        vectors.write_drafts(db, [], vectors.shrink(unit(0, 3)))
         assert before == [
             db.execute(f"FROM {table} ORDER BY text_id").fetchall() for table in ("vectors", "drafts")
         ]
-        vectors.write_drafts(db, [99, 99], unit(2, 4))
+        vectors.write_drafts(db, [99, 99], vectors.shrink(unit(2, 4)))
         assert texts_in(db, "drafts") == [*rest, 99]
         np.testing.assert_allclose(as_units(db, [99])[1], unit(2, 4)[:1], atol=0.005)
 
@@ -267,7 +267,7 @@ def test_vectors_are_read_in_the_order_of_their_texts(tmp_path: Path):
         signed, signs = vectors.read_signs(db, Memo())
         order = np.argsort(signed)
         assert signed[order].tolist() == ids
-        assert (signs.T[order][::-2] == vectors.pack(encoded)[1][::-2]).all()
+        assert (signs.T[order][::-2] == vectors.signs(vectors.shrink(encoded))[::-2]).all()
         nothing = vectors.read(db, np.array([999], dtype=np.int32), Memo())
         assert [column.shape for column in (nothing.text_ids, nothing.small)] == [(0,), (0, 384)]
         assert not nothing.find(np.array([1], dtype=np.int32))[0].any()
@@ -275,7 +275,7 @@ def test_vectors_are_read_in_the_order_of_their_texts(tmp_path: Path):
 
 def test_packed_vectors_keep_their_cosines(tmp_path: Path):
     encoded = unit(200, 3)
-    small, bits = vectors.pack(encoded)
+    small, bits = vectors.shrink(encoded), vectors.signs(encoded)
     back = small.astype(np.float32)
     back /= np.linalg.norm(back, axis=1, keepdims=True)
     assert np.abs(back @ back.T - encoded @ encoded.T).max() < 0.004
