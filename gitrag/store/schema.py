@@ -13,9 +13,6 @@ DIMENSIONS = 384
 TABLES_VERSION = 2  # raise when a table changes that no release has written: such an index is built again
 
 
-TABLES_VERSION = 1  # raise when a table changes that no released version has
-
-
 class ForeignDatabaseError(Exception):
     """The file is a DuckDB database, but not an index of ours."""
 
