@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PREPARATION_VERSION = 2  # raise when anything below changes: every index is then built again
+PREPARATION_VERSION = 3  # raise when anything below changes: every index is then built again
 
 NAME_WEIGHT = 3
 """How often a term of the qualified name counts beyond its place in the text: names say what a chunk is
@@ -32,6 +33,10 @@ WORDS_ONLY = frozenset({"csv", "gettext", "json", "xml"})
 """Languages of data: found by their words, not by their meaning. Of django's 63,000 chunks 10,400 are
 translations; embedding them would take two minutes and put foreign sentences beside answers."""
 
+
+_STANDS_FOR_ITS_FOLDER = re.compile(r"(^|/)(__init__\.pyi?|_?index\.\w+|init\.lua|mod\.(rs|ts|zig))$")
+"""Files that a language or a web server finds by their folder's name, which is theirs too. Worth 0.004 in
+cross-validation on source folders, 0.012 on questions about architecture."""
 
 _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
 """Languages that are looked at for minified content, and a suffix that says so. Not the suffix of a path that
@@ -109,13 +114,15 @@ def prepare_paths(paths: Sequence[str]) -> list[PathRecord]:
 
 def _path(path: str, text: str, draft: NDArray[np.int8]) -> PathRecord:
     folder, _, file = path.rpartition("/")
-    stem = file[: file.rfind(".")] if file.rfind(".") > 0 else file
+    name = file[: file.rfind(".")] if file.rfind(".") > 0 else file
+    if folder and _STANDS_FOR_ITS_FOLDER.search(path):
+        name = folder.rpartition("/")[2]
     return PathRecord(
         path=path,
         text_key=_key(text),
         draft=draft,
         traits=traits(path),
         top=terms.hashed(path.partition("/")[0] if folder else ""),
-        name_terms=tuple(map(terms.hashed, parts_of(stem))),
+        name_terms=tuple(map(terms.hashed, parts_of(name))),
         folder_terms=tuple(map(terms.hashed, parts_of(folder))),
     )
