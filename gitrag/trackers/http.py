@@ -42,6 +42,21 @@ _RATE_LIMITED = 429
 _TOO_EARLY = frozenset({408, 425})
 _SUCCESS = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
+_BUDGETS = (
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+    ("ratelimit-remaining", "ratelimit-reset"),
+    ("x-ratelimit-requests-remaining", "x-ratelimit-requests-reset"),
+    ("x-ratelimit-complexity-remaining", "x-ratelimit-complexity-reset"),
+)
+"""What is left, and when it is filled up: of GitHub and Jira, of GitLab, the two of Linear. Most answers have
+them, failures for other reasons too.
+
+https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+https://developer.atlassian.com/cloud/jira/platform/rate-limiting/
+https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
+https://linear.app/developers/rate-limiting
+"""
+
 _LATER_S = 10_000_000_000
 """Seconds since 1970 are smaller until the year 2286; above it stand milliseconds."""
 
@@ -258,8 +273,8 @@ def wait_s(state: tenacity.RetryCallState) -> float:
 def pause_s(headers: Mapping[str, str], now: float) -> float | None:
     """Say how long a server asks to be left alone, in seconds; None when it does not say.
 
-    Retry-After is RFC 9110's, seconds or a date. GitHub and Jira say in X-RateLimit-Reset, GitLab in
-    RateLimit-Reset when calls count anew: seconds since 1970 (Linear: milliseconds), at Jira a date.
+    Retry-After is RFC 9110's, seconds or a date. Else the first budget of ``_BUDGETS`` that is used up says
+    when calls count anew: in seconds since 1970 (Linear: milliseconds), at Jira as a date.
     """
     after = headers.get("retry-after", "").strip()
     if after:
@@ -267,10 +282,10 @@ def pause_s(headers: Mapping[str, str], now: float) -> float | None:
             return float(after[:9])
         at = _http_date(after)
         return None if at is None else max(0.0, at.timestamp() - now)
-    if headers.get("x-ratelimit-remaining", "0") != "0":
-        return None
-    for name in ("x-ratelimit-reset", "ratelimit-reset", "x-ratelimit-requests-reset"):
+    for remaining, name in _BUDGETS:
         reset = headers.get(name, "").strip()
+        if headers.get(remaining, "0") != "0":
+            continue
         if reset.isdigit():
             seconds = float(reset[:15])
             return max(0.0, (seconds / 1000 if seconds > _LATER_S else seconds) - now)

@@ -5,10 +5,14 @@
 
 Cloud: https://developer.atlassian.com/cloud/jira/platform/rest/v2/api-group-issue-search/
 ``GET /rest/api/2/search/jql`` with ``jql``, ``fields``, ``maxResults`` and ``nextPageToken``; the answer has
-``issues`` and, but on the last page, ``nextPageToken``. It does not say how many there are.
+``issues`` (fewer than asked for where they are large) and, but on the last page, ``nextPageToken``. It does
+not say how many there are.
 
 Data Center: https://developer.atlassian.com/server/jira/platform/rest/ (search)
 ``GET /rest/api/2/search`` with ``startAt`` in its place; the answer has ``total`` and ``issues``.
+
+A project that is not there, or not for this token, is an error of the query: 400, with ``errorMessages`` that
+name it in the user's language.
 
 An issue has ``key`` and ``fields``: ``summary``, ``description``, ``status`` with ``name`` and
 ``statusCategory.key`` (new, indeterminate, done), ``labels``, ``assignee``, ``creator`` (``displayName``;
@@ -67,6 +71,7 @@ class Jira:
             _authorization(setting),
             check=TRACKER.check,
             note=setting.note,
+            meaning=self._meaning,
         )
         self._server: Json | None = None
 
@@ -113,6 +118,11 @@ class Jira:
 
     def _issues(self, data: Json) -> tuple[Issue, ...]:
         return tuple(self._to_issue(item) for item in objects(data.get("issues"), "issues"))
+
+    def _meaning(self, status: int, content: bytes) -> int:
+        """Give the status that an answer stands for."""
+        named = f"'{self._place.project}'".encode() in content
+        return 404 if status == 400 and named else status
 
     def _jql(self, since: datetime | None, at: datetime) -> str:
         bound = ""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from gitrag.trackers.base import Order, Page, Place, Tracker
+from gitrag.trackers.base import Order, Page, Place, Tracker, TrackerError
 from gitrag.trackers.folder import Folder, Meta, is_file_name
 from gitrag.trackers.issue import Issue, Status, read_moment, show_moment
 
@@ -88,7 +88,7 @@ def sync(
             )
         state.take(page)
         advance(len(state.seen), total)
-    removed = 0
+    removed = state.removed
     if whole:
         for issue_id in folder.ids():
             if issue_id not in state.seen:
@@ -112,6 +112,7 @@ class _State:
     def __init__(self, folder: Folder, meta: Meta, known: Meta | None, *, ascending: bool) -> None:
         self.seen: set[str] = set()
         self.written = 0
+        self.removed = 0
         self.pages = 0
         self.odd: dict[str, None] = {}  # each line once: an issue may come twice
         self._folder = folder
@@ -135,6 +136,8 @@ class _State:
         self._mark_merged(page.merged)
         for issue in page.issues:
             self._write(issue)
+        for issue_id in page.gone:
+            self.removed += self._folder.remove(issue_id)
         if self._ascending:
             self._note(replace(self._meta, cursor=self._cursor(), merged=self._merged_ids()))
 
@@ -188,9 +191,11 @@ def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
     while True:
         page = tracker.fetch(since, cursor)
         yield page
-        cursor = page.cursor
-        if cursor is None:
+        if page.cursor is None:
             return
+        if page.cursor == cursor:
+            raise TrackerError("The tracker gives the same page again and again.", "Try again later.")
+        cursor = page.cursor
 
 
 def ahead(source: Iterator[Page]) -> Iterator[Page]:

@@ -100,12 +100,41 @@ def test_a_ghost_author_is_empty(make_tracked):
     assert tracked.head(1)["author"] == ""
 
 
+def test_an_imported_issue_keeps_its_author(make_tracked):
+    tracked = make_tracked(GiteaFake)
+    tracked.fill(1, author="Ghost")
+    one = tracked.fake.one
+    tracked.fake.one = lambda ticket: {**one(ticket), "original_author": "grace"}
+    tracked.sync()
+    assert tracked.head(1)["author"] == "grace"
+
+
 def test_a_secondary_rate_limit_is_waited_for(make_tracked):
     tracked = make_tracked(GitHubFake)
     tracked.fill(1)
     tracked.fake.faults = [Fault(403, {"Retry-After": "0", "x-ratelimit-remaining": "4000"})]
     tracked.sync()
     assert tracked.ids() == ["1"]
+
+
+def test_a_secondary_rate_limit_that_no_header_tells_is_no_matter_of_the_token(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(1)
+    said = b'{"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}'
+    tracked.fake.faults = [Fault(403, {"x-ratelimit-remaining": "4000"}, body=said)]
+    tracked.sync()
+    assert tracked.ids() == ["1"]
+
+
+def test_a_large_listing_is_walked_by_what_its_links_say(make_tracked):
+    """Page numbers end somewhere, and nothing says how many there are."""
+    tracked = make_tracked(GitHubFake)
+    tracked.fake.large = True
+    for number in range(1, 12):
+        tracked.fake.put(Ticket(str(number), "T", "x", minute=7))
+    done = tracked.sync()
+    assert len(tracked.ids()) == 11
+    assert "Syncing 3+ issues from github…" in done.err
 
 
 # Jira
@@ -152,6 +181,19 @@ def test_jiras_document_format_becomes_markdown(make_tracked):
     assert tracked.head(1)["references"]["adrs"] == ["ADR-0003"]
 
 
+def test_a_listing_that_goes_round_in_circles_is_left(make_tracked):
+    """Seen of nextPageToken; a sync without end would be worse than one that fails."""
+    tracked = make_tracked(JiraCloudFake)
+    tracked.fill(4)
+    tracked.fake.search = lambda asked, found: {
+        "issues": [tracked.fake.one(found[0])],
+        "nextPageToken": "same",
+    }
+    done = tracked.project.gitrag("issues", "sync")
+    assert (done.status, done.said[-2]) == (75, "The tracker gives the same page again and again.")
+    assert tracked.meta["complete"] is False
+
+
 def test_jira_cloud_gets_account_and_token(make_tracked):
     tracked = make_tracked(JiraCloudFake, token=False)
     tracked.fill(1)
@@ -176,6 +218,18 @@ def test_linear_says_in_the_body_what_went_wrong(make_tracked):
     assert done.said[0] == "Tracker authentication failed — check `gitrag issues status`."
     tracked.fake.faults = [Fault(200, {}, errors("INVALID_INPUT"))]
     assert "linear refuses the question: no." in tracked.project.gitrag("issues", "sync").err
+
+
+def test_linears_trash_holds_no_issues(make_tracked):
+    tracked = make_tracked(LinearFake)
+    tracked.fill(3)
+    tracked.fake.touch("ENG-2", 5, trashed=True)
+    tracked.sync()
+    assert tracked.ids() == ["ENG-1", "ENG-3"]
+    tracked.fake.touch("ENG-3", 9, trashed=True)
+    done = tracked.sync()
+    assert ", 1 removed in " in done.out
+    assert tracked.ids() == ["ENG-1"]
 
 
 # Beads
@@ -261,6 +315,26 @@ def test_beads_come_from_the_export_where_the_program_does_not_answer(
         path = f"{fake_bd(tmp_path / 'bin', script)}:{path}"
     lines = "\n".join(json.dumps(each) for each in BEADS)
     project = make_local({".beads/issues.jsonl": lines + "\n\n"}, PATH=path)
+    done = project.gitrag("issues", "sync")
+    assert done.out.startswith("Synced 2 issues from beads: 2 written"), done.err
+
+
+def test_beads_may_come_in_an_envelope(make_local, tmp_path, plain_environment):
+    """With BD_JSON_ENVELOPE=1, and from version 2 on without."""
+    (tmp_path / "bd.json").write_text(json.dumps({"schema_version": 1, "data": BEADS}))
+    path = f"{fake_bd(tmp_path / 'bin', f'cat {tmp_path}/bd.json')}:{plain_environment['PATH']}"
+    project = make_local({".beads/config.yaml": ""}, PATH=path)
+    done = project.gitrag("issues", "sync")
+    assert done.out.startswith("Synced 2 issues from beads: 2 written"), done.err
+
+
+def test_an_export_may_hold_more_than_issues(make_local):
+    """`bd export --all` writes what its user asked it to remember, too."""
+    records = [
+        {"_type": "memory", "key": "k", "value": "v"},
+        *({"_type": "issue", **each} for each in BEADS),
+    ]
+    project = make_local({".beads/issues.jsonl": "\n".join(map(json.dumps, records))})
     done = project.gitrag("issues", "sync")
     assert done.out.startswith("Synced 2 issues from beads: 2 written"), done.err
 

@@ -96,6 +96,23 @@ def test_the_vendors_program_is_asked_for_the_host_without_the_environments_toke
     assert TOKEN not in (tmp_path / "env").read_text()
 
 
+def test_giteas_program_knows_a_server_with_its_port(make_tracked, tmp_path):
+    tracked = from_origin(make_tracked(GiteaFake))
+    tracked.fill(1)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    address = tracked.fake.url.removeprefix("http://")
+    (tools / "tea").write_text(
+        '#!/bin/sh\n[ "$*" = "login helper get" ] && grep -qx "host='
+        + address
+        + f'" || exit 1\nprintf "protocol=http\\nhost={address}\\nusername=u\\npassword=kept-by-tea\\n"\n'
+    )
+    (tools / "tea").chmod(0o755)
+    path = f"{tools}:{tracked.project.gitrag.environment['PATH']}"
+    tracked.sync(env={"PATH": path})
+    assert "token kept-by-tea" in sent(tracked)
+
+
 def test_gits_credential_helper_is_asked_only_where_the_user_says_so(make_tracked):
     tracked = make_tracked(GitHubFake, token=False)
     tracked.fill(1)
