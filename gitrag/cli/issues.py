@@ -187,9 +187,15 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
 
 def sync_with_index(session: Session, app: App) -> None:
     """Sync as part of an update of the index, where there is a tracker; a failure is told, and no more."""
-    from gitrag.issues import sync_in_passing
+    from gitrag.issues import may_sync, sync_in_passing
 
     try:
+        if not app.store.exists() and (name := may_sync(app)):
+            session.terminal.hint(
+                f"`gitrag issues sync` fetches the issues of {name};"
+                " from then on `gitrag index` keeps them fresh"
+            )
+            return
         with ExitStack() as stack:
             done = sync_in_passing(app, _hearing(session.terminal, stack))
     except GitragError as error:
