@@ -29,6 +29,7 @@ RECENT_S = 300.0
 """A sync younger than this is not repeated by a command that only reads."""
 
 SYNCING = "Syncing {count} issues from {tracker}…"
+CHOOSE = "git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
 _PATIENCE_S = 600.0
@@ -63,6 +64,7 @@ class IssuesStatus:
         token: Where the token comes from; empty where there is none.
         token_withheld: Whether the environment has a token that this server does not get.
         problem: What is missing before a sync can succeed; empty for nothing.
+        ignored: Whether git ignores the copies; else only `gitrag issues sync` writes them.
         issues: How many have a file.
         open: How many of them are open.
         cursor: All that was updated before this is there.
@@ -76,6 +78,7 @@ class IssuesStatus:
     token: str
     token_withheld: bool
     problem: str
+    ignored: bool
     issues: int
     open: int
     cursor: str
@@ -109,7 +112,7 @@ def sync_issues(
     if place is None:
         raise NotSetUpError(
             "No tracker is known for this repository.",
-            "git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)",
+            CHOOSE,
         )
     found = _sync(app, place, hearing, full=full, since=since, lock_s=_PATIENCE_S)
     if found is None:  # not with a patience of its own: nothing was recent
@@ -213,6 +216,7 @@ def status(app: App) -> IssuesStatus:
         token=secret.origin if secret else "",
         token_withheld=withheld,
         problem=problem,
+        ignored=is_ignored(app),
         issues=len(found),
         open=sum(issue.status.value == "open" for issue in found),
         cursor=meta.cursor,

@@ -85,6 +85,7 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """Say which tracker is asked, with whose token, and how fresh the copies are. Asks no server."""
+    from gitrag.issues import CHOOSE
     from gitrag.issues import status as issues_status
 
     terminal = session.terminal
@@ -99,11 +100,15 @@ def status(session: Session, *, as_json: bool) -> int:
     line("tracker", " ".join(part for part in (found.tracker, found.server, found.project) if part) or "none")
     if found.server:
         line("token", f"from {found.token}" if found.token else "none")
-    line("issues", f"{found.issues:,}, {found.open:,} of them open")
+    line("issues", f"{found.issues:,}, {found.open:,} of them open" if found.issues else "none")
     ago = f"{age(time.time() - found.synced)} ago" if found.synced else "never"
     line("synced", ago + ("" if found.complete or not found.synced else ", not all of them yet"))
     if found.problem:
         terminal.warn(found.problem)
+    if not found.tracker and not found.problem:
+        terminal.hint(CHOOSE)
+    elif not found.ignored:
+        terminal.hint("`gitrag init` keeps .sdd/ out of git, and issues are synced when they are read")
     if found.token_withheld:
         terminal.hint(
             f"the environment's token is not sent to {found.server} unless you name it:"
@@ -154,10 +159,7 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
             f"{shown}  {issue.status.value:<6}  {title}{session.terminal.style(marks, 'dim')}"
         )
     if not found:
-        session.terminal.note("No such issues here.")
-        session.terminal.hint(
-            "`gitrag issues status` says which tracker is asked, and how fresh the copies are"
-        )
+        _say_none(session.terminal, app)
     return OK if found else NOTHING
 
 
@@ -228,6 +230,19 @@ def _hearing(terminal: Terminal, stack: ExitStack) -> Hearing:
 
     progress = stack.enter_context(terminal.progress("Syncing issues"))
     return Hearing(note=terminal.note, status=progress.status, advance=progress.update)
+
+
+def _say_none(terminal: Terminal, app: App) -> None:
+    from gitrag.issues import CHOOSE
+    from gitrag.issues import status as issues_status
+
+    known = issues_status(app)
+    if known.issues:
+        terminal.note(f"None of the {count(known.issues, 'issue')} here is so.")
+        terminal.hint("`gitrag issues list --status all` shows them all")
+    else:
+        terminal.note("There are no issues here yet.")
+        terminal.hint("gitrag issues sync" if known.tracker else CHOOSE)
 
 
 def _say_synced(done: Synced, terminal: Terminal) -> None:

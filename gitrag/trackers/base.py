@@ -51,7 +51,8 @@ class Page:
     Attributes:
         issues: In the tracker's order; one may come twice.
         cursor: Where the next page begins; None when this is the last.
-        total: How many issues the listing has; None when the tracker does not say.
+        others: How many entries of the page are no issues.
+        total: How many entries the listing has; None when the tracker does not say.
         merged: Ids of issues that a merged change says it closes.
         gone: Ids of issues that were there and are deleted.
         at: The tracker's clock when it began to answer; None when it does not say.
@@ -60,6 +61,7 @@ class Page:
 
     issues: tuple[Issue, ...]
     cursor: str | None = None
+    others: int = 0
     total: int | None = None
     merged: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()

@@ -56,8 +56,10 @@ class Gitea:
             found = objects(answer.data, "the answer")
             more = answer.link("next") is not None and bool(found)
             total = answer.headers.get("x-total-count", "")
+            issues = tuple(_to_issue(item) for item in found if not item.get("pull_request"))
             return Page(
-                issues=tuple(_to_issue(item) for item in found if not item.get("pull_request")),
+                issues,
+                others=len(found) - len(issues),
                 cursor=str(page + 1) if more else None,
                 total=int(total) if total.isdigit() else None,
                 merged=tuple(closed_by_merged(found, self._project)),

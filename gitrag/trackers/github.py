@@ -80,8 +80,10 @@ class GitHub:
             found = objects(answer.data, "the answer")
             following = answer.link("next") if found else None
             last = when(found[-1], "updated_at") if found else ""
+            issues = tuple(to_issue(item) for item in found if not item.get("pull_request"))
             return Page(
-                issues=tuple(to_issue(item) for item in found if not item.get("pull_request")),
+                issues,
+                others=len(found) - len(issues),
                 cursor=None if following is None else walk.next(last, following.get("after", "")),
                 total=_total(answer, len(found)) if cursor is None else None,
                 merged=tuple(closed_by_merged(found, self._project)),

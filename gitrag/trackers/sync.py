@@ -110,15 +110,14 @@ def sync(
     moves = since is None or (meta.since is not None and since <= meta.since)
     state = _State(folder, meta, known, ascending=tracker.order is Order.ASCENDING and moves)
     total: int | None = None
+    done = 0
     for page in _within(patience, place.tracker, ahead(pages(tracker, start), lambda: patience.left_s)):
         if not state.pages:
             total = page.total
-            begun(
-                str(total if total is not None else len(page.issues))
-                + ("+" if page.cursor and not total else "")
-            )
+            begun(_count(page))
         state.take(page)
-        advance(len(state.seen), total)
+        done += len(page.issues) + page.others
+        advance(done, None if total is None else max(done, total))
     removed = state.removed
     if whole:
         for issue_id in folder.ids():
@@ -227,6 +226,13 @@ def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
         if page.cursor == cursor:
             raise TrackerError("The tracker gives the same page again and again.", "Try again later.")
         cursor = page.cursor
+
+
+def _count(first: Page) -> str:
+    """Say how many issues are coming, from the first page."""
+    if first.cursor is None:
+        return f"{len(first.issues):,}"
+    return f"{len(first.issues):,}+" if first.total is None else f"{first.total:,}"
 
 
 def _within(patience: Patience, name: str, source: Iterator[Page]) -> Iterator[Page]:

@@ -217,6 +217,33 @@ def test_hooks_sync_nothing(tracked):
     assert not tracked.fake.asked
 
 
+def test_what_is_missing_is_told_with_the_way_out(tracked):
+    git, gitrag = tracked.project.git, tracked.project.gitrag
+    git.commit({".gitignore": "other\n"})
+    not_ignored = "hint: `gitrag init` keeps .sdd/ out of git, and issues are synced when they are read"
+    assert not_ignored in gitrag("issues", "status").said
+    done = gitrag("issues", "list")
+    assert done.said == ["There are no issues here yet.", "hint: gitrag issues sync"]
+    git.git("config", "gitrag.tracker", "none")
+    chosen = "hint: git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
+    assert chosen in gitrag("issues", "status").said
+    assert chosen in gitrag("issues", "list").said
+    git.git("config", "gitrag.tracker", "github")
+    git.commit({".gitignore": ".sdd/\n"})
+    assert "hint" not in gitrag("issues", "status").err
+    done = gitrag("issues", "list", "--label", "nothing")
+    assert done.said[-2:] == [
+        "None of the 3 issues here is so.",
+        "hint: `gitrag issues list --status all` shows them all",
+    ]
+
+
+def test_pull_requests_are_not_counted_as_issues(tracked):
+    tracked.fake.put(Ticket("9", "PR", "", pull=True, minute=9))
+    tracked.fake.page_size = 10
+    assert "Syncing 3 issues from github…" in tracked.sync().err
+
+
 def test_the_list_can_be_narrowed(tracked):
     tracked.fake.touch("2", 8, closed=True)
     tracked.fake.touch("3", 9, labels=("bug", "auth"))
