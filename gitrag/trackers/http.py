@@ -178,7 +178,7 @@ class Http:
             reraise=True,
         )
         try:
-            return retrying(self._once, method, url, body)
+            answer = retrying(self._once, method, url, body)
         except _Passing as error:
             raise TrackerError(
                 f"{self.place.tracker} {error}, {RETRIES + 1} times in a row.",
@@ -188,6 +188,9 @@ class Http:
             raise NetworkError(UNREACHABLE, f"No way to {url.host}: {_said(error)}.") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise TrackerError(f"{self.place.tracker} cannot be asked: {_said(error)}.") from error
+        if retrying.statistics["attempt_number"] > 1:
+            self._note("")
+        return answer
 
     def _once(self, method: str, url: httpx2.URL, body: Any) -> Answer:
         import httpx2

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from gitrag.trackers.base import Place, Setting
+from gitrag.trackers.github import GitHub
 from tests.e2e.trackers.conftest import Tracked
 from tests.e2e.trackers.fakes import (
     TOKEN,
@@ -94,6 +97,19 @@ def test_a_ghost_author_is_empty(make_tracked):
     tracked.fake.put(Ticket("1", "T", "x", author=""))
     tracked.sync()
     assert tracked.head(1)["author"] == ""
+
+
+def test_what_is_waited_for_is_said_until_it_comes(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(1)
+    tracked.fake.faults = [Fault(429, {"Retry-After": "0"})]
+    said: list[str] = []
+    place = Place("github", tracked.fake.url, tracked.fake.project)
+    with closing(GitHub(Setting(place, tracked.project.path, {}, None, said.append))) as tracker:
+        tracker.fetch(None, None)
+        assert said == ["github answered 429: too many requests; again in 0 s", ""]
+        tracker.fetch(None, None)
+    assert len(said) == 2
 
 
 def test_an_imported_issue_keeps_its_author(make_tracked):
