@@ -300,7 +300,10 @@ def _sync(
     def waiting() -> None:
         hearing.status("waiting for another gitrag that syncs")
 
-    with folder.locked(app.config.lock_timeout_s if lock_s is None else lock_s, waiting):
+    if lock_s is None:
+        left_s = patience.left_s
+        lock_s = min(app.config.lock_timeout_s, app.config.lock_timeout_s if left_s is None else left_s)
+    with folder.locked(lock_s, waiting):
         meta = folder.read_meta()  # another process may have synced while this one waited
         if meta is not None and meta.place == str(place) and _is_recent(meta, recent_s):
             return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.trackers.fakes import Fault, GitHubFake, Ticket
+from tests.e2e.trackers.fakes import Fault, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
@@ -141,6 +142,21 @@ def test_every_command_that_reads_issues_syncs_first(tracked, command):
     assert tracked.project.gitrag(*command).said[0].startswith("Syncing ")
 
 
+def test_another_sync_does_not_hold_who_reads_for_longer_than_the_tracker_may(tracked):
+    tracked.sync()
+    age(tracked, 400)
+    for key in ("trackerTimeoutS", "lockTimeoutS"):
+        tracked.project.git.git("config", f"gitrag.{key}", "0.5" if key == "trackerTimeoutS" else "3600")
+    with (tracked.folder / "_lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = tracked.project.gitrag("issues", "list")
+    assert done.said == [
+        DEGRADED,
+        "Another gitrag is syncing these issues. Try again when it is done.",
+    ]
+    assert len(done.out.splitlines()) == 3
+
+
 def test_no_sync_leaves_the_tracker_alone(tracked):
     tracked.sync()
     age(tracked, 400)
@@ -258,6 +274,18 @@ def test_the_list_can_be_narrowed(tracked):
     ]
     assert gitrag("issues", "show", "99").status == 2
     assert gitrag("issues", "show", "../../secret").status == 2
+
+
+@pytest.mark.parametrize(("kind", "form"), [(GitHubFake, "#{}"), (JiraFake, "PROJ-{}")])
+def test_an_id_finds_its_issue_before_those_that_begin_alike(make_tracked, kind, form):
+    tracked = make_tracked(kind)
+    tracked.fill(13)
+    tracked.project.gitrag("index", "update", "--no-embed")
+    for number in (1, 12):
+        done = tracked.project.gitrag(
+            "search", "--output", "json", "--no-graph", "-c", "issues", form.format(number)
+        )
+        assert [row["id"] for row in json.loads(done.out)["issue_matches"]][:1] == [tracked.id(number)]
 
 
 def test_what_was_synced_is_found_at_once_and_a_search_of_issues_syncs_first(tracked):
