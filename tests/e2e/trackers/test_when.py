@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.e2e.test_mcp import use
 from tests.e2e.trackers.fakes import Fault, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
@@ -274,6 +275,15 @@ def test_the_list_can_be_narrowed(tracked):
     ]
     assert gitrag("issues", "show", "99").status == 2
     assert gitrag("issues", "show", "../../secret").status == 2
+
+
+@pytest.mark.parametrize("arguments", [{"diff": "HEAD"}, {"text": "key", "mode": "duplicates"}], ids=str)
+def test_an_agents_tool_that_reads_issues_syncs_first(tracked, arguments):
+    tracked.project.gitrag("index", "update", "--no-embed")
+    age(tracked, 400)
+    tracked.fill(5)
+    use(tracked.project, lambda client: client.call_tool("related", arguments))
+    assert len(tracked.ids()) == 5
 
 
 @pytest.mark.parametrize(("kind", "form"), [(GitHubFake, "#{}"), (JiraFake, "PROJ-{}")])
