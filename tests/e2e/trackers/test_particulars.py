@@ -213,6 +213,18 @@ def test_jira_cloud_gets_account_and_token(make_tracked):
     assert {asked.authorization for asked in tracked.fake.asked} == {"Basic YUBleGFtcGxlLmNvbTphYmM="}
 
 
+def test_jira_cloud_without_an_account_says_what_is_missing(make_tracked):
+    tracked = make_tracked(JiraCloudFake)
+    tracked.fake.faults = [None, Fault(401)]
+    done = tracked.project.gitrag("issues", "sync")
+    assert done.status == 78
+    assert done.said[0] == "Tracker authentication failed — check `gitrag issues status`."
+    assert "Jira Cloud wants the token's account, too: set JIRA_EMAIL." in done.err
+    tracked.fake.faults = [None, Fault(401)]
+    done = tracked.project.gitrag("issues", "sync", env={"JIRA_EMAIL": "a@example.com"})
+    assert "JIRA_EMAIL" not in done.err
+
+
 # Linear
 
 
