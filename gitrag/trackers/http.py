@@ -38,6 +38,9 @@ _ANSWER_BYTES = 256 * 1024 * 1024
 """100 issues of a megabyte, escaped: more is no page of issues."""
 
 _REDIRECTS = 5
+_UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+"""OpenSSL's name for it: httpx2 keeps the text of what Python's ssl raised, and no more."""
+
 _RATE_LIMITED = 429
 _TOO_EARLY = frozenset({408, 425})
 _SUCCESS = range(200, 300)
@@ -185,6 +188,11 @@ class Http:
                 "What was written so far stays; the next sync goes on from there.",
             ) from error
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            if _UNTRUSTED in str(error):
+                raise TrackerSetupError(
+                    f"The certificate of {url.host} is not trusted.",
+                    f"Where its authority is your own: SSL_CERT_FILE=/path/to/ca.pem ({_said(error)})",
+                ) from error
             raise NetworkError(UNREACHABLE, f"No way to {url.host}: {_said(error)}.") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise TrackerError(f"{self.place.tracker} cannot be asked: {_said(error)}.") from error

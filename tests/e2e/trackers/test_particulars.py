@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import closing
+from threading import Event
 from typing import Any
 
 import pytest
 
-from gitrag.trackers.base import Place, Setting
+from gitrag.trackers import http
+from gitrag.trackers.base import Place, Setting, TrackerError
 from gitrag.trackers.github import GitHub
 from tests.e2e.trackers.conftest import Tracked
 from tests.e2e.trackers.fakes import (
@@ -110,6 +112,19 @@ def test_what_is_waited_for_is_said_until_it_comes(make_tracked):
         assert said == ["github answered 429: too many requests; again in 0 s", ""]
         tracker.fetch(None, None)
     assert len(said) == 2
+
+
+def test_a_server_that_does_not_answer_in_time_is_asked_four_times(make_tracked, monkeypatch):
+    monkeypatch.setattr(http, "_READ_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(http, "_FIRST_WAIT_S", 0.0)
+    tracked, over = make_tracked(GitHubFake), Event()
+    answer = tracked.fake.answer
+    tracked.fake.answer = lambda asked: over.wait(600) and answer(asked)
+    place = Place("github", tracked.fake.url, tracked.fake.project)
+    late = pytest.raises(TrackerError, match=r"^github did not answer in time, 4 times in a row\.$")
+    with closing(GitHub(Setting(place, tracked.project.path, {}, None, lambda _text: None))) as tracker, late:
+        tracker.fetch(None, None)
+    over.set()
 
 
 def test_an_imported_issue_keeps_its_author(make_tracked):
