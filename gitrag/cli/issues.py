@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gitrag.issues import Hearing, Issue, Synced
 
 _ODD_SHOWN = 5
+_LEAST_TITLE = 20
+_ENDLESS = 1 << 30
 
 no_sync_option = click.option("--no-sync", is_flag=True, help="Show what is here; leave the tracker alone.")
 
@@ -140,6 +142,7 @@ def status(session: Session, *, as_json: bool) -> int:
 def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: bool, as_json: bool) -> int:
     """List the issues, from the local copies. Exit status 1 when there are none."""
     from gitrag.issues import list_issues
+    from gitrag.report.parts import cut
 
     app = synced_for_reading(session, no_sync=no_sync)
     found = [
@@ -151,12 +154,14 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
         session.terminal.print_json([_row(issue) for issue in found])
         return OK if found else NOTHING
     width = max((len(issue.id) for issue in found), default=0)
+    columns = session.terminal.width if session.terminal.is_interactive else _ENDLESS
     for issue in found:
         title = sanitise_line(issue.title)
         marks = f" [{', '.join(map(sanitise_line, issue.labels))}]" if issue.labels else ""
+        room = max(_LEAST_TITLE, columns - width - len("  closed  ") - len(marks))
         shown = session.terminal.style(f"{issue.id:<{width}}", "bold")
         session.terminal.print(
-            f"{shown}  {issue.status.value:<6}  {title}{session.terminal.style(marks, 'dim')}"
+            f"{shown}  {issue.status.value:<6}  {cut(title, room)}{session.terminal.style(marks, 'dim')}"
         )
     if not found:
         _say_none(session.terminal, app)

@@ -257,6 +257,17 @@ def test_what_is_missing_is_told_with_the_way_out(tracked):
     ]
 
 
+def test_a_terminal_shows_each_issue_in_one_line(tracked):
+    tracked.fake.touch("2", 9, title="word " * 40)
+    done = tracked.project.gitrag("issues", "list")
+    assert "word " * 39 in done.out
+    shown = tracked.project.gitrag.on_terminal("issues", "list", columns=60, env={"NO_COLOR": "1"})
+    rows = shown.out.splitlines()[-3:]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert rows[1].endswith("… [bug]")
+    assert len(rows[1]) <= 60
+
+
 def test_pull_requests_are_not_counted_as_issues(tracked):
     tracked.fake.put(Ticket("9", "PR", "", pull=True, minute=9))
     tracked.fake.page_size = 10
