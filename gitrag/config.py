@@ -140,6 +140,12 @@ KEYS: tuple[Key, ...] = (
     Key("tracker_url", Address(), None, "The tracker's server, where origin's host does not tell."),
     Key("tracker_project", _PROJECT, None, "The project there: owner/name, PROJ, ENG.", team=_PROJECT),
     Key(
+        "tracker_timeout_s",
+        _WAIT,
+        15.0,
+        "Seconds to wait for the tracker, of a command other than `gitrag issues sync`.",
+    ),
+    Key(
         "tracker_credentials",
         Choice(("off", "git")),
         "off",
@@ -210,6 +216,7 @@ class Config:
     tracker: str = "auto"
     tracker_url: str | None = None
     tracker_project: str | None = None
+    tracker_timeout_s: float = 15.0
     tracker_credentials: str = "off"
     search_strategy_mode: str = "grep"
     search_strategy_rag_mcp_tool: str | None = None

@@ -20,8 +20,8 @@ from gitrag.trackers.folder import Folder, Meta
 from gitrag.trackers.issue import Issue as Issue  # noqa: PLC0414  # what is listed
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.rendering import render
+from gitrag.trackers.sync import UNLIMITED, Patience, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
-from gitrag.trackers.sync import sync
 from gitrag.trackers.tokens import find_secret, may_have
 from gitrag.values import Duration
 
@@ -29,6 +29,7 @@ RECENT_S = 300.0
 """A sync younger than this is not repeated by a command that only reads."""
 
 SYNCING = "Syncing {count} issues from {tracker}…"
+CHOOSE = "git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
 _PATIENCE_S = 600.0
@@ -63,6 +64,7 @@ class IssuesStatus:
         token: Where the token comes from; empty where there is none.
         token_withheld: Whether the environment has a token that this server does not get.
         problem: What is missing before a sync can succeed; empty for nothing.
+        ignored: Whether git ignores the copies; else only `gitrag issues sync` writes them.
         issues: How many have a file.
         open: How many of them are open.
         cursor: All that was updated before this is there.
@@ -76,6 +78,7 @@ class IssuesStatus:
     token: str
     token_withheld: bool
     problem: str
+    ignored: bool
     issues: int
     open: int
     cursor: str
@@ -109,9 +112,9 @@ def sync_issues(
     if place is None:
         raise NotSetUpError(
             "No tracker is known for this repository.",
-            "git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)",
+            CHOOSE,
         )
-    found = _sync(app, place, hearing, full=full, since=since, patience_s=_PATIENCE_S)
+    found = _sync(app, place, hearing, full=full, since=since, lock_s=_PATIENCE_S)
     if found is None:  # not with a patience of its own: nothing was recent
         raise AssertionError(place)
     if app.store.exists() and (found.written or found.removed):
@@ -119,41 +122,72 @@ def sync_issues(
     return found
 
 
-def sync_in_passing(app: App, hearing: Hearing, *, recent_s: float = 0.0) -> Synced | None:
-    """Sync where that surprises nobody: with a tracker that is set, or known and has been, or may be, asked.
+def sync_in_passing(app: App, hearing: Hearing) -> Synced | None:
+    """Sync as part of something else: a tracker that is set, was synced before, or lies in the working tree.
 
-    No network is probed, and nothing is written where git would take it for the user's.
+    That a server's token is at hand is no wish for all its issues; `may_sync` tells of such a one. Nothing is
+    written where git would take it for the user's.
 
     Args:
         app: gitrag on the repository.
         hearing: Who listens.
-        recent_s: A sync younger than this is enough.
 
     Returns:
         What was done; None when nothing was to be done.
+
+    Raises:
+        GitragError: The sync failed, or a page took longer than the setting ``tracker_timeout_s``.
     """
-    if app.repo.root is None:
+    place = _quiet_place(app)
+    if place is None or not _is_known(app, place):
         return None
-    folder = Folder(app.repo.root)
-    meta = folder.read_meta()
-    if meta is not None and _is_recent(meta, recent_s) and app.config.tracker == "auto":
-        return None
-    place = _place(app)
-    if place is None or not is_ignored(app):
-        return None
-    known = app.config.tracker != "auto" or (meta is not None and meta.place == str(place))
-    if not known and place.base and _secret(app, TRACKERS[place.tracker], place) is None:
-        return None
-    return _sync(app, place, hearing, recent_s=recent_s, patience_s=app.config.lock_timeout_s)
+    return _sync(app, place, hearing, patience=Patience(app.config.tracker_timeout_s))
+
+
+def may_sync(app: App) -> str:
+    """Name a tracker that could be synced and never was, and whose token is at hand; empty for none."""
+    place = _quiet_place(app)
+    if place is None or _is_known(app, place) or _secret(app, TRACKERS[place.tracker], place) is None:
+        return ""
+    return f"{place.tracker} {place.project}"
 
 
 def sync_before_reading(app: App, hearing: Hearing) -> None:
-    """Do what a command that reads issues does first: sync unless it was done lately; never fail."""
+    """Do what a command that reads issues does first: sync unless it was done lately; never fail.
+
+    It is done within the setting ``tracker_timeout_s``, or given up.
+    """
+    limit_s = app.config.tracker_timeout_s
+    patience = Patience(limit_s, time.monotonic() + limit_s)
     try:
-        sync_in_passing(app, hearing, recent_s=RECENT_S)
+        meta = None if app.repo.root is None else Folder(app.repo.root).read_meta()
+        if meta is not None and _is_recent(meta, RECENT_S) and app.config.tracker == detection.AUTO:
+            return
+        place = _quiet_place(app)
+        if place is not None and (
+            _is_known(app, place) or _secret(app, TRACKERS[place.tracker], place) is not None
+        ):
+            _sync(app, place, hearing, recent_s=RECENT_S, patience=patience)
     except GitragError as error:
         hearing.note(DEGRADED)
         hearing.note(f"{error} {error.hint}".strip())
+
+
+def _quiet_place(app: App) -> Place | None:
+    """Say where the issues are, where no network need be probed and git ignores their copies."""
+    if app.repo.root is None:
+        return None
+    place = _place(app)
+    return place if place is not None and is_ignored(app) else None
+
+
+def _is_known(app: App, place: Place) -> bool:
+    meta = _folder(app).read_meta()
+    return (
+        not place.base
+        or app.config.tracker != detection.AUTO
+        or (meta is not None and meta.place == str(place))
+    )
 
 
 def status(app: App) -> IssuesStatus:
@@ -182,6 +216,7 @@ def status(app: App) -> IssuesStatus:
         token=secret.origin if secret else "",
         token_withheld=withheld,
         problem=problem,
+        ignored=is_ignored(app),
         issues=len(found),
         open=sum(issue.status.value == "open" for issue in found),
         cursor=meta.cursor,
@@ -242,15 +277,22 @@ def _sync(
     place: Place,
     hearing: Hearing,
     *,
-    patience_s: float,
     full: bool = False,
     since: datetime | None = None,
     recent_s: float = 0.0,
+    patience: Patience = UNLIMITED,
+    lock_s: float | None = None,
 ) -> Synced | None:
     folder = _folder(app)
     folder.make()
     registration = TRACKERS[place.tracker]
     secret = _secret(app, registration, place)
+
+    over = False
+
+    def note(text: str) -> None:
+        if not over:  # else of a page that is waited for no more
+            hearing.status(text)
 
     def begun(count: str) -> None:
         hearing.note(SYNCING.format(count=count, tracker=place.tracker))
@@ -258,13 +300,28 @@ def _sync(
     def waiting() -> None:
         hearing.status("waiting for another gitrag that syncs")
 
-    with folder.locked(patience_s, waiting):
+    if lock_s is None:
+        left_s = patience.left_s
+        lock_s = min(app.config.lock_timeout_s, app.config.lock_timeout_s if left_s is None else left_s)
+    with folder.locked(lock_s, waiting):
         meta = folder.read_meta()  # another process may have synced while this one waited
         if meta is not None and meta.place == str(place) and _is_recent(meta, recent_s):
             return None
-        setting = Setting(place, folder.root, app.environ, secret, hearing.status)
+        setting = Setting(place, folder.root, app.environ, secret, note)
         with closing(registration.open(setting)) as tracker:
-            return sync(tracker, place, folder, full=full, since=since, begun=begun, advance=hearing.advance)
+            try:
+                return sync(
+                    tracker,
+                    place,
+                    folder,
+                    full=full,
+                    since=since,
+                    patience=patience,
+                    begun=begun,
+                    advance=hearing.advance,
+                )
+            finally:
+                over = True
 
 
 def _folder(app: App) -> Folder:

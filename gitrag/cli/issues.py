@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gitrag.issues import Hearing, Issue, Synced
 
 _ODD_SHOWN = 5
+_LEAST_TITLE = 20
+_ENDLESS = 1 << 30
 
 no_sync_option = click.option("--no-sync", is_flag=True, help="Show what is here; leave the tracker alone.")
 
@@ -85,6 +87,7 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """Say which tracker is asked, with whose token, and how fresh the copies are. Asks no server."""
+    from gitrag.issues import CHOOSE
     from gitrag.issues import status as issues_status
 
     terminal = session.terminal
@@ -99,11 +102,15 @@ def status(session: Session, *, as_json: bool) -> int:
     line("tracker", " ".join(part for part in (found.tracker, found.server, found.project) if part) or "none")
     if found.server:
         line("token", f"from {found.token}" if found.token else "none")
-    line("issues", f"{found.issues:,}, {found.open:,} of them open")
+    line("issues", f"{found.issues:,}, {found.open:,} of them open" if found.issues else "none")
     ago = f"{age(time.time() - found.synced)} ago" if found.synced else "never"
     line("synced", ago + ("" if found.complete or not found.synced else ", not all of them yet"))
     if found.problem:
         terminal.warn(found.problem)
+    if not found.tracker and not found.problem:
+        terminal.hint(CHOOSE)
+    elif not found.ignored:
+        terminal.hint("`gitrag init` keeps .sdd/ out of git, and issues are synced when they are read")
     if found.token_withheld:
         terminal.hint(
             f"the environment's token is not sent to {found.server} unless you name it:"
@@ -135,6 +142,7 @@ def status(session: Session, *, as_json: bool) -> int:
 def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: bool, as_json: bool) -> int:
     """List the issues, from the local copies. Exit status 1 when there are none."""
     from gitrag.issues import list_issues
+    from gitrag.report.parts import cut
 
     app = synced_for_reading(session, no_sync=no_sync)
     found = [
@@ -146,18 +154,17 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
         session.terminal.print_json([_row(issue) for issue in found])
         return OK if found else NOTHING
     width = max((len(issue.id) for issue in found), default=0)
+    columns = session.terminal.width if session.terminal.is_interactive else _ENDLESS
     for issue in found:
         title = sanitise_line(issue.title)
         marks = f" [{', '.join(map(sanitise_line, issue.labels))}]" if issue.labels else ""
+        room = max(_LEAST_TITLE, columns - width - len("  closed  ") - len(marks))
         shown = session.terminal.style(f"{issue.id:<{width}}", "bold")
         session.terminal.print(
-            f"{shown}  {issue.status.value:<6}  {title}{session.terminal.style(marks, 'dim')}"
+            f"{shown}  {issue.status.value:<6}  {cut(title, room)}{session.terminal.style(marks, 'dim')}"
         )
     if not found:
-        session.terminal.note("No such issues here.")
-        session.terminal.hint(
-            "`gitrag issues status` says which tracker is asked, and how fresh the copies are"
-        )
+        _say_none(session.terminal, app)
     return OK if found else NOTHING
 
 
@@ -187,9 +194,15 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
 
 def sync_with_index(session: Session, app: App) -> None:
     """Sync as part of an update of the index, where there is a tracker; a failure is told, and no more."""
-    from gitrag.issues import sync_in_passing
+    from gitrag.issues import may_sync, sync_in_passing
 
     try:
+        if not app.store.exists() and (name := may_sync(app)):
+            session.terminal.hint(
+                f"`gitrag issues sync` fetches the issues of {name};"
+                " from then on `gitrag index` keeps them fresh"
+            )
+            return
         with ExitStack() as stack:
             done = sync_in_passing(app, _hearing(session.terminal, stack))
     except GitragError as error:
@@ -222,6 +235,19 @@ def _hearing(terminal: Terminal, stack: ExitStack) -> Hearing:
 
     progress = stack.enter_context(terminal.progress("Syncing issues"))
     return Hearing(note=terminal.note, status=progress.status, advance=progress.update)
+
+
+def _say_none(terminal: Terminal, app: App) -> None:
+    from gitrag.issues import CHOOSE
+    from gitrag.issues import status as issues_status
+
+    known = issues_status(app)
+    if known.issues:
+        terminal.note(f"None of the {count(known.issues, 'issue')} here is so.")
+        terminal.hint("`gitrag issues list --status all` shows them all")
+    else:
+        terminal.note("There are no issues here yet.")
+        terminal.hint("gitrag issues sync" if known.tracker else CHOOSE)
 
 
 def _say_synced(done: Synced, terminal: Terminal) -> None:

@@ -62,10 +62,9 @@ def related(
     least = THRESHOLD if threshold is None else threshold
     if span is not None:
         return _review(session, span, least, output)
-    app = session.app()
-    if only_duplicates:
-        return _duplicates(session, app, given, least, output)
-    return _proposals(session, app, given, use, output)
+    if only_duplicates:  # among them issues
+        return _duplicates(session, synced_for_reading(session), given, least, output)
+    return _proposals(session, session.app(), given, use, output)
 
 
 def _proposals(session: Session, app: App, text: str, use: str | None, output: str | None) -> int:

@@ -77,6 +77,10 @@ def related(
     app = bench.app
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
+    if diff or mode == "duplicates":  # among them issues
+        from gitrag.issues import Hearing, sync_before_reading
+
+        sync_before_reading(app, Hearing(note=app.say))
     if diff:
         review = reviewing.review(app, diff, threshold)
         markdown, data = forms.review_markdown(review), json.loads(forms.review_json(review))

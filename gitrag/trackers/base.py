@@ -51,16 +51,20 @@ class Page:
     Attributes:
         issues: In the tracker's order; one may come twice.
         cursor: Where the next page begins; None when this is the last.
-        total: How many issues the listing has; None when the tracker does not say.
+        others: How many entries of the page are no issues.
+        total: How many entries the listing has; None when the tracker does not say.
         merged: Ids of issues that a merged change says it closes.
+        gone: Ids of issues that were there and are deleted.
         at: The tracker's clock when it began to answer; None when it does not say.
         odd: Lines about what could not be read.
     """
 
     issues: tuple[Issue, ...]
     cursor: str | None = None
+    others: int = 0
     total: int | None = None
     merged: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
     at: datetime | None = None
     odd: tuple[str, ...] = ()
 
@@ -150,12 +154,14 @@ class Registration:
     Attributes:
         name: As in front matter and settings.
         hosts: The vendor's own hosts, to which a token may always go; the first one is its address.
+        aliases: Other names of the first host, for git over ssh or for people.
         labels: A host whose leading label is one of these runs such a server.
         project: What names the issues' home there, with an example; empty where nothing does.
         variables: Environment variables that may hold a token, first come first served.
         other_variables: Those that are meant for other hosts than the vendor's, and go before there.
         server_variables: Those by which the user names a server of such tokens.
-        cli: The vendor's program that knows the token of a ``{host}``; empty for none.
+        cli: The vendor's program that knows the token of a ``{host}``, or of an ``{address}``, which has the
+            port too; empty for none.
         cli_input: What the program reads from standard input.
         probe: Where such a server, and no other, answers: path and a field or header it has; None for none.
         check: The command that shows what is wrong with a token.
@@ -165,6 +171,7 @@ class Registration:
     name: str
     open: Callable[[Setting], Tracker]
     hosts: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     project: str = ""
     variables: tuple[str, ...] = ()

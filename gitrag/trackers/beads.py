@@ -1,8 +1,10 @@
 """Beads: issues in the repository's ``.beads``, from the program ``bd`` or its export.
 
-https://github.com/steveyegge/beads
+https://github.com/steveyegge/beads/blob/main/docs/JSON_SCHEMA.md and internal/types/types.go
 
-``bd list --json --all --limit 0`` prints a list; ``.beads/issues.jsonl`` has the same objects, one a line.
+``bd list --json --all --limit 0`` prints a list, from version 2 on as ``data`` of an object with
+``schema_version``. ``.beads/issues.jsonl``, what ``bd export`` writes, has the same objects, one a line, with
+``_type`` "issue"; lines of another type are no issues.
 Fields: ``id``, ``title``, ``description``, ``status`` (open, in_progress, blocked, deferred, closed,
 tombstone: deleted), ``labels``, ``assignee``, ``created_by``, ``created_at``, ``updated_at``, ``closed_at``,
 and ``dependencies``: ``issue_id``, ``depends_on_id``, ``type`` (blocks: the former waits for the latter).
@@ -18,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TypeGuard
 
 from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerError, TrackerSetupError
 from gitrag.trackers.fields import (
@@ -88,7 +91,8 @@ class Beads:
             self._check_export(said[-1] if said else f"status {done.returncode}")
             return None
         try:
-            return objects(json.loads(done.stdout or b"[]") or [], "the list")
+            printed = json.loads(done.stdout or b"[]")
+            return objects((printed["data"] if _is_envelope(printed) else printed) or [], "the list")
         except (ValueError, RecursionError) as error:
             self._check_export(f"what it printed is no JSON ({error})")
             return None
@@ -120,11 +124,17 @@ class Beads:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     try:
-                        yield as_object(json.loads(line), "it")
+                        record = as_object(json.loads(line), "it")
                     except (ValueError, RecursionError) as error:
                         raise TrackerError(
                             f"{FOLDER}/{path.name}, line {number}, is no issue.", "A merge left half done?"
                         ) from error
+                    if (text(record, "_type") or "issue") == "issue":
+                        yield record
+
+
+def _is_envelope(printed: object) -> TypeGuard[Json]:
+    return isinstance(printed, dict) and "data" in printed
 
 
 def _waiting(found: list[Json]) -> dict[str, dict[str, set[str]]]:

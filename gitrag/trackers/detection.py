@@ -125,7 +125,7 @@ def of_host(host: str, environ: Mapping[str, str]) -> str:
     """Give the tracker that a host runs, by its name; empty when the name does not tell."""
     label = host.partition(".")[0]
     for each in TRACKERS.values():
-        if host in each.hosts:
+        if host in {*each.hosts, *each.aliases}:
             return each.name
     for each in TRACKERS.values():
         if host in named_hosts(each, environ) or ("." in host and label in each.labels):
@@ -186,6 +186,8 @@ def _chosen(
             else f"Nothing says which project of {name} it is"
         )
         raise TrackerSetupError(f"{said}.", f"git config gitrag.trackerProject {registration.project}")
+    if urlsplit(base).hostname in registration.aliases:
+        base = f"https://{registration.hosts[0]}"
     return Place(name, base.rstrip("/"), project, trusted)
 
 

@@ -1,12 +1,16 @@
 """Gitea and Forgejo (Codeberg): REST, version 1.
 
-https://docs.gitea.com/api/ (issueListIssues)
+https://docs.gitea.com/api/ (issueListIssues), and the server's modules/structs/issue.go
 
 ``GET /api/v1/repos/{owner}/{repo}/issues`` with ``state=all``, ``since``, ``limit`` (the server caps it, at
 50 unless configured) and ``page``; the header Link names the next page, ``X-Total-Count`` counts all.
 There is no order by update: newest first. An item's fields are those of GitHub's listing (``number``,
 ``title``, ``body``, ``state``, ``labels``, ``assignees``, ``user``, ``created_at``, ``updated_at``,
-``closed_at``, ``html_url``); a pull request has ``pull_request`` with ``merged_at``.
+``closed_at``, ``html_url``), and ``original_author``, who wrote what was imported; a pull request has
+``pull_request`` with ``merged_at``.
+
+``tea login helper get`` is a credential helper (https://gitea.com/gitea/tea, cmd/login/helper.go): it finds
+a login by host and port.
 
 Not mapped: comments, milestones, dependencies (a call an issue).
 """
@@ -17,9 +21,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from gitrag.trackers.base import Order, Page, Place, Registration, Setting
-from gitrag.trackers.fields import MalformedError, objects
+from gitrag.trackers.fields import Json, MalformedError, objects, text
 from gitrag.trackers.github import closed_by_merged, to_issue
 from gitrag.trackers.http import Http
+from gitrag.trackers.issue import Issue
 from gitrag.trackers.paging import Walk
 
 _PAGE = 50
@@ -51,12 +56,10 @@ class Gitea:
             found = objects(answer.data, "the answer")
             more = answer.link("next") is not None and bool(found)
             total = answer.headers.get("x-total-count", "")
+            issues = tuple(_to_issue(item) for item in found if not item.get("pull_request"))
             return Page(
-                issues=tuple(
-                    replace(to_issue(item), tracker=TRACKER.name)
-                    for item in found
-                    if not item.get("pull_request")
-                ),
+                issues,
+                others=len(found) - len(issues),
                 cursor=str(page + 1) if more else None,
                 total=int(total) if total.isdigit() else None,
                 merged=tuple(closed_by_merged(found, self._project)),
@@ -70,6 +73,11 @@ class Gitea:
         self._http.close()
 
 
+def _to_issue(item: Json) -> Issue:
+    issue = to_issue(item)
+    return replace(issue, author=text(item, "original_author") or issue.author, tracker=TRACKER.name)
+
+
 TRACKER = Registration(
     name="gitea",
     open=Gitea,
@@ -79,7 +87,7 @@ TRACKER = Registration(
     variables=("GITEA_TOKEN", "FORGEJO_TOKEN"),
     server_variables=("GITEA_SERVER_URL", "GITEA_HOST", "FORGEJO_HOST"),
     cli=("tea", "login", "helper", "get"),
-    cli_input="protocol=https\nhost={host}\n\n",
+    cli_input="protocol=https\nhost={address}\n\n",
     probe=("/api/v1/version", "version"),
     check="tea login list",
 )

@@ -1,16 +1,32 @@
-"""GitHub, and GitHub Enterprise Server: REST, API version 2022-11-28.
+"""GitHub, and GitHub Enterprise: REST.
 
 https://docs.github.com/en/rest/issues/issues#list-repository-issues
 
 ``GET /repos/{owner}/{repo}/issues`` with ``state=all``, ``sort=updated``, ``direction=asc``, ``since``,
-``per_page`` (100 at most) and ``page``; the header Link names the next and the last page. An item's fields:
-``number``, ``title``, ``body`` (null when empty), ``state`` (open, closed), ``labels`` (objects with
-``name``, or texts), ``assignees`` and ``user`` with ``login`` (null for a deleted account), ``created_at``,
-``updated_at``, ``closed_at``, ``html_url``. The listing holds pull requests too: they have ``pull_request``,
-whose ``merged_at`` is null until they are merged. Which issues one closes stands in its body:
+``per_page`` (100 at most) and ``page``. An item's fields: ``number``, ``title``, ``body`` (null when empty),
+``state`` (open, closed), ``labels`` (objects with ``name``, or texts), ``assignees`` and ``user`` with
+``login`` (null for a deleted account), ``created_at``, ``updated_at``, ``closed_at``, ``html_url``.
+
+https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
+
+The header Link names the next page and, where it can be computed, the last. Of a large listing the pages
+from some number on are refused (422); the link to the next has ``after`` in its place:
+https://github.com/google/go-github/issues/3565
+
 https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 
-Not mapped: comments, milestones, reactions, sub-issues, links made by hand in the sidebar.
+The listing holds pull requests too: they have ``pull_request``, whose ``merged_at`` is null until they are
+merged. Which issues one closes stands in its body. (GitHub heeds that of those into the default branch alone;
+which branch it is, the listing does not tell.)
+
+https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+
+403 and 429 may both be a rate limit; of the secondary one perhaps only ``message`` tells.
+
+No version is asked for: one that is retired answers 410, no version gives the oldest there is
+(https://docs.github.com/en/rest/about-the-rest-api/api-versions), and these fields are in all of them.
+
+Not mapped: comments, milestones, reactions, sub-issues, dependencies and links made by hand in the sidebar.
 """
 
 from __future__ import annotations
@@ -28,6 +44,7 @@ from gitrag.trackers.paging import Walk
 
 _PAGE = 100
 _API = "https://api.github.com"
+_TENANTS = ".ghe.com"
 _CLOSES = re.compile(
     r"(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+"
     r"(?:(?P<repository>[\w.-]+/[\w.-]+)?#|https?://[^\s/]+/(?P<linked>[\w.-]+/[\w.-]+)/issues/)(?P<number>\d+)"
@@ -47,22 +64,27 @@ class GitHub:
             f"Bearer {secret.value}" if secret else "",
             check=TRACKER.check,
             note=setting.note,
+            meaning=_meaning,
         )
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
         """Give a page; see `gitrag.trackers.base.Tracker`."""
         walk = Walk.start(since, cursor)
         params: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc"}
-        params |= {"per_page": _PAGE, "page": walk.page}
+        params |= {"per_page": _PAGE}
+        params |= {"after": walk.after} if walk.after else {"page": walk.page}
         if walk.bound:
             params["since"] = walk.bound
         answer = self._http.get(f"/repos/{self._project}/issues", params)
         try:
             found = objects(answer.data, "the answer")
-            more = answer.link("next") is not None and bool(found)
+            following = answer.link("next") if found else None
+            last = when(found[-1], "updated_at") if found else ""
+            issues = tuple(to_issue(item) for item in found if not item.get("pull_request"))
             return Page(
-                issues=tuple(to_issue(item) for item in found if not item.get("pull_request")),
-                cursor=walk.next(when(found[-1], "updated_at")) if more else None,
+                issues,
+                others=len(found) - len(issues),
+                cursor=None if following is None else walk.next(last, following.get("after", "")),
                 total=_total(answer, len(found)) if cursor is None else None,
                 merged=tuple(closed_by_merged(found, self._project)),
                 at=answer.at,
@@ -106,23 +128,37 @@ def closed_by_merged(found: Iterable[Json], project: str) -> Iterable[str]:
 
 
 def api_of(base: str) -> str:
-    """Give the address of a server's REST interface; Enterprise Server has it under ``/api/v3``."""
-    if urlsplit(base).hostname in TRACKER.hosts:
+    """Give the address of a server's REST interface.
+
+    Enterprise Server has it under ``/api/v3``, Enterprise Cloud's tenants at a host of its own:
+    https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/network-details-for-ghecom
+    """
+    host = urlsplit(base).hostname or ""
+    if host in TRACKER.hosts:
         return _API
+    if host.endswith(_TENANTS):
+        return f"https://api.{host}"
     return base if base.endswith("/api/v3") else f"{base}/api/v3"
 
 
 def _total(answer: Answer, found: int) -> int | None:
-    """Give how many items there are; with several pages only the last one's number is known."""
-    last = answer.link("last")
-    page = (last or {}).get("page", "")
-    return int(page) * _PAGE if page.isdigit() else (found if last is None else None)
+    """Give how many items there are at most; None where no last page is named."""
+    if answer.link("next") is None:
+        return found
+    page = (answer.link("last") or {}).get("page", "")
+    return int(page) * _PAGE if page.isdigit() else None
+
+
+def _meaning(status: int, content: bytes) -> int:
+    """Give the status that an answer stands for: too many requests is no matter of the token."""
+    return 429 if status == 403 and b"secondary rate limit" in content.lower() else status
 
 
 TRACKER = Registration(
     name="github",
     open=GitHub,
-    hosts=("github.com", "api.github.com", "ssh.github.com"),
+    hosts=("github.com",),
+    aliases=("www.github.com", "api.github.com", "ssh.github.com"),
     labels=("github",),
     project="owner/name",
     variables=("GH_TOKEN", "GITHUB_TOKEN"),

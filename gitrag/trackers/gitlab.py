@@ -9,7 +9,11 @@ https://docs.gitlab.com/api/issues/#list-project-issues
 ``description``, ``state`` (opened, closed), ``labels`` (texts), ``assignees`` and ``author`` with
 ``username``, ``created_at``, ``updated_at``, ``closed_at``, ``web_url``. Merge requests are another listing.
 
-Not mapped: comments, milestones, weights, linked issues and merge requests (a call an issue).
+``glab config get token --host {host}`` prints the token, or nothing:
+https://docs.gitlab.com/cli/config/get/
+
+Not mapped: comments, milestones, weights, linked issues and which merge request closes one (a call an issue:
+an issue is closed here, never merged).
 """
 
 from __future__ import annotations
@@ -89,7 +93,8 @@ def _to_issue(item: Json) -> Issue:
 TRACKER = Registration(
     name="gitlab",
     open=GitLab,
-    hosts=("gitlab.com", "altssh.gitlab.com"),
+    hosts=("gitlab.com",),
+    aliases=("www.gitlab.com", "altssh.gitlab.com"),
     labels=("gitlab",),
     project="group/name",
     variables=("GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN"),

@@ -38,10 +38,28 @@ _ANSWER_BYTES = 256 * 1024 * 1024
 """100 issues of a megabyte, escaped: more is no page of issues."""
 
 _REDIRECTS = 5
+_UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+"""OpenSSL's name for it: httpx2 keeps the text of what Python's ssl raised, and no more."""
+
 _RATE_LIMITED = 429
 _TOO_EARLY = frozenset({408, 425})
 _SUCCESS = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
+_BUDGETS = (
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+    ("ratelimit-remaining", "ratelimit-reset"),
+    ("x-ratelimit-requests-remaining", "x-ratelimit-requests-reset"),
+    ("x-ratelimit-complexity-remaining", "x-ratelimit-complexity-reset"),
+)
+"""What is left, and when it is filled up: of GitHub and Jira, of GitLab, the two of Linear. Most answers have
+them, failures for other reasons too.
+
+https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+https://developer.atlassian.com/cloud/jira/platform/rate-limiting/
+https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
+https://linear.app/developers/rate-limiting
+"""
+
 _LATER_S = 10_000_000_000
 """Seconds since 1970 are smaller until the year 2286; above it stand milliseconds."""
 
@@ -163,16 +181,24 @@ class Http:
             reraise=True,
         )
         try:
-            return retrying(self._once, method, url, body)
+            answer = retrying(self._once, method, url, body)
         except _Passing as error:
             raise TrackerError(
                 f"{self.place.tracker} {error}, {RETRIES + 1} times in a row.",
                 "What was written so far stays; the next sync goes on from there.",
             ) from error
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            if _UNTRUSTED in str(error):
+                raise TrackerSetupError(
+                    f"The certificate of {url.host} is not trusted.",
+                    f"Where its authority is your own: SSL_CERT_FILE=/path/to/ca.pem ({_said(error)})",
+                ) from error
             raise NetworkError(UNREACHABLE, f"No way to {url.host}: {_said(error)}.") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise TrackerError(f"{self.place.tracker} cannot be asked: {_said(error)}.") from error
+        if retrying.statistics["attempt_number"] > 1:
+            self._note("")
+        return answer
 
     def _once(self, method: str, url: httpx2.URL, body: Any) -> Answer:
         import httpx2
@@ -258,8 +284,8 @@ def wait_s(state: tenacity.RetryCallState) -> float:
 def pause_s(headers: Mapping[str, str], now: float) -> float | None:
     """Say how long a server asks to be left alone, in seconds; None when it does not say.
 
-    Retry-After is RFC 9110's, seconds or a date. GitHub and Jira say in X-RateLimit-Reset, GitLab in
-    RateLimit-Reset when calls count anew: seconds since 1970 (Linear: milliseconds), at Jira a date.
+    Retry-After is RFC 9110's, seconds or a date. Else the first budget of ``_BUDGETS`` that is used up says
+    when calls count anew: in seconds since 1970 (Linear: milliseconds), at Jira as a date.
     """
     after = headers.get("retry-after", "").strip()
     if after:
@@ -267,10 +293,10 @@ def pause_s(headers: Mapping[str, str], now: float) -> float | None:
             return float(after[:9])
         at = _http_date(after)
         return None if at is None else max(0.0, at.timestamp() - now)
-    if headers.get("x-ratelimit-remaining", "0") != "0":
-        return None
-    for name in ("x-ratelimit-reset", "ratelimit-reset", "x-ratelimit-requests-reset"):
+    for remaining, name in _BUDGETS:
         reset = headers.get(name, "").strip()
+        if headers.get(remaining, "0") != "0":
+            continue
         if reset.isdigit():
             seconds = float(reset[:15])
             return max(0.0, (seconds / 1000 if seconds > _LATER_S else seconds) - now)

@@ -5,10 +5,14 @@
 
 Cloud: https://developer.atlassian.com/cloud/jira/platform/rest/v2/api-group-issue-search/
 ``GET /rest/api/2/search/jql`` with ``jql``, ``fields``, ``maxResults`` and ``nextPageToken``; the answer has
-``issues`` and, but on the last page, ``nextPageToken``. It does not say how many there are.
+``issues`` (fewer than asked for where they are large) and, but on the last page, ``nextPageToken``. It does
+not say how many there are.
 
 Data Center: https://developer.atlassian.com/server/jira/platform/rest/ (search)
 ``GET /rest/api/2/search`` with ``startAt`` in its place; the answer has ``total`` and ``issues``.
+
+A project that is not there, or not for this token, is an error of the query: 400, with ``errorMessages`` that
+name it in the user's language.
 
 An issue has ``key`` and ``fields``: ``summary``, ``description``, ``status`` with ``name`` and
 ``statusCategory.key`` (new, indeterminate, done), ``labels``, ``assignee``, ``creator`` (``displayName``;
@@ -26,9 +30,10 @@ import base64
 import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from gitrag.trackers.adf import to_markdown
-from gitrag.trackers.base import Order, Page, Registration, Setting
+from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerAuthError
 from gitrag.trackers.fields import (
     Json,
     MalformedError,
@@ -47,6 +52,7 @@ from gitrag.trackers.issue import Issue, Status, find_references, read_moment
 
 _PAGE = 100
 _FIELDS = "summary,description,status,labels,assignee,creator,created,updated,resolutiondate,issuelinks"
+_CLOUD = ".atlassian.net"
 _LAG = timedelta(minutes=5)
 """Cloud's search may be behind by a little; asking for some minutes more costs unchanged issues."""
 
@@ -67,8 +73,10 @@ class Jira:
             _authorization(setting),
             check=TRACKER.check,
             note=setting.note,
+            meaning=self._meaning,
         )
         self._server: Json | None = None
+        self._bears_token = setting.secret is not None and not _account(setting)
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
         """Give a page; see `gitrag.trackers.base.Tracker`."""
@@ -81,11 +89,17 @@ class Jira:
                 "fields": _FIELDS,
                 "maxResults": _PAGE,
             }
-            if text(self._server, "deploymentType").lower() == "cloud":
+            if _is_cloud(self._server):
                 return self._token_page(params, cursor)
             return self._numbered_page(params, int(cursor or "0"))
         except MalformedError as error:
             raise self._http.malformed(error) from error
+        except TrackerAuthError as error:
+            if not self._lacks_account:
+                raise
+            raise TrackerAuthError(
+                str(error), f"Jira Cloud wants the token's account, too: set {_ACCOUNTS[0]}."
+            ) from error
 
     def close(self) -> None:
         """Let go of connections."""
@@ -113,6 +127,17 @@ class Jira:
 
     def _issues(self, data: Json) -> tuple[Issue, ...]:
         return tuple(self._to_issue(item) for item in objects(data.get("issues"), "issues"))
+
+    @property
+    def _lacks_account(self) -> bool:
+        host = urlsplit(self._place.base).hostname or ""
+        cloud = host.endswith(_CLOUD) if self._server is None else _is_cloud(self._server)
+        return cloud and self._bears_token
+
+    def _meaning(self, status: int, content: bytes) -> int:
+        """Give the status that an answer stands for."""
+        named = f"'{self._place.project}'".encode() in content
+        return 404 if status == 400 and named else status
 
     def _jql(self, since: datetime | None, at: datetime) -> str:
         bound = ""
@@ -146,10 +171,18 @@ def _authorization(setting: Setting) -> str:
     """Give Cloud's basic authentication where an account is named, else Data Center's personal token."""
     if setting.secret is None:
         return ""
-    account = next((found for name in _ACCOUNTS if (found := setting.environ.get(name))), "")
+    account = _account(setting)
     if not account:
         return f"Bearer {setting.secret.value}"
     return "Basic " + base64.b64encode(f"{account}:{setting.secret.value}".encode()).decode()
+
+
+def _account(setting: Setting) -> str:
+    return next((found for name in _ACCOUNTS if (found := setting.environ.get(name))), "")
+
+
+def _is_cloud(server: Json) -> bool:
+    return text(server, "deploymentType").lower() == "cloud"
 
 
 def _clock(server: Json) -> datetime:

@@ -1,16 +1,21 @@
 """Linear: GraphQL.
 
-https://linear.app/developers/graphql and its schema (Query.issues, Issue, IssueFilter)
+https://linear.app/developers/graphql and its schema (Query.issues, Issue, IssueFilter, IssueRelation):
+https://github.com/linear/linear/blob/master/packages/sdk/src/schema.graphql
 
 ``issues(first, after, filter, orderBy: updatedAt, includeArchived)`` gives ``nodes`` and ``pageInfo`` with
-``hasNextPage`` and ``endCursor``; the latest update comes first. A node's fields: ``identifier``, ``title``,
-``description`` (Markdown), ``url``, ``createdAt``, ``updatedAt``, ``completedAt``, ``canceledAt``,
+``hasNextPage`` and ``endCursor``; which end comes first is not said. A node's fields: ``identifier``,
+``title``, ``description`` (Markdown), ``url``, ``createdAt``, ``updatedAt``, ``completedAt``, ``canceledAt``,
 ``state.type`` (triage, backlog, unstarted, started, completed, canceled, duplicate), ``labels.nodes.name``,
 ``assignee`` and ``creator`` with ``displayName``, ``relations.nodes`` (``type`` blocks, with
-``relatedIssue``) and ``inverseRelations.nodes`` (with ``issue``). What failed stands in
-``errors``, by ``extensions.code``: RATELIMITED (with status 400), AUTHENTICATION_ERROR.
+``relatedIssue``) and ``inverseRelations.nodes`` (with ``issue``), and ``trashed``: deleted, but not for good.
+Issues that are done are archived by and by.
 
-Not mapped: comments, projects, cycles, priorities, estimates.
+https://linear.app/developers/rate-limiting
+
+What failed stands in ``errors``, by ``extensions.code``: RATELIMITED (with status 400), AUTHENTICATION_ERROR.
+
+Not mapped: comments, projects, cycles, priorities, estimates; labels and links after the 25th.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ _QUERY = """
 query Issues($first: Int!, $after: String, $filter: IssueFilter) {
   issues(first: $first, after: $after, filter: $filter, orderBy: updatedAt, includeArchived: true) {
     nodes {
-      identifier title description url createdAt updatedAt completedAt canceledAt
+      identifier title description url createdAt updatedAt completedAt canceledAt trashed
       state { type }
       labels(first: 25) { nodes { name } }
       assignee { displayName }
@@ -77,12 +82,14 @@ class Linear:
                 raise TrackerError(f"{TRACKER.name} refuses the question: {said}.")
             connection = part(part(data, "data"), "issues")
             info = part(connection, "pageInfo")
-            found = tuple(_to_issue(item) for item in objects(connection.get("nodes"), "nodes"))
+            nodes = objects(connection.get("nodes"), "nodes")
+            found = tuple(_to_issue(item) for item in nodes if not item.get("trashed"))
             more = required(info, "endCursor") if info.get("hasNextPage") else None
-            if not found and cursor is None and since is None:
+            if not nodes and cursor is None and since is None:
                 self._must_exist()
             total = len(found) if cursor is None and more is None else None
-            return Page(found, cursor=more, total=total, at=answer.at)
+            gone = tuple(required(item, "identifier") for item in nodes if item.get("trashed"))
+            return Page(found, cursor=more, total=total, gone=gone, at=answer.at)
         except MalformedError as error:
             raise self._http.malformed(error) from error
 
@@ -152,6 +159,7 @@ TRACKER = Registration(
     name="linear",
     open=Linear,
     hosts=("api.linear.app",),
+    aliases=("linear.app",),
     project="ENG",
     variables=("LINEAR_API_KEY", "LINEAR_TOKEN"),
 )

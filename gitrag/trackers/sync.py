@@ -14,12 +14,41 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from gitrag.trackers.base import Order, Page, Place, Tracker
+from gitrag.trackers.base import Order, Page, Place, Tracker, TrackerError
 from gitrag.trackers.folder import Folder, Meta, is_file_name
 from gitrag.trackers.issue import Issue, Status, read_moment, show_moment
 
 _POLL_S = 0.1
 _SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a tracker is waited for; as long as it takes where nothing is said.
+
+    Attributes:
+        limit_s: What is told where it was not enough, seconds.
+        deadline: When a sync must be done, as of `time.monotonic`; None for any time.
+    """
+
+    limit_s: float | None = None
+    deadline: float | None = None
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds that the next page may take; None for any number."""
+        return self.limit_s if self.deadline is None else self.deadline - time.monotonic()
+
+
+UNLIMITED = Patience()
+
+
+class LateError(Exception):
+    """A page took longer than it may."""
+
+
+_Item = Page | BaseException | None
+"""A page, what was raised in its stead, or that there is none left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +81,7 @@ def sync(
     *,
     full: bool = False,
     since: datetime | None = None,
+    patience: Patience = UNLIMITED,
     begun: Callable[[str], None] = lambda _count: None,
     advance: Callable[[int, int | None], None] = lambda _done, _total: None,
 ) -> Synced:
@@ -63,6 +93,7 @@ def sync(
         folder: Where the files are.
         full: Ask for every issue, and remove the files of those that are gone.
         since: Ask only for what was updated since then; the cursor stays behind what is not asked for.
+        patience: How long the tracker is waited for.
         begun: Called once, with how many issues are coming: ``12``, or ``100+`` when nobody knows.
         advance: Called with how many came, of how many.
 
@@ -79,16 +110,15 @@ def sync(
     moves = since is None or (meta.since is not None and since <= meta.since)
     state = _State(folder, meta, known, ascending=tracker.order is Order.ASCENDING and moves)
     total: int | None = None
-    for page in ahead(pages(tracker, start)):
+    done = 0
+    for page in _within(patience, place.tracker, ahead(pages(tracker, start), lambda: patience.left_s)):
         if not state.pages:
             total = page.total
-            begun(
-                str(total if total is not None else len(page.issues))
-                + ("+" if page.cursor and not total else "")
-            )
+            begun(_count(page))
         state.take(page)
-        advance(len(state.seen), total)
-    removed = 0
+        done += len(page.issues) + page.others
+        advance(done, None if total is None else max(done, total))
+    removed = state.removed
     if whole:
         for issue_id in folder.ids():
             if issue_id not in state.seen:
@@ -112,6 +142,7 @@ class _State:
     def __init__(self, folder: Folder, meta: Meta, known: Meta | None, *, ascending: bool) -> None:
         self.seen: set[str] = set()
         self.written = 0
+        self.removed = 0
         self.pages = 0
         self.odd: dict[str, None] = {}  # each line once: an issue may come twice
         self._folder = folder
@@ -135,6 +166,8 @@ class _State:
         self._mark_merged(page.merged)
         for issue in page.issues:
             self._write(issue)
+        for issue_id in page.gone:
+            self.removed += self._folder.remove(issue_id)
         if self._ascending:
             self._note(replace(self._meta, cursor=self._cursor(), merged=self._merged_ids()))
 
@@ -188,18 +221,46 @@ def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
     while True:
         page = tracker.fetch(since, cursor)
         yield page
-        cursor = page.cursor
-        if cursor is None:
+        if page.cursor is None:
             return
+        if page.cursor == cursor:
+            raise TrackerError("The tracker gives the same page again and again.", "Try again later.")
+        cursor = page.cursor
 
 
-def ahead(source: Iterator[Page]) -> Iterator[Page]:
-    """Give the same pages, the next one being fetched while the caller is busy with one."""
-    waiting: queue.Queue[Page | BaseException | None] = queue.Queue(maxsize=1)
+def _count(first: Page) -> str:
+    """Say how many issues are coming, from the first page."""
+    if first.cursor is None:
+        return f"{len(first.issues):,}"
+    return f"{len(first.issues):,}+" if first.total is None else f"{first.total:,}"
+
+
+def _within(patience: Patience, name: str, source: Iterator[Page]) -> Iterator[Page]:
+    """Give the same pages, and raise an error once they take too long."""
+    try:
+        yield from source
+    except LateError as error:
+        raise TrackerError(
+            f"{name} took longer than {patience.limit_s:g} s.",
+            "What came is kept; `gitrag issues sync` takes the time it needs.",
+        ) from error
+
+
+def ahead(source: Iterator[Page], left_s: Callable[[], float | None] = lambda: None) -> Iterator[Page]:
+    """Give the same pages, the next one being fetched while the caller is busy with one.
+
+    Args:
+        source: The pages.
+        left_s: Says how many seconds the next one may take; None for any number.
+
+    Raises:
+        LateError: A page took longer. Whoever fetches it is left alone.
+    """
+    waiting: queue.Queue[_Item] = queue.Queue(maxsize=1)
     stopped = threading.Event()
     threading.Thread(target=_put_all, args=[source, waiting, stopped], daemon=True, name="fetch").start()
     try:
-        while (item := waiting.get()) is not None:
+        while (item := _get(waiting, left_s())) is not None:
             if isinstance(item, BaseException):
                 raise item
             yield item
@@ -207,12 +268,19 @@ def ahead(source: Iterator[Page]) -> Iterator[Page]:
         stopped.set()
 
 
-def _put_all(
-    source: Iterator[Page], waiting: queue.Queue[Page | BaseException | None], stopped: threading.Event
-) -> None:
+def _get(waiting: queue.Queue[_Item], seconds: float | None) -> _Item:
+    if seconds is not None and seconds <= 0:
+        raise LateError
+    try:
+        return waiting.get(timeout=seconds)
+    except queue.Empty as error:
+        raise LateError from error
+
+
+def _put_all(source: Iterator[Page], waiting: queue.Queue[_Item], stopped: threading.Event) -> None:
     """Put pages, and last None or what was raised, until nobody takes them."""
 
-    def put(item: Page | BaseException | None) -> None:
+    def put(item: _Item) -> None:
         while not stopped.is_set():
             with suppress(queue.Full):
                 waiting.put(item, timeout=_POLL_S)

@@ -38,7 +38,7 @@ def find_secret(
         for name in (*other, *registration.variables):
             if value := _clean(environ.get(name, "")):
                 return Secret(value, name)
-    if registration.cli and (value := _from_program(registration, host, environ)):
+    if registration.cli and (value := _from_program(registration, place.base, environ)):
         return Secret(value, registration.cli[0])
     if credentials is not None and (value := _clean(credentials(place.base))):
         return Secret(value, "git credential")
@@ -64,14 +64,16 @@ def _host(value: str) -> str:
         return ""
 
 
-def _from_program(registration: Registration, host: str, environ: Mapping[str, str]) -> str:
+def _from_program(registration: Registration, base: str, environ: Mapping[str, str]) -> str:
     """Ask the vendor's program; without the environment's tokens, which it would give for any host."""
     kept = {name: value for name, value in environ.items() if "TOKEN" not in name.upper()}
+    parts = urlsplit(base)
+    names = {"host": parts.hostname, "address": parts.netloc}
     try:
         done = subprocess.run(
-            [part.format(host=host) for part in registration.cli],
+            [part.format(**names) for part in registration.cli],
             env=kept,
-            input=registration.cli_input.format(host=host).encode(),
+            input=registration.cli_input.format(**names).encode(),
             capture_output=True,
             timeout=_PATIENCE_S,
             check=False,

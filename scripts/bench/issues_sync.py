@@ -1,12 +1,12 @@
 """What does a sync of a tracker's issues cost, next to what the server takes?
 
-    .venv/bin/python scripts/bench/issues_sync.py [--issues 10000] [--latency MS] [--tracker github]
+    .venv/bin/python scripts/bench/issues_sync.py [--issues 10000] [--latency MS] [--tracker NAME]...
 
 A server on this machine gives the issues in pages, each after a pause (a real one takes hundreds of
-milliseconds a page). Prints: a full sync by `gitrag issues sync`, a new process, and the same requests sent
-again by the bare HTTP client, which does nothing with the answers; an incremental sync with ten issues
-changed, and the files it touched; a full one with nothing changed; the peak memory of each, and of one with a
-tenth of the issues.
+milliseconds a page). Prints for each tracker that speaks HTTP: a full sync by `gitrag issues sync`, a new
+process, and the same requests sent again by the bare HTTP client, which does nothing with the answers; an
+incremental sync with ten issues changed, and the files it touched; a full one with nothing changed; processor
+time and peak memory of each, and the peak memory of one with a tenth of the issues.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -38,20 +38,39 @@ def main() -> None:
     )
     parser.add_argument("--issues", type=int, default=10_000)
     parser.add_argument("--latency", type=float, default=300.0, metavar="MS", help="of each page")
-    kinds = {kind.name: kind for kind in fakes.FAKES}
-    parser.add_argument("--tracker", choices=kinds, default="github")
+    kinds = {kind.__name__.removesuffix("Fake").lower(): kind for kind in fakes.FAKES}
+    parser.add_argument("--tracker", choices=kinds, action="append", help="may be given again; all")
     arguments = parser.parse_args()
-    kind = kinds[arguments.tracker]
-    with tempfile.TemporaryDirectory() as folder:
-        small = run(
-            kind, arguments.issues // 10, arguments.latency / 1000, Path(folder) / "small", quiet=True
-        )
-        large = run(kind, arguments.issues, arguments.latency / 1000, Path(folder) / "large")
-    print(f"peak memory of a full sync: {small:.0f} MB for a tenth of the issues, {large:.0f} MB for all")
+    latency_s = arguments.latency / 1000
+    print(f"{arguments.issues:,} issues of {len(BODY):,} characters, {arguments.latency:.0f} ms a page")
+    for name in arguments.tracker or kinds:
+        print(f"\n{name}")
+        with tempfile.TemporaryDirectory() as folder:
+            small = run(kinds[name], arguments.issues // 10, latency_s, Path(folder) / "small", quiet=True)
+            run(kinds[name], arguments.issues, latency_s, Path(folder) / "large")
+        print(f"full sync of a tenth of them{small.memory_mb:23.0f} MB")
 
 
-def run(kind: type[fakes.Fake], count: int, latency_s: float, folder: Path, *, quiet: bool = False) -> float:
-    """Measure with a number of issues; return a full sync's peak memory in MB."""
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a sync took.
+
+    Attributes:
+        wall_s: Seconds by the clock.
+        processor_s: Seconds of processor time.
+        memory_mb: Peak memory.
+    """
+
+    wall_s: float
+    processor_s: float
+    memory_mb: float
+
+    def __str__(self) -> str:
+        return f"{self.wall_s:6.1f} s {self.processor_s:6.1f} s CPU {self.memory_mb:5.0f} MB"
+
+
+def run(kind: type[fakes.Fake], count: int, latency_s: float, folder: Path, *, quiet: bool = False) -> Spent:
+    """Measure with a number of issues; return what a full sync took."""
     fake = slow(kind(), latency_s)
     by_path = "/" in fake.project
     for number in range(1, count + 1):
@@ -65,30 +84,24 @@ def run(kind: type[fakes.Fake], count: int, latency_s: float, folder: Path, *, q
     for key, value in (("tracker", fake.name), ("trackerUrl", fake.url), ("trackerProject", fake.project)):
         subprocess.run(["git", "-C", folder, "config", f"gitrag.{key}", value], check=True)
 
-    full, peak = sync(folder)
+    full = sync(folder)
     if quiet:
         fake.close()
-        return peak
+        return full
     bare = replay(fake)
-    print(f"{count:,} issues of {len(BODY):,} characters from {fake.name}, {1000 * latency_s:.0f} ms a page")
-    print(f"the same requests, bare             {bare:6.1f} s")
-    print(
-        f"full sync                           {full:6.1f} s  {100 * (full / bare - 1):+.0f} %  {peak:.0f} MB"
-    )
+    print(f"the same requests, bare      {bare:6.1f} s")
+    print(f"full sync                    {full}  {100 * (full.wall_s / bare - 1):+.0f} %")
     before = stamps(folder)
     last = max(ticket.minute for ticket in fake.tickets)
     for place in range(CHANGED):
         old = fake.tickets[place * 7]
         fake.tickets[place * 7] = replace(old, title=old.title + " again", minute=last + 1 + place)
-    spent, memory = sync(folder)
+    spent = sync(folder)
     touched = sum(before.get(name) != stamp for name, stamp in stamps(folder).items())
-    print(
-        f"incremental, {CHANGED} changed             {spent:6.1f} s  {touched} files touched  {memory:.0f} MB"
-    )
-    spent, memory = sync(folder, "--full")
-    print(f"full, nothing changed               {spent:6.1f} s  {memory:.0f} MB")
+    print(f"incremental, {CHANGED} changed      {spent}  {touched} files touched")
+    print(f"full, nothing changed        {sync(folder, '--full')}")
     fake.close()
-    return peak
+    return full
 
 
 def slow(fake: fakes.Fake, latency_s: float) -> fakes.Fake:
@@ -117,19 +130,23 @@ def replay(fake: fakes.Fake) -> float:
     return time.perf_counter() - begin
 
 
-def sync(folder: Path, *options: str) -> tuple[float, float]:
-    """Sync as a new process; return seconds and peak memory in MB."""
+def sync(folder: Path, *options: str) -> Spent:
+    """Sync as a new process."""
     begin = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "gitrag", "-C", folder, "issues", "sync", *options],
-        env={**os.environ, "GITHUB_TOKEN": "t", "GITLAB_TOKEN": "t", "LINEAR_API_KEY": "t"},
+        env={**os.environ, **{kind.variable: "t" for kind in fakes.FAKES}},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"gitrag issues sync ended with status {status}")
-    return time.perf_counter() - begin, usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return Spent(
+        time.perf_counter() - begin,
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10),
+    )
 
 
 def stamps(folder: Path) -> dict[str, int]:

@@ -33,6 +33,7 @@ class Ticket:
     """Of its last update, after noon."""
     pull: bool = False
     merged: bool = False
+    trashed: bool = False
 
     @property
     def updated(self) -> datetime:
@@ -162,24 +163,35 @@ def stamp(at: datetime) -> str:
 
 
 class GitHubFake(Fake):
-    """GitHub Enterprise Server: numbered pages, the header Link."""
+    """GitHub: numbered pages, the header Link.
+
+    Of a large listing the first pages alone have numbers; what follows is asked for with ``after``, and the
+    header Link does not name the last page.
+    """
 
     name = "github"
     variable = "GITHUB_TOKEN"
     prefix = "/api/v3"
     size_name = "per_page"
+    large = False
 
     def answer(self, asked: Asked) -> tuple[int, Mapping[str, str], Any]:
         if asked.path != f"{self.prefix}/repos/{self.project}/issues":
             return 404, {}, {"message": "Not Found"}
         assert asked.query["state"] == "all"
         found = self.ordered(asked)
-        page, size = int(asked.query["page"]), min(self.page_size, int(asked.query[self.size_name]))
+        page, size = int(asked.query.get("page", "1")), min(self.page_size, int(asked.query[self.size_name]))
+        if self.large and "after" in asked.query:
+            page = int(asked.query["after"].removeprefix("Y3Vyc29y")) + 1
+        elif self.large and page > 2:
+            message = "Pagination with the page parameter is not supported for large datasets"
+            return 422, {}, {"message": message}
         last = max(1, -(-len(found) // size))
         links = []
         for relation, number in (("next", page + 1), ("last", last)):
-            if page < last:
-                query = urlencode({**asked.query, "page": number})
+            if page < last and not (self.large and relation == "last"):
+                after = {"after": f"Y3Vyc29y{page}"} if self.large else {}
+                query = urlencode({**asked.query, **after, "page": number})
                 links.append(f'<{self.url}{asked.path}?{query}>; rel="{relation}"')
         headers = {"Link": ", ".join(links)} if links else {}
         return 200, headers, [self.one(each) for each in found[(page - 1) * size : page * size]]
@@ -279,6 +291,10 @@ class JiraFake(Fake):
             return 200, {}, {"baseUrl": self.url, "deploymentType": self.deployment, "serverTime": time}
         if asked.path != self.search_path():
             return 404, {}, {"errorMessages": ["no such resource"]}
+        wanted = asked.query["jql"].split('"')[1]
+        if wanted != self.project:
+            said = f"The value '{wanted}' does not exist for the field 'project'."
+            return 400, {}, {"errorMessages": [said], "warningMessages": []}
         return 200, {}, self.search(asked, self.matching(asked.query["jql"]))
 
     def search_path(self) -> str:
@@ -388,6 +404,7 @@ class LinearFake(Fake):
             "creator": {"displayName": ticket.author} if ticket.author else None,
             "relations": {"nodes": []},
             "inverseRelations": {"nodes": []},
+            "trashed": ticket.trashed or None,
         }
 
 

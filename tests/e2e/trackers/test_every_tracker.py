@@ -327,8 +327,6 @@ def test_an_answer_of_another_kind_is_told(tracked):
 
 def test_a_project_that_is_not_there_is_told(tracked):
     tracked.fake.project = "other/place" if "/" in tracked.fake.project else "OTHER"
-    if tracked.fake.name == "jira":
-        listing(tracked, Fault(404))
     done = tracked.project.gitrag("issues", "sync")
     assert done.status == 78, done.err
     assert "no issues of" in done.err or "no team" in done.err

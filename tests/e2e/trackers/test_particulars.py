@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import closing
+from threading import Event
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Gitrag, Project
+from gitrag.trackers import http
+from gitrag.trackers.base import Place, Setting, TrackerError
+from gitrag.trackers.github import GitHub
 from tests.e2e.trackers.conftest import Tracked
 from tests.e2e.trackers.fakes import (
     TOKEN,
@@ -24,7 +26,6 @@ from tests.e2e.trackers.fakes import (
     LinearFake,
     Ticket,
 )
-from tests.repository import create_repository
 
 # GitHub, Gitea
 
@@ -100,12 +101,67 @@ def test_a_ghost_author_is_empty(make_tracked):
     assert tracked.head(1)["author"] == ""
 
 
+def test_what_is_waited_for_is_said_until_it_comes(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(1)
+    tracked.fake.faults = [Fault(429, {"Retry-After": "0"})]
+    said: list[str] = []
+    place = Place("github", tracked.fake.url, tracked.fake.project)
+    with closing(GitHub(Setting(place, tracked.project.path, {}, None, said.append))) as tracker:
+        tracker.fetch(None, None)
+        assert said == ["github answered 429: too many requests; again in 0 s", ""]
+        tracker.fetch(None, None)
+    assert len(said) == 2
+
+
+def test_a_server_that_does_not_answer_in_time_is_asked_four_times(make_tracked, monkeypatch):
+    monkeypatch.setattr(http, "_READ_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(http, "_FIRST_WAIT_S", 0.0)
+    tracked, over = make_tracked(GitHubFake), Event()
+    answer = tracked.fake.answer
+    tracked.fake.answer = lambda asked: over.wait(600) and answer(asked)
+    place = Place("github", tracked.fake.url, tracked.fake.project)
+    late = pytest.raises(TrackerError, match=r"^github did not answer in time, 4 times in a row\.$")
+    with closing(GitHub(Setting(place, tracked.project.path, {}, None, lambda _text: None))) as tracker, late:
+        tracker.fetch(None, None)
+    over.set()
+
+
+def test_an_imported_issue_keeps_its_author(make_tracked):
+    tracked = make_tracked(GiteaFake)
+    tracked.fill(1, author="Ghost")
+    one = tracked.fake.one
+    tracked.fake.one = lambda ticket: {**one(ticket), "original_author": "grace"}
+    tracked.sync()
+    assert tracked.head(1)["author"] == "grace"
+
+
 def test_a_secondary_rate_limit_is_waited_for(make_tracked):
     tracked = make_tracked(GitHubFake)
     tracked.fill(1)
     tracked.fake.faults = [Fault(403, {"Retry-After": "0", "x-ratelimit-remaining": "4000"})]
     tracked.sync()
     assert tracked.ids() == ["1"]
+
+
+def test_a_secondary_rate_limit_that_no_header_tells_is_no_matter_of_the_token(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(1)
+    said = b'{"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}'
+    tracked.fake.faults = [Fault(403, {"x-ratelimit-remaining": "4000"}, body=said)]
+    tracked.sync()
+    assert tracked.ids() == ["1"]
+
+
+def test_a_large_listing_is_walked_by_what_its_links_say(make_tracked):
+    """Page numbers end somewhere, and nothing says how many there are."""
+    tracked = make_tracked(GitHubFake)
+    tracked.fake.large = True
+    for number in range(1, 12):
+        tracked.fake.put(Ticket(str(number), "T", "x", minute=7))
+    done = tracked.sync()
+    assert len(tracked.ids()) == 11
+    assert "Syncing 3+ issues from github…" in done.err
 
 
 # Jira
@@ -152,11 +208,36 @@ def test_jiras_document_format_becomes_markdown(make_tracked):
     assert tracked.head(1)["references"]["adrs"] == ["ADR-0003"]
 
 
+def test_a_listing_that_goes_round_in_circles_is_left(make_tracked):
+    """Seen of nextPageToken; a sync without end would be worse than one that fails."""
+    tracked = make_tracked(JiraCloudFake)
+    tracked.fill(4)
+    tracked.fake.search = lambda asked, found: {
+        "issues": [tracked.fake.one(found[0])],
+        "nextPageToken": "same",
+    }
+    done = tracked.project.gitrag("issues", "sync")
+    assert (done.status, done.said[-2]) == (75, "The tracker gives the same page again and again.")
+    assert tracked.meta["complete"] is False
+
+
 def test_jira_cloud_gets_account_and_token(make_tracked):
     tracked = make_tracked(JiraCloudFake, token=False)
     tracked.fill(1)
     tracked.sync(env={"JIRA_EMAIL": "a@example.com", "JIRA_API_TOKEN": "abc"})
     assert {asked.authorization for asked in tracked.fake.asked} == {"Basic YUBleGFtcGxlLmNvbTphYmM="}
+
+
+def test_jira_cloud_without_an_account_says_what_is_missing(make_tracked):
+    tracked = make_tracked(JiraCloudFake)
+    tracked.fake.faults = [None, Fault(401)]
+    done = tracked.project.gitrag("issues", "sync")
+    assert done.status == 78
+    assert done.said[0] == "Tracker authentication failed — check `gitrag issues status`."
+    assert "Jira Cloud wants the token's account, too: set JIRA_EMAIL." in done.err
+    tracked.fake.faults = [None, Fault(401)]
+    done = tracked.project.gitrag("issues", "sync", env={"JIRA_EMAIL": "a@example.com"})
+    assert "JIRA_EMAIL" not in done.err
 
 
 # Linear
@@ -178,161 +259,19 @@ def test_linear_says_in_the_body_what_went_wrong(make_tracked):
     assert "linear refuses the question: no." in tracked.project.gitrag("issues", "sync").err
 
 
-# Beads
-
-
-BEADS = [
-    {
-        "id": "bd-a1b2",
-        "title": "First",
-        "description": "See SPEC-0001",
-        "status": "in_progress",
-        "labels": ["on"],
-        "assignee": "bob",
-        "created_by": "ada",
-        "created_at": "2026-01-02T03:04:05.123456789+01:00",
-        "updated_at": "2026-01-02T03:04:05Z",
-    },
-    {
-        "id": "bd-a1b2.1",
-        "title": "Second",
-        "status": "closed",
-        "created_at": "2026-01-02T03:04:05Z",
-        "updated_at": "2026-01-03T03:04:05Z",
-        "closed_at": "2026-01-03T03:04:05Z",
-        "dependencies": [
-            {"issue_id": "bd-a1b2.1", "depends_on_id": "bd-a1b2", "type": "blocks"},
-            {"issue_id": "bd-a1b2.1", "depends_on_id": "bd-a1b2", "type": "parent-child"},
-        ],
-    },
-    {"id": "bd-gone", "title": "Deleted", "status": "tombstone"},
-]
-
-
-@pytest.fixture
-def make_local(tmp_path, plain_environment):
-    def make(files: dict[str, str], **environment: str) -> Project:
-        git = create_repository(tmp_path / "local", plain_environment, {".gitignore": ".sdd/\n", **files})
-        return Project(git, Gitrag(git.path, {**plain_environment, **environment}))
-
-    return make
-
-
-def fake_bd(folder: Path, script: str) -> str:
-    folder.mkdir()
-    (folder / "bd").write_text("#!/bin/sh\n" + script)
-    (folder / "bd").chmod(0o755)
-    return str(folder)
-
-
-def head(project: Project, issue_id: str) -> dict[str, object]:
-    shown = project.gitrag("issues", "show", issue_id, "--json", "--no-sync")
-    return json.loads(shown.out)
-
-
-def test_beads_come_from_its_program(make_local, tmp_path, plain_environment):
-    (tmp_path / "bd.json").write_text(json.dumps(BEADS))
-    script = f'[ "$*" = "list --json --all --limit 0" ] || exit 9\ncat {tmp_path}/bd.json\n'
-    path = f"{fake_bd(tmp_path / 'bin', script)}:{plain_environment['PATH']}"
-    project = make_local({".beads/config.yaml": ""}, PATH=path)
-    assert project.gitrag("issues", "sync").out.startswith("Synced 2 issues from beads: 2 written")
-    first, second = head(project, "bd-a1b2"), head(project, "bd-a1b2.1")
-    assert (first["status"], first["assignees"], first["author"]) == ("open", ["bob"], "ada")
-    assert first["created"] == "2026-01-02T02:04:05.123456Z"
-    assert first["references"] == {
-        "specs": ["SPEC-0001"],
-        "adrs": [],
-        "blocks": ["bd-a1b2.1"],
-        "blocked_by": [],
-    }
-    assert (second["status"], second["references"]["blocked_by"]) == ("closed", ["bd-a1b2"])
-    (tmp_path / "bd.json").write_text(json.dumps(BEADS[:1]))
-    assert ", 1 removed in " in project.gitrag("issues", "sync").out  # it gives all: what it lacks is gone
-
-
-@pytest.mark.parametrize(
-    "script", [None, "echo broken >&2; exit 3", "echo '{'"], ids=["none", "fails", "no JSON"]
-)
-def test_beads_come_from_the_export_where_the_program_does_not_answer(
-    make_local, tmp_path, plain_environment, script
-):
-    path = plain_environment["PATH"]
-    if script:
-        path = f"{fake_bd(tmp_path / 'bin', script)}:{path}"
-    lines = "\n".join(json.dumps(each) for each in BEADS)
-    project = make_local({".beads/issues.jsonl": lines + "\n\n"}, PATH=path)
-    done = project.gitrag("issues", "sync")
-    assert done.out.startswith("Synced 2 issues from beads: 2 written"), done.err
-
-
-def test_a_damaged_export_is_told_with_its_line(make_local):
-    project = make_local({".beads/issues.jsonl": json.dumps(BEADS[0]) + "\n<<<<<<< HEAD\n"})
-    done = project.gitrag("issues", "sync")
-    assert (done.status, done.said[0]) == (75, ".beads/issues.jsonl, line 2, is no issue.")
-
-
-# tasks.md
-
-
-def test_tasks_md_is_what_is_left(make_local, tmp_path):
-    tasks = (
-        "# Tasks\n\n- [x] 1.1 Do it\n- [ ] 1.2 Then see ADR-0001\n  - [ ] smaller\n  more\n"
-        "\n## Next\n- [ ] 2 Last\n"
-    )
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "tasks.md").write_text("- [ ] not ours\n")
-    project = make_local(
-        {"docs/specs/SPEC-0007-login/tasks.md": tasks, "specs/b/tasks.md": "- [ ] a\n- [ ] b\n"}
-    )
-    (project.path / "specs" / "linked").symlink_to(outside)
-    assert project.gitrag("issues", "sync").out.startswith("Synced 5 issues from tasks-md: 5 written")
-    listed = project.gitrag("issues", "list", "--status", "all", "--no-sync").out.splitlines()
-    assert [line.split()[0] for line in listed] == [
-        "tasks-SPEC-0007-login-1.1",
-        "tasks-SPEC-0007-login-1.2",
-        "tasks-SPEC-0007-login-2",
-        "tasks-b-1",
-        "tasks-b-2",
-    ]
-    found = head(project, "tasks-SPEC-0007-login-1.2")
-    assert (found["title"], found["status"], found["body"]) == (
-        "Then see ADR-0001",
-        "open",
-        "  - [ ] smaller\n  more",
-    )
-    assert (found["references"]["specs"], found["references"]["adrs"]) == (["SPEC-0007"], ["ADR-0001"])
-    assert found["url"] == "docs/specs/SPEC-0007-login/tasks.md"
+def test_linears_trash_holds_no_issues(make_tracked):
+    tracked = make_tracked(LinearFake)
+    tracked.fill(3)
+    tracked.fake.touch("ENG-2", 5, trashed=True)
+    tracked.sync()
+    assert tracked.ids() == ["ENG-1", "ENG-3"]
+    tracked.fake.touch("ENG-3", 9, trashed=True)
+    done = tracked.sync()
+    assert ", 1 removed in " in done.out
+    assert tracked.ids() == ["ENG-1"]
 
 
 # where it is written
-
-
-def test_a_repository_cannot_make_the_folder_a_link_to_somewhere(make_local, tmp_path):
-    project = make_local({"specs/b/tasks.md": "- [ ] a\n"})
-    target = tmp_path / "victim"
-    target.mkdir()
-    (project.path / ".sdd").mkdir()
-    (project.path / ".sdd" / "issues").symlink_to(target)
-    done = project.gitrag("issues", "sync")
-    assert done.status == 78
-    assert ".sdd/issues is not a directory." in done.err
-    assert not list(target.iterdir())
-
-
-def test_a_link_in_an_issues_place_is_replaced_not_followed(make_local, tmp_path):
-    project = make_local({"specs/b/tasks.md": "- [ ] a\n"})
-    victim = tmp_path / "victim"
-    victim.write_text("mine")
-    folder = project.path / ".sdd" / "issues"
-    folder.mkdir(parents=True)
-    (folder / "tasks-b-1.md").symlink_to(victim)
-    (folder / "_lock").symlink_to(tmp_path / "new")
-    assert project.gitrag("issues", "sync").status == 78  # the lock is opened, and no link is
-    (folder / "_lock").unlink()
-    assert project.gitrag("issues", "sync").status == 0
-    assert victim.read_text() == "mine"
-    assert stat.S_ISREG((folder / "tasks-b-1.md").lstat().st_mode)
 
 
 def test_copies_are_for_the_user_alone_and_git_is_told_to_leave_them(make_tracked):

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
 from tests.e2e.conftest import Gitrag, Project
 from tests.e2e.trackers.conftest import Tracked
 from tests.e2e.trackers.fakes import TOKEN, GiteaFake, GitHubFake, GitLabFake
@@ -96,6 +105,23 @@ def test_the_vendors_program_is_asked_for_the_host_without_the_environments_toke
     assert TOKEN not in (tmp_path / "env").read_text()
 
 
+def test_giteas_program_knows_a_server_with_its_port(make_tracked, tmp_path):
+    tracked = from_origin(make_tracked(GiteaFake))
+    tracked.fill(1)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    address = tracked.fake.url.removeprefix("http://")
+    (tools / "tea").write_text(
+        '#!/bin/sh\n[ "$*" = "login helper get" ] && grep -qx "host='
+        + address
+        + f'" || exit 1\nprintf "protocol=http\\nhost={address}\\nusername=u\\npassword=kept-by-tea\\n"\n'
+    )
+    (tools / "tea").chmod(0o755)
+    path = f"{tools}:{tracked.project.gitrag.environment['PATH']}"
+    tracked.sync(env={"PATH": path})
+    assert "token kept-by-tea" in sent(tracked)
+
+
 def test_gits_credential_helper_is_asked_only_where_the_user_says_so(make_tracked):
     tracked = make_tracked(GitHubFake, token=False)
     tracked.fill(1)
@@ -108,6 +134,47 @@ def test_gits_credential_helper_is_asked_only_where_the_user_says_so(make_tracke
     tracked.fake.asked.clear()
     tracked.sync()
     assert sent(tracked) == {"Bearer from-helper"}
+
+
+def own_certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate for localhost that nobody but its maker trusts; return it and its key, as files."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    made, secret = folder / "certificate.pem", folder / "key.pem"
+    made.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    secret.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return made, secret
+
+
+def test_a_certificate_of_an_unknown_authority_is_told_with_the_way_to_trust_it(make_tracked, tmp_path):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(2)
+    made, secret = own_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made, secret)
+    server = tracked.fake.server
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    tracked.project.git.git("config", "gitrag.trackerUrl", f"https://localhost:{server.server_port}")
+    done = tracked.project.gitrag("issues", "sync")
+    assert (done.status, done.said[0]) == (78, "The certificate of localhost is not trusted.")
+    assert "SSL_CERT_FILE=" in done.err
+    assert not tracked.fake.asked
+    tracked.sync(env={"SSL_CERT_FILE": str(made)})
+    assert tracked.ids() == ["1", "2"]
 
 
 def test_a_server_in_the_clear_is_refused(make_tracked):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+from threading import Event
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.trackers.fakes import Fault, GitHubFake
+from tests.e2e.test_mcp import use
+from tests.e2e.trackers.fakes import Fault, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
@@ -55,6 +59,107 @@ def test_a_failed_sync_is_told_and_blocks_nothing(tracked):
     assert done.said[1].startswith("Network unreachable — sync skipped. No way to 127.0.0.1: ")
 
 
+@pytest.fixture
+def hanging(tracked):
+    """A tracker that was synced some time ago, answers no more, and may be waited for a second."""
+    tracked.sync()
+    age(tracked, 400)
+    tracked.project.git.git("config", "gitrag.trackerTimeoutS", "1")
+    over, answer = Event(), tracked.fake.answer
+    tracked.fake.answer = lambda asked: over.wait(600) and answer(asked)
+    yield tracked
+    over.set()
+
+
+@pytest.mark.parametrize("command", [["list"], ["show", "2"], ["status"]], ids=lambda command: command[0])
+def test_a_server_that_hangs_does_not_hold_who_reads(hanging, command):
+    done = hanging.project.gitrag("issues", *command)
+    assert (done.status, bool(done.out)) == (0, True)
+    if command != ["status"]:
+        assert done.said[0] == DEGRADED
+        assert done.said[1].startswith("github took longer than 1 s. ")
+
+
+def test_a_server_that_hangs_does_not_hold_an_update_of_the_index(hanging):
+    done = hanging.project.gitrag("index", "update", "--no-embed")
+    assert done.status == 0
+    assert "warning: github took longer than 1 s." in done.err
+    assert "Indexed " in done.out
+
+
+def test_a_long_listing_does_not_hold_who_reads_and_what_came_is_kept(tracked):
+    tracked.project.git.git("config", "gitrag.trackerTimeoutS", "3")
+    answer = tracked.fake.answer
+
+    def endless(asked):
+        count = len(tracked.fake.tickets)
+        for number in range(count + 1, count + 5):
+            tracked.fake.put(Ticket(str(number), "T", "x", minute=number))
+        return answer(asked)
+
+    tracked.fake.answer = endless
+    done = tracked.project.gitrag("issues", "list")
+    while not tracked.ids():  # a busy machine may not get to the first page so soon
+        done = tracked.project.gitrag("issues", "list")
+    assert DEGRADED in done.said
+    assert done.out.startswith("1 ")
+    assert tracked.meta["cursor"] > "2026-01-01T12:01"
+    tracked.fake.answer = answer
+    tracked.sync()
+    assert len(tracked.ids()) == len(tracked.fake.tickets)
+
+
+def test_an_interrupt_leaves_what_the_next_sync_goes_on_from(tracked):
+    tracked.fill(9)
+    over, answer = Event(), tracked.fake.answer
+
+    def stuck(asked):
+        if len(tracked.fake.asked) > 1:
+            over.wait(600)
+        return answer(asked)
+
+    tracked.fake.answer = stuck
+    done = tracked.project.gitrag.on_terminal("issues", "sync", interrupt_after=".sdd/issues/1.md")
+    over.set()
+    assert done.status == 130
+    tracked.fake.answer = answer
+    assert 0 < len(tracked.ids()) < 9
+    assert not list(tracked.folder.glob(".gitrag.*"))
+    assert (tracked.meta["complete"], tracked.meta["synced"]) == (False, 0.0)
+    assert tracked.project.gitrag("issues", "sync").status == 0
+    assert len(tracked.ids()) == 9
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["search", "--no-graph", "-c", "issues", "key"],
+        ["related", "--duplicates", "key"],
+        ["related", "--diff", "HEAD"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_every_command_that_reads_issues_syncs_first(tracked, command):
+    tracked.project.gitrag("index", "update", "--no-embed")
+    age(tracked, 400)
+    assert tracked.project.gitrag(*command).said[0].startswith("Syncing ")
+
+
+def test_another_sync_does_not_hold_who_reads_for_longer_than_the_tracker_may(tracked):
+    tracked.sync()
+    age(tracked, 400)
+    for key in ("trackerTimeoutS", "lockTimeoutS"):
+        tracked.project.git.git("config", f"gitrag.{key}", "0.5" if key == "trackerTimeoutS" else "3600")
+    with (tracked.folder / "_lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = tracked.project.gitrag("issues", "list")
+    assert done.said == [
+        DEGRADED,
+        "Another gitrag is syncing these issues. Try again when it is done.",
+    ]
+    assert len(done.out.splitlines()) == 3
+
+
 def test_no_sync_leaves_the_tracker_alone(tracked):
     tracked.sync()
     age(tracked, 400)
@@ -90,6 +195,36 @@ def test_an_update_of_the_index_asks_no_server_that_nobody_chose(tracked, settin
     assert not tracked.folder.exists()
 
 
+def test_a_token_at_hand_is_no_wish_for_all_issues_of_a_server(tracked):
+    """The first download is asked for: by a sync, a reading command or the setting; later ones come along."""
+    git, gitrag = tracked.project.git, tracked.project.gitrag
+    for key in ("tracker", "trackerUrl", "trackerProject"):
+        git.git("config", "--unset", f"gitrag.{key}")
+    git.git("remote", "add", "origin", f"{tracked.fake.url}/team/project.git")
+    known = {"GH_HOST": urlsplit(tracked.fake.url).netloc}
+    done = gitrag("index", "update", "--no-embed", env=known)
+    assert not tracked.fake.asked
+    assert (
+        "hint: `gitrag issues sync` fetches the issues of github team/project;"
+        " from then on `gitrag index` keeps them fresh" in done.said
+    )
+    assert "hint:" not in gitrag("index", "update", "--no-embed", env=known).err
+    assert gitrag("issues", "sync", env=known).status == 0
+    asked = len(tracked.fake.asked)
+    tracked.fake.touch("1", 9, title="New")
+    assert "1 written in " in gitrag("index", "update", "--no-embed", env=known).out
+    assert len(tracked.fake.asked) > asked
+
+
+def test_who_reads_issues_wants_them_fetched(tracked):
+    git = tracked.project.git
+    for key in ("tracker", "trackerUrl", "trackerProject"):
+        git.git("config", "--unset", f"gitrag.{key}")
+    git.git("remote", "add", "origin", f"{tracked.fake.url}/team/project.git")
+    done = tracked.project.gitrag("issues", "list", env={"GH_HOST": urlsplit(tracked.fake.url).netloc})
+    assert len(done.out.splitlines()) == 3
+
+
 def test_copies_that_git_would_take_for_the_users_are_not_made_in_passing(tracked):
     tracked.project.git.commit({".gitignore": "other\n"})
     assert tracked.project.gitrag("index", "update", "--no-embed").status == 0
@@ -99,6 +234,44 @@ def test_copies_that_git_would_take_for_the_users_are_not_made_in_passing(tracke
 def test_hooks_sync_nothing(tracked):
     assert tracked.project.gitrag("hook", "run", "worker").status == 0
     assert not tracked.fake.asked
+
+
+def test_what_is_missing_is_told_with_the_way_out(tracked):
+    git, gitrag = tracked.project.git, tracked.project.gitrag
+    git.commit({".gitignore": "other\n"})
+    not_ignored = "hint: `gitrag init` keeps .sdd/ out of git, and issues are synced when they are read"
+    assert not_ignored in gitrag("issues", "status").said
+    done = gitrag("issues", "list")
+    assert done.said == ["There are no issues here yet.", "hint: gitrag issues sync"]
+    git.git("config", "gitrag.tracker", "none")
+    chosen = "hint: git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
+    assert chosen in gitrag("issues", "status").said
+    assert chosen in gitrag("issues", "list").said
+    git.git("config", "gitrag.tracker", "github")
+    git.commit({".gitignore": ".sdd/\n"})
+    assert "hint" not in gitrag("issues", "status").err
+    done = gitrag("issues", "list", "--label", "nothing")
+    assert done.said[-2:] == [
+        "None of the 3 issues here is so.",
+        "hint: `gitrag issues list --status all` shows them all",
+    ]
+
+
+def test_a_terminal_shows_each_issue_in_one_line(tracked):
+    tracked.fake.touch("2", 9, title="word " * 40)
+    done = tracked.project.gitrag("issues", "list")
+    assert "word " * 39 in done.out
+    shown = tracked.project.gitrag.on_terminal("issues", "list", columns=60, env={"NO_COLOR": "1"})
+    rows = shown.out.splitlines()[-3:]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert rows[1].endswith("… [bug]")
+    assert len(rows[1]) <= 60
+
+
+def test_pull_requests_are_not_counted_as_issues(tracked):
+    tracked.fake.put(Ticket("9", "PR", "", pull=True, minute=9))
+    tracked.fake.page_size = 10
+    assert "Syncing 3 issues from github…" in tracked.sync().err
 
 
 def test_the_list_can_be_narrowed(tracked):
@@ -115,6 +288,27 @@ def test_the_list_can_be_narrowed(tracked):
     ]
     assert gitrag("issues", "show", "99").status == 2
     assert gitrag("issues", "show", "../../secret").status == 2
+
+
+@pytest.mark.parametrize("arguments", [{"diff": "HEAD"}, {"text": "key", "mode": "duplicates"}], ids=str)
+def test_an_agents_tool_that_reads_issues_syncs_first(tracked, arguments):
+    tracked.project.gitrag("index", "update", "--no-embed")
+    age(tracked, 400)
+    tracked.fill(5)
+    use(tracked.project, lambda client: client.call_tool("related", arguments))
+    assert len(tracked.ids()) == 5
+
+
+@pytest.mark.parametrize(("kind", "form"), [(GitHubFake, "#{}"), (JiraFake, "PROJ-{}")])
+def test_an_id_finds_its_issue_before_those_that_begin_alike(make_tracked, kind, form):
+    tracked = make_tracked(kind)
+    tracked.fill(13)
+    tracked.project.gitrag("index", "update", "--no-embed")
+    for number in (1, 12):
+        done = tracked.project.gitrag(
+            "search", "--output", "json", "--no-graph", "-c", "issues", form.format(number)
+        )
+        assert [row["id"] for row in json.loads(done.out)["issue_matches"]][:1] == [tracked.id(number)]
 
 
 def test_what_was_synced_is_found_at_once_and_a_search_of_issues_syncs_first(tracked):

@@ -11,6 +11,7 @@ from gitrag.trackers import http
 from gitrag.trackers.adf import to_markdown
 from gitrag.trackers.base import Place, Secret, TrackerSetupError
 from gitrag.trackers.detection import Origin, Wishes, find_place, of_host, read_origin
+from gitrag.trackers.github import api_of
 from gitrag.trackers.paging import Walk
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.tasks_md import parse_tasks
@@ -45,6 +46,17 @@ def test_waits_double_from_a_second_on_unless_the_server_says():
         ({"x-ratelimit-requests-reset": "1700000060000"}, 60.0),
         ({"x-ratelimit-reset": "2023-11-14T22:14:20Z"}, 60.0),
         ({"x-ratelimit-reset": "x" * 9}, None),
+        ({"ratelimit-remaining": "599", "ratelimit-reset": "1700000060"}, None),
+        ({"x-ratelimit-requests-remaining": "9", "x-ratelimit-requests-reset": "1700000060000"}, None),
+        (
+            {
+                "x-ratelimit-requests-remaining": "9",
+                "x-ratelimit-requests-reset": "1700000900000",
+                "x-ratelimit-complexity-remaining": "0",
+                "x-ratelimit-complexity-reset": "1700000060000",
+            },
+            60.0,
+        ),
     ],
 )
 def test_a_server_says_how_long_to_leave_it_alone(headers, pause):
@@ -72,6 +84,8 @@ def test_a_walk_goes_on_by_time_and_counts_pages_only_within_one_second():
     oldest = datetime(1, 1, 1, tzinfo=UTC)
     assert Walk.start(oldest, None).bound == "1969-12-31T23:59:59Z"
     assert Walk.start(oldest, Walk(oldest).next("0001-01-01T00:00:00Z")).page == 2
+    assert Walk.start(noon, first.next("2026-01-01T12:00:01Z", "x")).after == "x"
+    assert Walk.start(noon, first.next("2026-01-01T12:00:05Z", "x")).after == ""
 
 
 # which tracker
@@ -160,6 +174,32 @@ def test_settings_that_are_not_enough_are_told(wishes, tmp_path):
     with pytest.raises(TrackerSetupError) as caught:
         find_place(wishes, None, tmp_path, {})
     assert caught.value.hint.startswith("git config gitrag.tracker")
+
+
+@pytest.mark.parametrize(
+    ("origin", "place"),
+    [
+        ("ssh://git@altssh.gitlab.com:443/o/r.git", Place("gitlab", "https://gitlab.com", "o/r")),
+        ("ssh://git@ssh.github.com:443/o/r.git", Place("github", "https://github.com", "o/r")),
+        ("https://www.github.com/o/r", Place("github", "https://github.com", "o/r")),
+    ],
+)
+def test_a_vendors_other_names_are_its_one_server(tmp_path, origin, place):
+    """Over port 443 git speaks to a host of its own, which answers no requests."""
+    assert find_place(Wishes(), read_origin(origin), tmp_path, {}) == place
+
+
+@pytest.mark.parametrize(
+    ("base", "api"),
+    [
+        ("https://github.com", "https://api.github.com"),
+        ("https://ghe.example.com", "https://ghe.example.com/api/v3"),
+        ("https://ghe.example.com/api/v3", "https://ghe.example.com/api/v3"),
+        ("https://acme.ghe.com", "https://api.acme.ghe.com"),
+    ],
+)
+def test_githubs_interface_has_an_address_of_its_own(base, api):
+    assert api_of(base) == api
 
 
 def test_the_environment_may_name_a_jira_server(tmp_path):
