@@ -23,6 +23,7 @@ from gitrag.callgraph.python_values import (
     items,
     limited,
     listed,
+    ordered,
 )
 from gitrag.callgraph.python_world import Id
 
@@ -113,7 +114,7 @@ class Inference(Annotations):
         elif kind in "TL":
             for place, each in enumerate(target[1:]):
                 parts: set[Value] = set(elements(v for v in values if v[0] != "T"))
-                for value in values:
+                for value in ordered(values):
                     if value[0] == "T" and place < len(value[1]):
                         parts |= value[1][place]
                     elif value[0] == "i":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.callgraph.python_attributes import HANDED_ON, Attributes, Keywords
-from gitrag.callgraph.python_values import NOTHING, Value, Values, elements, items, limited, listed
+from gitrag.callgraph.python_values import NOTHING, Value, Values, elements, items, limited, listed, ordered
 
 if TYPE_CHECKING:
     from gitrag.callgraph.python_frame import Frame
@@ -99,7 +99,7 @@ class Library(Attributes):
         if name in _SAME or name in {"isinstance", "issubclass", "hasattr", "callable", "id"}:
             return
         for values in [*arguments, *(values for _, values in keywords)]:
-            for value in values:
+            for value in ordered(values):
                 if value[0] == "f":
                     self._inference.edge(frame, value[1], line, HANDED_ON)
                     given = self._given(value[1], value[2], [iterated], [], NOTHING)

@@ -25,7 +25,7 @@ A value is a tuple, its first item says what it is:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 Value = tuple[Any, ...]
@@ -50,6 +50,11 @@ def limited(values: Iterable[Value]) -> Values:
     """Give values, or the first of them in a fixed order where they are too many."""
     found = frozenset(values)
     return found if len(found) <= MOST else frozenset(sorted(found, key=repr)[:MOST])
+
+
+def ordered(values: Values) -> Collection[Value]:
+    """Give values in a fixed order: a set's changes from run to run, and with it what is read first."""
+    return sorted(values, key=repr) if len(values) > 1 else values
 
 
 def depth(values: Iterable[Value]) -> int:

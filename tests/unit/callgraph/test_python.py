@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests.callgraphs import edges_of
@@ -231,3 +236,35 @@ def test_code_that_does_not_parse_or_runs_in_circles_ends():
         "b.py": "from a import *\nfrom a import A\nclass B(A): pass\nx = y\ny = x\n",
     }
     assert "a.py:g -> a.py:g" in edges_of(files)
+
+
+_PRINT_CALLS = """
+from tests.callgraphs import calls_of
+
+source = '''
+class Visitor:
+    def visit(self, node):
+        return getattr(self, f"visit_{node}", self.fallback)(node)
+    def visit_a(self, node): pass
+    def fallback(self, node): pass
+'''
+calls = calls_of({"a.py": source})
+for edge in calls.callees([own for own, _ in calls.nodes()]):
+    print(edge.caller.name, edge.callee.name, edge.confidence)
+"""
+
+
+def test_calls_are_as_sure_in_every_process():
+    """Python gives strings other hashes, and so sets another order, in each process (§2.11)."""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", _PRINT_CALLS],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(6)
+    }
+    assert said == {"Visitor.visit Visitor.fallback 1.0\nVisitor.visit Visitor.visit_a 0.6\n"}
