@@ -134,8 +134,9 @@ class Attributes:
             if not value[2] and member is None and not found:
                 for heir in inference.classes.heirs(cls):
                     found |= self._assigned(heir, name)
-                    theirs = inference.member(heir, name) or NOTHING
-                    found |= self._bind(theirs, ("i", heir, False), frame, line)
+                    theirs = inference.classes.find(heir, name)  # of what they inherit, too: this is a mixin
+                    if theirs is not None:
+                        found |= self._bind(theirs[1], ("i", heir, False), frame, line)
             if member is None and not found and not self._has(cls, name):
                 fallback = inference.classes.find(cls, "__getattr__")
                 if fallback is not None:

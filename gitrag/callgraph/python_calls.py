@@ -234,17 +234,26 @@ class Calls(Library):
         if inference.classes.is_manager(own):
             inner = elements(values) or inference.evaluate(own).yields
             return frozenset([("W", own, substituted(inner, given))])
-        callable_ = any(value[0] == "R" for value in values)
+        callable_ = any(value[0] == "R" or self._is_called(value) for value in values)
         if not callable_ and any(value[0] in "icfTDL" and value[-1] != NOTHING for value in values):
             return values
         frame = inference.evaluate(own)
         if callable_:  # which one is more than its annotation says
-            functions = frozenset(value for value in frame.returns if value[0] in "fFp")
-            rest = frozenset(value for value in values if value[0] != "R")
+            functions = frozenset(value for value in frame.returns if value[0] in "fFpG")
+            rest = frozenset(value for value in values if value[0] != "R" and not self._is_called(value))
             return substituted(functions, given) | rest if functions else values
         if frame.yields:
             return listed(substituted(self._own(frame.yields, given), given))
         return substituted(self._own(frame.returns, given), given) | values
+
+    def _is_called(self, value: Value) -> bool:
+        """Tell whether a value is any function that looks like a protocol's ``__call__``."""
+        classes = self._inference.classes
+        return (
+            value[0] == "i"
+            and classes.is_protocol(value[1])
+            and classes.find(value[1], "__call__") is not None
+        )
 
     def _own(self, values: Values, given: Mapping[tuple[Id, str], Values]) -> Values:
         """Leave out what other callers gave to a parameter that is handed back: this caller gave its own."""

@@ -83,6 +83,14 @@ class Classes:
         raised = body[0][2][1] if body[0][2][0] == "C" else body[0][2]
         return bool(raised) and raised[-1] == "NotImplementedError"
 
+    def is_protocol(self, cls: Id) -> bool:
+        """Tell whether a class only says what others look like, which need not inherit from it."""
+        return any(
+            decorator_name(base[1] if base[0] == "I" else base) == "Protocol"
+            for base in self._inference.row(cls)[6]
+            if base
+        )
+
     def owner(self, own: Id) -> Id | None:
         """Find the class that a function is a method of."""
         parent = self._inference.row(own)[4]

@@ -36,8 +36,9 @@ NOTHING: Values = frozenset()
 CERTAIN = 1.0
 """How sure a call is that its name says."""
 
-MOST = 24
-"""Values that an expression may have; more say nothing."""
+MOST = 64
+"""Values that an expression may have; more say nothing. jinja2 has visitors, sqlparse a list of steps, with
+more than 24: with that, recall is 0.79 and 0.86 there, with 64 0.82 and 0.89."""
 
 MOST_PICKED = 4
 """Functions of a dictionary, of which any may be picked; of more each is unlikely."""

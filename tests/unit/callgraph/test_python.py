@@ -193,6 +193,40 @@ RULES = {
         """,
         {"A.make -> A.__init__", "f -> A.make", "f -> A.go", "f -> A.check"},
     ),
+    "a mixin's self is what it is mixed into": (
+        """
+        class Named:
+            def label(self): return self.read()
+        class Store:
+            def read(self): pass
+        class File(Named, Store): pass
+        """,
+        {"Named.label -> Store.read"},
+    ),
+    "a protocol is whatever is given, and what a function really gives back": (
+        """
+        from typing import Protocol
+        class Visit(Protocol):
+            def __call__(self, node): ...
+        class Closing(Protocol):
+            def close(self): ...
+        class Visitor:
+            def method(self, node) -> Visit: return getattr(self, f"visit_{node}")
+            def visit(self, node): self.method(node)(node)
+            def visit_a(self, node): pass
+        class File:
+            def close(self): pass
+        def end(thing: Closing): thing.close()
+        def f(): end(File())
+        """,
+        {
+            "Visitor.visit -> Visitor.method",
+            "Visitor.visit -> Visitor.visit_a",
+            "f -> end",
+            "end -> File.close",
+            "end -> Closing.close",
+        },
+    ),
     "generic functions give back what they are given": (
         """
         def same(x): return x
@@ -212,6 +246,45 @@ RULES = {
 def test_calls_are_resolved(rule):
     source, expected = RULES[rule]
     assert edges_of({"a.py": source}) == expected
+
+
+def test_a_long_list_of_functions_is_called_whole():
+    names = [f"step_{number}" for number in range(50)]
+    source = "".join(f"def {name}(): pass\n" for name in names)
+    source += f"def run():\n    for step in [{', '.join(names)}]: step()\n"
+    assert edges_of({"a.py": source}) == {f"run -> {name}" for name in names}
+
+
+def test_of_many_functions_handed_on_none_is_likely_to_be_called():
+    names = [f"step_{number}" for number in range(5)]
+    defined = "".join(f"def {name}(): pass\n" for name in names)
+    source = defined + f"def run(step):\n    register(step)\nfor s in [{', '.join(names)}]: run(s)\n"
+    assert edges_of({"a.py": f"from other import register\n{source}"}) == {"<module> -> run"}
+    assert edges_of({"a.py": "from other import register\ndef s(): pass\nregister(s)\n"}) == {"<module> -> s"}
+
+
+def test_decorators_are_applied_however_deep_their_function_is_first_met():
+    files = {
+        "a.py": """
+        import b
+        def first(): second()
+        def second(): b.group()
+        """,
+        "b.py": """
+        def group():
+            for each in [work]: each()
+        def twice(count):
+            def decorate(function):
+                def wrapper(): function()
+                return wrapper
+            return decorate
+        @twice(2)
+        def work(): pass
+        """,
+    }
+    assert {edge for edge in edges_of(files) if edge.startswith("b.py:group")} == {
+        "b.py:group -> b.py:twice.decorate.wrapper"
+    }
 
 
 def test_a_name_alone_says_nothing():
