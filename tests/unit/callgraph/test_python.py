@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.callgraphs import edges_of
+from tests.callgraphs import calls_of, edges_of
 
 
 def test_a_name_leads_through_aliases_and_re_exports():
@@ -285,6 +285,19 @@ def test_decorators_are_applied_however_deep_their_function_is_first_met():
     assert {edge for edge in edges_of(files) if edge.startswith("b.py:group")} == {
         "b.py:group -> b.py:twice.decorate.wrapper"
     }
+
+
+def test_one_function_asked_about_alone_knows_what_others_give_it():
+    files = {
+        "shop/run.py": "from .cart import Cart\nfrom .work import fill\ndef run(): fill(Cart())\n",
+        "shop/work.py": "def fill(cart): cart.add()\n",
+        "shop/cart.py": "class Cart:\n    def add(self): pass\n",
+    }
+    calls = calls_of(files)
+    fill = [own for own, node in calls.nodes() if node.name == "fill"]
+    add = [own for own, node in calls_of(files).nodes() if node.name == "Cart.add"]
+    assert [edge.callee.name for edge in calls.callees(fill)] == ["Cart.add"]
+    assert [edge.caller.name for edge in calls_of(files).callers(add)] == ["fill"]
 
 
 def test_a_name_alone_says_nothing():
