@@ -115,7 +115,7 @@ def graph_of(
         module: The only module of the workspace; empty for all.
         unfiltered: Draw all calls.
     """
-    from gitrag.callgraph.mermaid import as_mermaid
+    from gitrag.callgraph.mermaid import as_calls, as_mermaid
 
     if not answer.hits:
         return None
@@ -134,6 +134,7 @@ def graph_of(
         found.error,
         len(found.graph.nodes) if found.graph else 0,
         tuple([UNFILTERED] * unfiltered + [SKIPPED.format(path=path) for path in found.skipped]),
+        as_calls(found.graph) if found.graph else (),
     )
 
 
