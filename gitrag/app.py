@@ -784,14 +784,16 @@ class App:
         return self.repo.root or self.repo.git_dir
 
     def _work(self, place: Path, asked: Callable[[], bool]) -> None:
-        from gitrag.indexing.facts import facts_of
+        from gitrag.indexing.facts import facts_of, rows_of
 
         app = self if place == self._place else App.open(place, environ=self.environ, say=self.say)
         app._in_background = True  # noqa: SLF001 - this class's own, as the next
         now = app.snapshot()
         refreshed = refresh(app.store, now)
         own = refreshed.overlay.entries
-        facts_of(app.store, now, refreshed, missing_only=True)  # no question has to wait for them then
+        with app.store.read() as db:
+            rows = rows_of(db, refreshed, missing_only=True)
+        facts_of(app.store, now, rows)  # no question has to wait for them then
         app._finish_revision()  # noqa: SLF001
         if app.count_unembedded(own) == 0 or asked():
             return

@@ -16,8 +16,8 @@ from gitrag.callgraph.loading import Deadline, TimeoutReachedError
 from gitrag.callgraph.resolution import Calls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
-from gitrag.indexing.facts import facts_of
-from gitrag.indexing.refresh import refresh
+from gitrag.indexing.facts import facts_of, rows_of
+from gitrag.indexing.reading import read_view
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
 
@@ -82,10 +82,14 @@ def call_graph(
     deadline = Deadline(timeout_s)
     try:
         with without_collecting():
-            now = app.snapshot()
-            refreshed = refresh(app.store, now, budget_s=app.config.catch_up_s)
             collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
-            loaded = facts_of(app.store, now, refreshed, collection, check=deadline.check)
+            now, rows = read_view(
+                app.store,
+                app.snapshot,
+                lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
+                budget_s=app.config.catch_up_s,
+            )
+            loaded = facts_of(app.store, now, rows, check=deadline.check)
             calls = Calls(loaded.files, deadline.check)
             found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
     except answering.NoMatchError:
@@ -115,7 +119,7 @@ def graph_of(
         module: The only module of the workspace; empty for all.
         unfiltered: Draw all calls.
     """
-    from gitrag.callgraph.mermaid import as_mermaid
+    from gitrag.callgraph.mermaid import as_calls, as_mermaid
 
     if not answer.hits:
         return None
@@ -134,6 +138,7 @@ def graph_of(
         found.error,
         len(found.graph.nodes) if found.graph else 0,
         tuple([UNFILTERED] * unfiltered + [SKIPPED.format(path=path) for path in found.skipped]),
+        as_calls(found.graph) if found.graph else (),
     )
 
 

@@ -88,8 +88,9 @@ class CallGraph:
         filter: The pattern that chose its nodes; None when everything was drawn.
         mermaid: A mermaid block's text; None when there is none.
         error: Why there is none, for the user; None when there is one.
-        nodes: How many nodes are drawn.
+        nodes: How many nodes it has, the undrawn ones too.
         notes: What else the user should know, a line each.
+        calls: What is drawn, as path, caller and callees, for readers without Mermaid.
     """
 
     filter: str | None
@@ -97,6 +98,7 @@ class CallGraph:
     error: str | None
     nodes: int = 0
     notes: tuple[str, ...] = ()
+    calls: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A call graph as Mermaid, Graphviz dot, or JSON. Pure: the same graph gives the same bytes."""
+"""A call graph as Mermaid, Graphviz dot, JSON, or plain calls. Pure: the same graph gives the same bytes."""
 
 from __future__ import annotations
 
@@ -77,6 +77,16 @@ def _identifiers(nodes: tuple[Node, ...]) -> dict[Node, str]:
         taken.add(name)
         found[node] = name
     return found
+
+
+def as_calls(graph: Graph) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Give what Mermaid would draw as path, caller and callees, in the order of path and source."""
+    kept, _ = most_connected(graph, MOST_NODES)
+    callees: dict[Node, list[str]] = {}
+    for edge in kept.edges:
+        callees.setdefault(edge.caller, []).append(edge.callee.name)
+    ordered = sorted(callees, key=lambda node: (node.path, node.line_start, node.name))
+    return tuple((node.path, node.name, tuple(dict.fromkeys(callees[node]))) for node in ordered)
 
 
 def as_dot(graph: Graph) -> str:

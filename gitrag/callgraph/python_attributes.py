@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gitrag.callgraph.python_values import CERTAIN, NOTHING, Value, Values, elements, limited
+from gitrag.callgraph.python_values import CERTAIN, NOTHING, Value, Values, elements, limited, ordered
 from gitrag.callgraph.python_world import Id
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Attributes:
         before = self.ceiling
         if len({value[1] for value in values if value[0] == "i"}) > MANY:
             self.ceiling = ONE_OF_MANY
-        for value in values:
+        for value in ordered(values):
             kind = value[0]
             if kind == "i":
                 found |= self._of_instance(value, name, frame, line, special=special)
@@ -134,8 +134,9 @@ class Attributes:
             if not value[2] and member is None and not found:
                 for heir in inference.classes.heirs(cls):
                     found |= self._assigned(heir, name)
-                    theirs = inference.member(heir, name) or NOTHING
-                    found |= self._bind(theirs, ("i", heir, False), frame, line)
+                    theirs = inference.classes.find(heir, name)  # of what they inherit, too: this is a mixin
+                    if theirs is not None:
+                        found |= self._bind(theirs[1], ("i", heir, False), frame, line)
             if member is None and not found and not self._has(cls, name):
                 fallback = inference.classes.find(cls, "__getattr__")
                 if fallback is not None:
@@ -180,7 +181,7 @@ class Attributes:
         inference = self._inference
         classes = inference.classes
         found: set[Value] = set()
-        for member in members:
+        for member in ordered(members):
             if member[0] == "f" and member[2] is None:
                 own = member[1]
                 if classes.is_property(own):
@@ -192,7 +193,7 @@ class Attributes:
                 else:
                     found.add(("f", own, bound))
             elif member[0] == "i" and (getter := classes.find(member[1], "__get__")) is not None:
-                for each in getter[1]:
+                for each in ordered(getter[1]):
                     if each[0] == "f":
                         arguments = [frozenset([bound])]
                         found |= self._function(("f", each[1], member), arguments, [], frame, line, NOTHING)
@@ -203,7 +204,7 @@ class Attributes:
     def set_attribute(self, values: Values, name: str, given: Values, frame: Frame, line: int) -> None:
         """Assign to an attribute; a property's setter is called."""
         inference = self._inference
-        for value in values:
+        for value in ordered(values):
             if value[0] != "i":
                 continue
             setter = inference.classes.accessor(value[1], name, "setter")
@@ -233,7 +234,7 @@ class Attributes:
         before = self.ceiling
         if len({value[1] for value in values if value[0] == "i"}) > MANY:
             self.ceiling = ONE_OF_MANY
-        for value in values:
+        for value in ordered(values):
             if value[0] != "i":
                 continue
             for name in methods:
@@ -258,7 +259,7 @@ class Attributes:
     def entered(self, values: Values, frame: Frame, line: int) -> Values:
         """Enter and leave context managers; give what they give."""
         found: set[Value] = set()
-        for value in values:
+        for value in ordered(values):
             if value[0] == "W":
                 found |= frozenset(v for v in value[2] if v != ("b", "yielded"))
             elif value[0] == "i":

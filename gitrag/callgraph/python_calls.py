@@ -25,6 +25,7 @@ from gitrag.callgraph.python_values import (
     elements,
     limited,
     listed,
+    ordered,
     substituted,
 )
 from gitrag.callgraph.python_world import Id
@@ -66,7 +67,7 @@ class Calls(Library):
         inference = self._inference
         bases, names, *rest = (inference.value(each, frame, line) for each in positional)
         found = rest[0] if rest else NOTHING
-        for name in names:
+        for name in ordered(names):
             if name[0] == "q" and name[2]:
                 found |= self.attribute(bases, name[1], frame, line)
             elif name[0] == "q":
@@ -102,7 +103,7 @@ class Calls(Library):
         if cls is None:
             return NOTHING
         if len(positional) == 2:
-            for value in inference.value(positional[0], frame):
+            for value in ordered(inference.value(positional[0], frame)):
                 if value[0] == "c":
                     cls = value[1]
         first = inference.classes.first_parameter(own)
@@ -126,7 +127,7 @@ class Calls(Library):
         if len({value[1] for value in called if value[0] in "ci"}) > MANY:
             self.ceiling = ONE_OF_MANY
         functions = any(value[0] in "fR" for value in called)
-        for value in called:
+        for value in ordered(called):
             kind = value[0]
             if kind == "i" and functions and not value[2]:
                 continue  # of a union, what is called is rather the function
@@ -154,8 +155,9 @@ class Calls(Library):
                 self.ceiling = before
             elif kind == "G":
                 self.ceiling = PICKED
-                for each in sorted(value[1]):
+                for each in ordered(value[1]):
                     found |= self._function(each, arguments, keywords, frame, line, starred)
+                self.ceiling = before
         self.ceiling = before
         return limited(found)
 
@@ -232,17 +234,26 @@ class Calls(Library):
         if inference.classes.is_manager(own):
             inner = elements(values) or inference.evaluate(own).yields
             return frozenset([("W", own, substituted(inner, given))])
-        callable_ = any(value[0] == "R" for value in values)
+        callable_ = any(value[0] == "R" or self._is_called(value) for value in values)
         if not callable_ and any(value[0] in "icfTDL" and value[-1] != NOTHING for value in values):
             return values
         frame = inference.evaluate(own)
         if callable_:  # which one is more than its annotation says
-            functions = frozenset(value for value in frame.returns if value[0] in "fFp")
-            rest = frozenset(value for value in values if value[0] != "R")
+            functions = frozenset(value for value in frame.returns if value[0] in "fFpG")
+            rest = frozenset(value for value in values if value[0] != "R" and not self._is_called(value))
             return substituted(functions, given) | rest if functions else values
         if frame.yields:
             return listed(substituted(self._own(frame.yields, given), given))
         return substituted(self._own(frame.returns, given), given) | values
+
+    def _is_called(self, value: Value) -> bool:
+        """Tell whether a value is any function that looks like a protocol's ``__call__``."""
+        classes = self._inference.classes
+        return (
+            value[0] == "i"
+            and classes.is_protocol(value[1])
+            and classes.find(value[1], "__call__") is not None
+        )
 
     def _own(self, values: Values, given: Mapping[tuple[Id, str], Values]) -> Values:
         """Leave out what other callers gave to a parameter that is handed back: this caller gave its own."""
@@ -275,7 +286,7 @@ class Calls(Library):
             if found is not None:
                 bound = self._bind(found[1], ("i", metaclass, True), frame, line)
                 self.call(bound, arguments, keywords, frame, line, starred=starred)
-                frame = inference.frame(next((v[1] for v in bound if v[0] == "f"), frame.own))
+                frame = inference.frame(next((v[1] for v in ordered(bound) if v[0] == "f"), frame.own))
         for name, receiver in (("__new__", ("c", cls)), ("__init__", made), ("__post_init__", made)):
             found = inference.classes.find(cls, name)
             if found is None or (name == "__post_init__" and not self._is_dataclass(cls)):
@@ -302,5 +313,5 @@ class Calls(Library):
         if body and body[0] == "C":
             inner = self._inference.value(body[1], scope, line)
             del frame
-            return limited(r for v in inner if v[0] == "f" for r in self.result(v[1], {}, v[2]))
+            return limited(r for v in ordered(inner) if v[0] == "f" for r in self.result(v[1], {}, v[2]))
         return NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from gitrag.callgraph.python_values import NOTHING, Values
+from gitrag.callgraph.python_values import NOTHING, Values, ordered
 from gitrag.callgraph.python_world import Id, linearise
 
 if TYPE_CHECKING:
@@ -83,6 +83,14 @@ class Classes:
         raised = body[0][2][1] if body[0][2][0] == "C" else body[0][2]
         return bool(raised) and raised[-1] == "NotImplementedError"
 
+    def is_protocol(self, cls: Id) -> bool:
+        """Tell whether a class only says what others look like, which need not inherit from it."""
+        return any(
+            decorator_name(base[1] if base[0] == "I" else base) == "Protocol"
+            for base in self._inference.row(cls)[6]
+            if base
+        )
+
     def owner(self, own: Id) -> Id | None:
         """Find the class that a function is a method of."""
         parent = self._inference.row(own)[4]
@@ -142,7 +150,7 @@ class Classes:
             if base and base[0] != "=":
                 bare = base[1] if base[0] == "I" else base  # Generic[T]
                 values = self._inference.value(bare, frame, row[2])
-                found += [each[1] for each in sorted(values, key=repr) if each[0] == "c"]
+                found += [each[1] for each in ordered(values) if each[0] == "c"]
         found = [each for each in dict.fromkeys(found) if each != cls]
         self._parents[cls] = (turn, found)
         return found
@@ -185,7 +193,7 @@ class Classes:
             for base in row[6]:
                 if base and base[0] == "=" and base[1] == "metaclass":
                     frame = self._inference.frame((each[0], row[4]))
-                    for value in self._inference.value(base[2], frame, row[2]):
+                    for value in ordered(self._inference.value(base[2], frame, row[2])):
                         if value[0] == "c":
                             return (value[1][0], value[1][1])
         return None

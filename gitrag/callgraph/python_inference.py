@@ -23,8 +23,12 @@ from gitrag.callgraph.python_values import (
     items,
     limited,
     listed,
+    ordered,
 )
 from gitrag.callgraph.python_world import Id
+
+_MAX_DECORATING = 4
+"""Decorators applied for one another's sake that may read bodies as if nothing else were being read."""
 
 
 class Inference(Annotations):
@@ -113,7 +117,7 @@ class Inference(Annotations):
         elif kind in "TL":
             for place, each in enumerate(target[1:]):
                 parts: set[Value] = set(elements(v for v in values if v[0] != "T"))
-                for value in values:
+                for value in ordered(values):
                     if value[0] == "T" and place < len(value[1]):
                         parts |= value[1][place]
                     elif value[0] == "i":
@@ -145,12 +149,18 @@ class Inference(Annotations):
         row = self.row(own)
         values: Values = frozenset([("c", own)]) if row[0] == "class" else frozenset([("f", own, None)])
         self._defined[own] = (self.turn, known[1] if known else values)
+        nesting = self._nesting
+        if self._decorating < _MAX_DECORATING:
+            self._nesting = 0
+        self._decorating += 1
         for decorator in reversed(row[5]):
             if not decorator or self.classes.is_known_decorator(decorator):
                 continue
             applied = self.calls.call(self.value(decorator, frame, row[2]), [values], [], frame, row[2])
             useful = frozenset(value for value in applied if value[0] in "fciFR")
             values = useful or values
+        self._decorating -= 1
+        self._nesting = nesting
         self._defined[own] = (self.turn, values)
         return values
 

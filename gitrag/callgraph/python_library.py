@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gitrag.callgraph.python_attributes import HANDED_ON, Attributes, Keywords
-from gitrag.callgraph.python_values import NOTHING, Value, Values, elements, items, limited, listed
+from gitrag.callgraph.python_attributes import HANDED_ON, MANY, ONE_OF_MANY, Attributes, Keywords
+from gitrag.callgraph.python_values import NOTHING, Value, Values, elements, items, limited, listed, ordered
 
 if TYPE_CHECKING:
     from gitrag.callgraph.python_frame import Frame
@@ -99,9 +99,10 @@ class Library(Attributes):
         if name in _SAME or name in {"isinstance", "issubclass", "hasattr", "callable", "id"}:
             return
         for values in [*arguments, *(values for _, values in keywords)]:
-            for value in values:
+            likely = HANDED_ON if sum(value[0] == "f" for value in values) <= MANY else ONE_OF_MANY
+            for value in ordered(values):
                 if value[0] == "f":
-                    self._inference.edge(frame, value[1], line, HANDED_ON)
+                    self._inference.edge(frame, value[1], line, likely)
                     given = self._given(value[1], value[2], [iterated], [], NOTHING)
                     for (_, parameter), flowing in given.items():
                         self._inference.flow(value[1], parameter, flowing)

@@ -8,7 +8,7 @@ from typing import Any
 from gitrag.callgraph.python_calls import Calls
 from gitrag.callgraph.python_classes import Classes
 from gitrag.callgraph.python_frame import FUNCTIONS, Frame
-from gitrag.callgraph.python_values import CERTAIN, NOTHING, Values, limited, listed
+from gitrag.callgraph.python_values import CERTAIN, NOTHING, Value, Values, limited, listed
 from gitrag.callgraph.python_world import Id, Module, Packages
 
 _MAX_NESTING = 3
@@ -47,6 +47,7 @@ class Scopes:
         self._bound: dict[tuple[Id, int], int] = {}
         self._defined: dict[Id, tuple[int, Values]] = {}
         self._nesting = 0
+        self._decorating = 0
         self._lookups = 0
 
     # definitions
@@ -102,11 +103,15 @@ class Scopes:
             return listed(values | self.flows.get((own, name), NOTHING), "D")
         if written.startswith("*"):
             return listed(values | self.flows.get((own, name), NOTHING))
-        if not any(value[0] in "icfLTDF" for value in values):
+        if not any(self.says_enough(value) for value in values):
             values |= self.flows.get((own, name), NOTHING) | {("p", own, name)}
             if default:
                 values |= self.value(default, scope)
         return values
+
+    def says_enough(self, value: Value) -> bool:
+        """Tell whether an annotation that gives a value need not be looked behind; a protocol is anything."""
+        return value[0] in "cfLTDF" or (value[0] == "i" and not self.classes.is_protocol(value[1]))
 
     def flow(self, own: Id, name: str, values: Values) -> None:
         """Note what a parameter is given."""

@@ -25,7 +25,7 @@ A value is a tuple, its first item says what it is:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 Value = tuple[Any, ...]
@@ -36,8 +36,9 @@ NOTHING: Values = frozenset()
 CERTAIN = 1.0
 """How sure a call is that its name says."""
 
-MOST = 24
-"""Values that an expression may have; more say nothing."""
+MOST = 64
+"""Values that an expression may have; more say nothing. jinja2 has visitors, sqlparse a list of steps, with
+more than 24: with that, recall is 0.79 and 0.86 there, with 64 0.82 and 0.89."""
 
 MOST_PICKED = 4
 """Functions of a dictionary, of which any may be picked; of more each is unlikely."""
@@ -50,6 +51,11 @@ def limited(values: Iterable[Value]) -> Values:
     """Give values, or the first of them in a fixed order where they are too many."""
     found = frozenset(values)
     return found if len(found) <= MOST else frozenset(sorted(found, key=repr)[:MOST])
+
+
+def ordered(values: Values) -> Collection[Value]:
+    """Give values in a fixed order: a set's changes from run to run, and with it what is read first."""
+    return sorted(values, key=repr) if len(values) > 1 else values
 
 
 def depth(values: Iterable[Value]) -> int:

@@ -11,31 +11,24 @@ from gitrag.callgraph.python_world import Id, Module
 TURNS = 2
 """Passes over the bodies. On click 8.1.8 the second takes recall from 0.90 to 0.94, a third adds nothing."""
 
+NEAR = 400
+"""Definitions that are read at least, the nearest beside those in question: what others give to a parameter
+says what it may be. Of sqlparse's functions, asked about one by one, callees' recall goes from 0.44 to 0.87,
+callers' from 0.64 to 0.91; 700 find no more there, and take longer in django."""
+
 _ENTRY_METHODS = frozenset({"__init__", "__new__", "__post_init__", "__call__"})
 
 
-class _Modules(Mapping[str, Module]):
+class _Modules(dict[str, Module]):
     """Files by path, unpacked when asked for."""
 
     def __init__(self, facts: Mapping[str, Facts]) -> None:
+        super().__init__()
         self._facts = facts
-        self._unpacked: dict[str, Module] = {}
 
-    def __getitem__(self, path: str) -> Module:
-        found = self._unpacked.get(path)
-        if found is None:
-            found = self._unpacked[path] = Module(path, self._facts[path].read_body())
+    def __missing__(self, path: str) -> Module:
+        found = self[path] = Module(path, self._facts[path].read_body())
         return found
-
-    def clear(self) -> None:
-        """Let go of what was unpacked."""
-        self._unpacked.clear()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._facts)
-
-    def __len__(self) -> int:
-        return len(self._facts)
 
 
 class PythonView:
@@ -50,6 +43,7 @@ class PythonView:
         self._check = check
         self._facts = {path: each for path, each in facts.items() if each.definitions}
         self._modules = _Modules(self._facts)
+        self._read: set[Id] = set()
         self._heirs: dict[str, list[Id]] = {}
         for path in sorted(self._facts):
             for index, definition in enumerate(self._facts[path].definitions):
@@ -80,13 +74,32 @@ class PythonView:
         return {pair: edge for pair, edge in edges.items() if pair[1] in wanted}
 
     def _resolve(self, own: Iterable[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
-        own = list(own)
-        for _ in range(TURNS):
-            for each in own:
+        unread = [each for each in own if each not in self._read]
+        near = self._near(unread) if unread else []
+        for bodies in [sorted([*unread, *near])] * TURNS + ([unread] if near else []):
+            for each in bodies:
                 self._check()
                 self._inference.evaluate(each)
             self._inference.turn += 1
+        self._read.update(unread, near)
         return self._inference.edges
+
+    def _near(self, own: Collection[Id]) -> list[Id]:
+        """Give unread definitions of the same files, then of the same directories and those above."""
+        room = NEAR - len(self._read) - len(own)
+        if room <= 0:
+            return []
+        paths = {path for path, _ in own}
+        above = {folder for path in paths for folder in _folders(path)}
+        shared = {path: next(f.count("/") for f in _folders(path) if f in above) for path in self._facts}
+        taken = self._read | set(own)
+        found: list[Id] = []
+        for path in sorted(self._facts, key=lambda path: (path not in paths, -shared[path], path)):
+            if len(found) >= room:
+                break
+            places = ((path, index) for index in range(len(self._facts[path].definitions)))
+            found += [each for each in places if each not in taken]
+        return found
 
     def _names(self, wanted: Iterable[Id]) -> set[str]:
         """Give the names by which definitions may be called."""
@@ -117,3 +130,11 @@ class PythonView:
                     if not names.isdisjoint(names_in(row[5:])):
                         found.add((path, index))
         return found
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Give the directories that a path lies in, the nearest first, each with its slash; at last the top."""
+    while path:
+        path = path.rstrip("/").rpartition("/")[0]
+        path = f"{path}/" if path else ""
+        yield path

@@ -175,6 +175,10 @@ def _cleaned(graph: CallGraph | None) -> CallGraph | None:
         mermaid=graph.mermaid and "\n".join(map(sanitise_line, graph.mermaid.split("\n"))),
         error=graph.error and sanitise_line(graph.error),
         notes=tuple(map(sanitise_line, graph.notes)),
+        calls=tuple(
+            (sanitise_line(path), sanitise_line(caller), tuple(map(sanitise_line, callees)))
+            for path, caller, callees in graph.calls
+        ),
     )
 
 

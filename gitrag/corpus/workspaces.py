@@ -175,11 +175,24 @@ def _pyproject(data: bytes) -> Members:
 
 def _signed(patterns: Iterable[str]) -> Members:
     """Divide patterns as npm and pnpm write them: ``!`` before those that are left out."""
-    given = list(patterns)
+    given = [each for pattern in patterns for each in _expanded(pattern)]
     return Members(
         tuple(each for each in given if not each.startswith("!")),
         tuple(each[1:] for each in given if each.startswith("!")),
     )
+
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+def _expanded(pattern: str) -> list[str]:
+    """Write out ``{a,b}``, the innermost first; what would be too many patterns is left as it is."""
+    found = [pattern]
+    while (braces := next(filter(None, map(_BRACES.search, found)), None)) and len(found) <= MOST_PATTERNS:
+        before, after = braces.string[: braces.start()], braces.string[braces.end() :]
+        found.remove(braces.string)
+        found += [before + choice + after for choice in braces[1].split(",")]
+    return found if len(found) <= MOST_PATTERNS else [pattern]
 
 
 def _npm(data: bytes) -> Members:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from gitrag.app import App
 from gitrag.errors import BusyError, ModelError, StoreError
-from gitrag.indexing.refresh import Refreshed, refresh
+from gitrag.indexing.reading import read_view
+from gitrag.indexing.refresh import refresh
 from gitrag.search.alike import Alike, alike
 from gitrag.search.engine import Scoped
 from gitrag.staleness import stale_line
 from gitrag.store.candidates import Filters
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+
+T = TypeVar("T")
 
 _LOOKED_AT = 3
 """Times the limit: drafts among so many get their own vectors before the best are chosen."""
@@ -43,28 +50,42 @@ def like(
     from gitrag.store import vectors
 
     app.require_index()
-    refreshed = bring_up_to_date(app)
+    _bring_up_to_date(app)
     if not texts:
         return []
-    scoped = Scoped(refreshed.view.view_id, refreshed.overlay, filters)
+
+    def ask(read: Callable[[Connection, Scoped], T]) -> T:
+        return read_view(
+            app.store,
+            app.snapshot,
+            lambda db, _now, seen: read(db, Scoped(seen.view.view_id, seen.overlay, filters)),
+            budget_s=app.config.catch_up_s,
+        )
+
     try:
         encoder = app.encoder
     except ModelError:
         encoder = None
     own = drafter().draft(list(texts)) if encoder is None else encoder.encode(list(texts))
     if encoder is not None:
-        with app.store.read() as db:
-            first = alike(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
-            pending = vectors.drafts_among(db, [each.chunk_id for found in first for each in found])
+        pending = ask(
+            lambda db, scoped: vectors.drafts_among(
+                db,
+                [
+                    each.chunk_id
+                    for found in alike(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
+                    for each in found
+                ],
+            )
+        )
         try:
             embed_within(app.store, encoder, pending, app.config.refine_s * min(len(texts), _MOST_TEXTS))
         except (StoreError, BusyError) as error:  # nothing can be written: drafts still answer
             app.say(str(error))
-    with app.store.read() as db:
-        return alike(db, scoped, own, limit=limit, at_least=at_least)
+    return ask(lambda db, scoped: alike(db, scoped, own, limit=limit, at_least=at_least))
 
 
-def bring_up_to_date(app: App) -> Refreshed:
+def _bring_up_to_date(app: App) -> None:
     """Index what has changed, within the budget, and say so when the index was old (§3.7)."""
     age = app.age()
     refreshed = refresh(app.store, app.snapshot(), budget_s=app.config.catch_up_s)
@@ -72,4 +93,3 @@ def bring_up_to_date(app: App) -> Refreshed:
         line = stale_line(age, app.config.staleness_threshold)
         if line:
             app.say(line)
-    return refreshed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.loading import Loaded, load
@@ -12,36 +13,38 @@ from gitrag.git import BlobError
 from gitrag.indexing.refresh import Refreshed, Snapshot
 from gitrag.store import facts
 from gitrag.store.connection import Store
+from gitrag.store.facts import FileFacts
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+
+
+def rows_of(
+    db: Connection, refreshed: Refreshed, collection: str | None = None, *, missing_only: bool = False
+) -> list[FileFacts]:
+    """Read which files a view has in known languages, and the facts that are kept of them.
+
+    Args:
+        db: An open connection.
+        refreshed: The view.
+        collection: The only collection; None for all.
+        missing_only: Only files whose facts are not kept, to make them for a later question.
+    """
+    view_id, overlay = refreshed.view.view_id, refreshed.overlay
+    return facts.of_view(db, view_id, overlay, sorted(LANGUAGES), collection, missing_only=missing_only)
 
 
 def facts_of(
-    store: Store,
-    now: Snapshot,
-    refreshed: Refreshed,
-    collection: str | None = None,
-    *,
-    missing_only: bool = False,
-    check: Callable[[], None] = lambda: None,
+    store: Store, now: Snapshot, rows: Sequence[FileFacts], *, check: Callable[[], None] = lambda: None
 ) -> Loaded:
-    """Give the facts of a view's files.
+    """Give the facts of a view's files, made and kept where they are not kept.
 
     Args:
         store: The repository's store.
         now: What git says.
-        refreshed: The view of it.
-        collection: The only collection; None for all.
-        missing_only: Only make what is missing, for a later question.
+        rows: The files.
         check: Called between batches; stops by raising.
     """
-    with store.read() as db:
-        rows = facts.of_view(
-            db,
-            refreshed.view.view_id,
-            refreshed.overlay,
-            sorted(LANGUAGES),
-            collection,
-            missing_only=missing_only,
-        )
 
     def read(blob: str) -> bytes | None:
         try:

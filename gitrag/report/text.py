@@ -11,6 +11,8 @@ from gitrag.report.parts import Style, cut, no_match, plain, range_of, shown, st
 from gitrag.search.engine import Hit
 
 _NO_END = 1 << 30
+_LEAST_COLUMNS = 20
+"""Of the callees, however long the caller's path and name."""
 
 _TITLES = {
     CollectionKind.ADRS: "Decisions",
@@ -48,7 +50,7 @@ def as_text(
             blocks[0] = f"{style(_TITLES[section.kind], 'title')}\n{blocks[0]}"
         parts += blocks
     if graph is not None:
-        parts.append("\n".join(_graph(graph, style)))
+        parts.append("\n".join(_graph(graph, style, columns or _NO_END)))
     return "\n\n".join(parts)
 
 
@@ -78,10 +80,15 @@ def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[s
         yield f"  {style('why: ' + ', '.join(said), 'dim')}"
 
 
-def _graph(graph: CallGraph, style: Style) -> Iterator[str]:
+def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
+    """Give the calls as lines: nobody reads Mermaid off a terminal."""
     yield style("Call graph", "title")
     yield from graph.notes
     if graph.error is not None:
         yield graph.error
-    if graph.mermaid is not None:
-        yield graph.mermaid.rstrip("\n")
+    for path, caller, callees in graph.calls:
+        head = f"{shown(path)}  {caller}"
+        calls = cut(f" → {', '.join(callees)}", max(columns - len(head), _LEAST_COLUMNS))
+        yield style(shown(path), "path") + "  " + style(caller, "name") + style(calls, "dim")
+    if graph.mermaid is not None and not graph.calls:
+        yield style(f"{graph.nodes} definitions, of which none calls another", "dim")

@@ -12,6 +12,7 @@ import pytest
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.graphs import call_graph
+from gitrag.indexing import reading
 from gitrag.store.connection import Store
 from tests.indexes import open_app
 from tests.mermaid import assert_parses
@@ -61,6 +62,28 @@ def test_only_changed_blobs_are_parsed(project):
     assert "rate -> base" in edges(dirty)
     project.commit()
     assert call_graph(app, GraphQuestion("rate")).made == 0  # the same bytes, committed
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_an_index_that_another_process_moves_or_removes_is_read_as_it_is_then(
+    project, monkeypatch, is_removed
+):
+    app, late = open_app(project), iter([0])
+    own = reading.refresh
+
+    def overtaken(store, now, **options):
+        refreshed = own(store, now, **options)
+        for _ in late:
+            project.commit({"shop/late.py": "from shop.tax import rate\n\ndef late():\n    rate()\n"})
+            if is_removed:
+                store.remove()
+            else:
+                open_app(project).update()
+        return refreshed
+
+    monkeypatch.setattr(reading, "refresh", overtaken)
+    assert edges(call_graph(app, GraphQuestion("rate"))) == {"total -> rate", "late -> rate"}
+    assert next(late, None) is None
 
 
 def test_what_is_asked_about_in_other_languages_is_named(project):

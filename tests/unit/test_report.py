@@ -236,7 +236,21 @@ def test_text_shows_only_the_sections_that_have_any():
         "  also 20-24 Session.close, 1-3",
     ]
     assert "Specifications" not in as_text(answer_of(HIT, adrs=(DECISION,)))
-    assert as_text(FULL, graph=GRAPH).endswith("Call graph\nOne note.\n" + str(GRAPH.mermaid).rstrip())
+
+
+def test_a_terminal_shows_the_call_graph_as_lines_within_its_width():
+    """§2.12: Mermaid is for what draws it."""
+    calls = (("web/http.py", "send", ("retry", "Session.open")), ("web/retry.py", "retry", ("sleep",)))
+    graph = replace(GRAPH, calls=calls)
+    assert as_text(FULL, graph=graph).split("\n\n")[-1].split("\n") == [
+        "Call graph",
+        "One note.",
+        "web/http.py  send → retry, Session.open",
+        "web/retry.py  retry → sleep",
+    ]
+    narrow = as_text(FULL, graph=graph, columns=37).split("\n")
+    assert narrow[-2:] == ["web/http.py  send → retry, Session.o…", "web/retry.py  retry → sleep"]
+    assert as_text(FULL, graph=GRAPH).endswith("\n2 definitions, of which none calls another")
 
 
 def test_the_filter_of_a_graph_comes_from_the_code_hits():

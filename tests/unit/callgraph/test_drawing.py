@@ -7,7 +7,7 @@ import random
 from itertools import pairwise
 
 from gitrag.callgraph.graph import Edge, Node, graph
-from gitrag.callgraph.mermaid import LAST_LINE, as_dot, as_json, as_mermaid
+from gitrag.callgraph.mermaid import LAST_LINE, as_calls, as_dot, as_json, as_mermaid
 from tests.mermaid import assert_parses
 
 
@@ -101,3 +101,15 @@ def test_dot_and_json_hold_the_whole_graph():
     assert len(value["nodes"]) == 31
     assert value["edges"][0].keys() == {"caller", "callee", "line", "confidence"}
     assert [each["name"] for each in value["nodes"] if each["matched"]] == ["middle"]
+
+
+def test_the_drawn_calls_are_given_in_the_order_of_the_source():
+    first, second = node("first", line=9), node("second", line=3)
+    leaf = node("leaf", path="src/b.py")
+    edges = [Edge(first, leaf, 9), Edge(second, first, 4), Edge(second, leaf, 5)]
+    assert as_calls(graph([first], edges)) == (
+        ("src/a.py", "second", ("first", "leaf")),
+        ("src/a.py", "first", ("leaf",)),
+    )
+    middle, many = star(30)
+    assert [len(callees) for *_, callees in as_calls(graph([middle], many))] == [19]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from tests.callgraphs import edges_of
+from tests.callgraphs import calls_of, edges_of
 
 
 def test_a_name_leads_through_aliases_and_re_exports():
@@ -188,6 +193,40 @@ RULES = {
         """,
         {"A.make -> A.__init__", "f -> A.make", "f -> A.go", "f -> A.check"},
     ),
+    "a mixin's self is what it is mixed into": (
+        """
+        class Named:
+            def label(self): return self.read()
+        class Store:
+            def read(self): pass
+        class File(Named, Store): pass
+        """,
+        {"Named.label -> Store.read"},
+    ),
+    "a protocol is whatever is given, and what a function really gives back": (
+        """
+        from typing import Protocol
+        class Visit(Protocol):
+            def __call__(self, node): ...
+        class Closing(Protocol):
+            def close(self): ...
+        class Visitor:
+            def method(self, node) -> Visit: return getattr(self, f"visit_{node}")
+            def visit(self, node): self.method(node)(node)
+            def visit_a(self, node): pass
+        class File:
+            def close(self): pass
+        def end(thing: Closing): thing.close()
+        def f(): end(File())
+        """,
+        {
+            "Visitor.visit -> Visitor.method",
+            "Visitor.visit -> Visitor.visit_a",
+            "f -> end",
+            "end -> File.close",
+            "end -> Closing.close",
+        },
+    ),
     "generic functions give back what they are given": (
         """
         def same(x): return x
@@ -207,6 +246,58 @@ RULES = {
 def test_calls_are_resolved(rule):
     source, expected = RULES[rule]
     assert edges_of({"a.py": source}) == expected
+
+
+def test_a_long_list_of_functions_is_called_whole():
+    names = [f"step_{number}" for number in range(50)]
+    source = "".join(f"def {name}(): pass\n" for name in names)
+    source += f"def run():\n    for step in [{', '.join(names)}]: step()\n"
+    assert edges_of({"a.py": source}) == {f"run -> {name}" for name in names}
+
+
+def test_of_many_functions_handed_on_none_is_likely_to_be_called():
+    names = [f"step_{number}" for number in range(5)]
+    defined = "".join(f"def {name}(): pass\n" for name in names)
+    source = defined + f"def run(step):\n    register(step)\nfor s in [{', '.join(names)}]: run(s)\n"
+    assert edges_of({"a.py": f"from other import register\n{source}"}) == {"<module> -> run"}
+    assert edges_of({"a.py": "from other import register\ndef s(): pass\nregister(s)\n"}) == {"<module> -> s"}
+
+
+def test_decorators_are_applied_however_deep_their_function_is_first_met():
+    files = {
+        "a.py": """
+        import b
+        def first(): second()
+        def second(): b.group()
+        """,
+        "b.py": """
+        def group():
+            for each in [work]: each()
+        def twice(count):
+            def decorate(function):
+                def wrapper(): function()
+                return wrapper
+            return decorate
+        @twice(2)
+        def work(): pass
+        """,
+    }
+    assert {edge for edge in edges_of(files) if edge.startswith("b.py:group")} == {
+        "b.py:group -> b.py:twice.decorate.wrapper"
+    }
+
+
+def test_one_function_asked_about_alone_knows_what_others_give_it():
+    files = {
+        "shop/run.py": "from .cart import Cart\nfrom .work import fill\ndef run(): fill(Cart())\n",
+        "shop/work.py": "def fill(cart): cart.add()\n",
+        "shop/cart.py": "class Cart:\n    def add(self): pass\n",
+    }
+    calls = calls_of(files)
+    fill = [own for own, node in calls.nodes() if node.name == "fill"]
+    add = [own for own, node in calls_of(files).nodes() if node.name == "Cart.add"]
+    assert [edge.callee.name for edge in calls.callees(fill)] == ["Cart.add"]
+    assert [edge.caller.name for edge in calls_of(files).callers(add)] == ["fill"]
 
 
 def test_a_name_alone_says_nothing():
@@ -231,3 +322,35 @@ def test_code_that_does_not_parse_or_runs_in_circles_ends():
         "b.py": "from a import *\nfrom a import A\nclass B(A): pass\nx = y\ny = x\n",
     }
     assert "a.py:g -> a.py:g" in edges_of(files)
+
+
+_PRINT_CALLS = """
+from tests.callgraphs import calls_of
+
+source = '''
+class Visitor:
+    def visit(self, node):
+        return getattr(self, f"visit_{node}", self.fallback)(node)
+    def visit_a(self, node): pass
+    def fallback(self, node): pass
+'''
+calls = calls_of({"a.py": source})
+for edge in calls.callees([own for own, _ in calls.nodes()]):
+    print(edge.caller.name, edge.callee.name, edge.confidence)
+"""
+
+
+def test_calls_are_as_sure_in_every_process():
+    """Python gives strings other hashes, and so sets another order, in each process (§2.11)."""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", _PRINT_CALLS],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            cwd=Path(__file__).parents[3],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(6)
+    }
+    assert said == {"Visitor.visit Visitor.fallback 1.0\nVisitor.visit Visitor.visit_a 0.6\n"}

@@ -28,17 +28,27 @@ def modules_of(files: dict[str, str | bytes]) -> list[tuple[str, str]]:
         ),
         ("package.json", '{"workspaces": ["packages/*", "!packages/old"]}', "package.json"),
         ("package.json", '{"workspaces": {"packages": ["./packages/[aw]*"]}}', "package.json"),
+        ("package.json", '{"workspaces": ["{packages,apps}/{api,w{eb,ww}}"]}', "package.json"),
         ("pnpm-workspace.yaml", "packages:\n  - 'packages/**'\n  - '!packages/old'\n", "package.json"),
         ("Cargo.toml", '[workspace]\nmembers = ["packages/api", "packages/web"]', "Cargo.toml"),
         ("go.work", "go 1.22\n\nuse (\n\t./packages/api // the API\n\t./packages/web\n)\n", "go.mod"),
         ("pom.xml", MAVEN, "pom.xml"),
     ],
-    ids=["uv", "npm", "yarn", "pnpm", "Cargo", "Go", "Maven"],
+    ids=["uv", "npm", "yarn", "braces", "pnpm", "Cargo", "Go", "Maven"],
 )
 def test_members_are_found(manifest, text, member):
     files = {f"packages/{name}/{member}": "" for name in ("api", "old", "web")}
     files |= {f"elsewhere/{member}": "", "packages/none/README.md": "", manifest: text}
     assert modules_of(files) == [("api", "packages/api"), ("web", "packages/web")]
+
+
+def test_braces_that_mean_too_much_end():
+    """Twelve braces of three are half a million patterns."""
+    pattern = "{a,b,c}" * 12
+    manifest = f'{{"workspaces": ["{pattern}", "packages/*"]}}'
+    assert modules_of({"package.json": manifest, "packages/api/package.json": ""}) == [
+        ("api", "packages/api")
+    ]
 
 
 def test_a_repository_without_a_workspace_has_no_modules():
