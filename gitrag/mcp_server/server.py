@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -67,8 +68,18 @@ def build(bench: Workbench) -> MCPServer:
 
 
 def serve_stdio(bench: Workbench) -> None:
-    """Serve over standard input and output until the input ends."""
-    build(bench).run("stdio")
+    """Serve over standard input and output until the input ends.
+
+    Raises:
+        BrokenPipeError: The client went while an answer was on its way.
+    """
+    try:
+        build(bench).run("stdio")
+    except ExceptionGroup as group:
+        _gone, others = group.split((BrokenPipeError, ConnectionResetError))
+        if others is not None:
+            raise
+        raise BrokenPipeError(errno.EPIPE, "the client has gone") from group
 
 
 def serve_http(bench: Workbench, place: str, ready: Callable[[str], None]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from tests.e2e.conftest import GITRAG, Project, everything_in
+from tests.e2e.conftest import GITRAG, PATIENCE_S, Project, everything_in
 from tests.repository import create_repository
 
 ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
@@ -101,12 +102,14 @@ def data_of(result: CallToolResult) -> dict[str, Any]:
     return result.structured_content
 
 
+def message(number: int | None, method: str, **params: Any) -> bytes:
+    """Write a message as a client does that is not the SDK's."""
+    said = {"jsonrpc": "2.0", "method": method, "params": params}
+    return json.dumps(said if number is None else said | {"id": number}).encode() + b"\n"
+
+
 def test_every_tool_answers_and_only_the_protocol_is_on_stdout(own: Project):
     """The messages are written and read here, line by line, without the SDK's client."""
-
-    def message(number: int | None, method: str, **params: Any) -> bytes:
-        said = {"jsonrpc": "2.0", "method": method, "params": params}
-        return json.dumps(said if number is None else said | {"id": number}).encode() + b"\n"
 
     with subprocess.Popen(
         [GITRAG, "mcp"],
@@ -141,6 +144,38 @@ def test_every_tool_answers_and_only_the_protocol_is_on_stdout(own: Project):
         assert server.stdout.read() == b""
         assert server.wait() == 0
         assert b"Traceback" not in server.stderr.read()
+
+
+@pytest.mark.parametrize("ends", [socket.socketpair, os.pipe])
+def test_a_client_that_goes_before_its_answer_ends_the_server_quietly(
+    indexed: Project, tmp_path: Path, ends: Callable[[], tuple[Any, Any]]
+):
+    """Node's clients talk over sockets, others over pipes."""
+    ours, theirs = (end if isinstance(end, int) else end.detach() for end in ends())
+    with (tmp_path / "stderr").open("w+b") as said:
+        server = subprocess.Popen(
+            [GITRAG, "mcp"],
+            cwd=indexed.path,
+            env=indexed.gitrag.environment,
+            stdin=subprocess.PIPE,
+            stdout=theirs,
+            stderr=said,
+        )
+        os.close(theirs)
+        client = {"name": "test", "version": "1"}
+        hello = message(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        assert server.stdin is not None
+        server.stdin.write(hello)
+        server.stdin.flush()
+        assert os.read(ours, 65536)
+        os.close(ours)
+        server.stdin.write(message(None, "notifications/initialized") + message(1, "tools/list"))
+        server.stdin.flush()
+        with suppress(subprocess.TimeoutExpired):  # until it has tried to answer
+            server.wait(3)
+        server.stdin.close()
+        assert server.wait(PATIENCE_S) in {0, 141}
+        assert said.tell() == 0
 
 
 def test_tools_are_described_for_agents(indexed: Project):
