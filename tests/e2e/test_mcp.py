@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -19,6 +18,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
 from tests.e2e.conftest import GITRAG, PATIENCE_S, Project, everything_in
+from tests.node import program
 from tests.repository import create_repository
 
 ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
@@ -528,20 +528,14 @@ def test_it_is_served_to_this_machine_only(indexed: Project, place: str):
 # a client that is not ours
 
 
-def inspector() -> list[str] | None:
-    """The MCP inspector's command line, where it is installed."""
-    installed = os.environ.get("GITRAG_TEST_MCP_INSPECTOR") or shutil.which("mcp-inspector")
-    return [installed, "--cli"] if installed else None
+INSPECTOR = program("mcp-inspector-cli", ".bin/mcp-inspector-cli")
 
 
-@pytest.mark.skipif(inspector() is None, reason="the MCP inspector is not installed")
+@pytest.mark.skipif(INSPECTOR is None, reason="the MCP inspector is not here (scripts/test installs it)")
 def test_the_inspector_can_use_it(own: Project):
-    command = inspector()
-    assert command is not None
-
     def ask(*args: str) -> dict[str, Any]:
         done = subprocess.run(
-            [*command, str(GITRAG), "-C", str(own.path), "mcp", *args],
+            [str(INSPECTOR), "--cli", str(GITRAG), "-C", str(own.path), "mcp", *args],
             env={**own.gitrag.environment, "PATH": os.environ["PATH"]},
             capture_output=True,
             check=True,
