@@ -6,17 +6,18 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp_types import CallToolResult
 
+from tests.e2e.client import over_stdio
 from tests.e2e.conftest import GITRAG, PATIENCE_S, Project, everything_in
 from tests.node import program
 from tests.repository import create_repository
@@ -68,15 +69,6 @@ def own(project: Project) -> Project:
     assert project.gitrag("index", "update", "--no-embed").status == 0
     assert project.gitrag("index", "embed", "--foreground").status == 0
     return project
-
-
-@asynccontextmanager
-async def over_stdio(project: Project) -> AsyncIterator[Client]:
-    server = StdioServerParameters(
-        command=str(GITRAG), args=["mcp"], cwd=str(project.path), env=dict(project.gitrag.environment)
-    )
-    async with Client(server) as client:
-        yield client
 
 
 def use(project: Project, steps: Callable[[Client], Any]) -> Any:
@@ -191,7 +183,7 @@ def test_tools_are_described_for_agents(indexed: Project):
         assert tool.input_schema["additionalProperties"] is False
         assert len((tool.description or "").split()) <= 40, tool.name
         assert tool.annotations is not None
-        assert tool.annotations.open_world_hint is False
+        assert tool.annotations.open_world_hint == (tool.name == "related")  # which syncs issues
     reads = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
     assert reads == set(TOOLS) - {"index_code", "reindex", "explore", "mark_core", "unmark_core"}
     replaces = {
@@ -321,13 +313,45 @@ def test_calls_are_told_and_drawn(own: Project):
 
     async def steps(client: Client) -> None:
         result = await client.call_tool(
-            "call_graph", {"target": "retry_with_backoff", "direction": "callers"}
+            "call_graph", {"target": "retry_with_backoff", "direction": "callers", "draw": True}
         )
         [found] = data_of(result)["calls"]
         assert (found["caller"], found["caller_path"], found["line"]) == ("job", "jobs.py", 5)
         assert "- jobs.py:5 job -> retry_with_backoff client.py:4\n\n```mermaid\ngraph TD" in text_of(result)
+        plain = await client.call_tool("call_graph", {"target": "retry_with_backoff"})
+        assert "mermaid" not in text_of(plain)
+        assert data_of(plain)["mermaid"] is None
         searched = data_of(await client.call_tool("search", {"query": "retry with backoff", "graph": True}))
         assert "graph TD" in searched["call_graphs"][0]["mermaid"]
+
+    use(own, steps)
+
+
+def test_of_many_calls_the_nearest_are_given(own: Project):
+    jobs = "".join(f"def job_{i}():\n    base()\n\n\ndef run_{i}():\n    job_{i}()\n\n\n" for i in range(50))
+    own.git.write({"jobs.py": "def base():\n    return 1\n\n\n" + jobs})
+
+    async def steps(client: Client) -> None:
+        asked = {"target": "base", "direction": "callers", "depth": 2}
+        result = await client.call_tool("call_graph", asked)
+        found = data_of(result)
+        assert ({each["callee"] for each in found["calls"]}, len(found["calls"])) == ({"base"}, 40)
+        assert found["left_out"] == 60
+        assert "60 more calls are left out: name one definition, or raise limit." in text_of(result)
+        whole = data_of(await client.call_tool("call_graph", {**asked, "limit": 100}))
+        assert (len(whole["calls"]), whole["left_out"]) == (100, 0)
+
+    use(own, steps)
+
+
+def test_what_is_nearest_is_told_where_nothing_covers_a_text(own: Project):
+    async def steps(client: Client) -> None:
+        asked = {"text": "waiting longer", "mode": "duplicates", "threshold": 0.99}
+        result = await client.call_tool("related", asked)
+        found = data_of(result)
+        assert found["duplicates"] == []
+        assert found["nearest"][0]["name"] == "retry_with_backoff"
+        assert text_of(result).startswith("Nothing covers it: no cosine of 0.99 or more. Nearest:\n- **")
 
     use(own, steps)
 

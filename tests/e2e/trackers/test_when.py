@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import anyio
 import pytest
+from mcp_types import CallToolResult
 
+from tests.e2e.client import over_stdio
 from tests.e2e.trackers.fakes import Fault, GitHubFake
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
@@ -131,3 +134,28 @@ def test_what_was_synced_is_found_at_once_and_a_search_of_issues_syncs_first(tra
     assert len(tracked.fake.asked) == asked
     assert tracked.project.gitrag("search", "--output", "json", "--no-graph", "key").status in {0, 1}
     assert len(tracked.fake.asked) == asked
+
+
+@pytest.mark.parametrize("asked", [{"diff": "HEAD"}, {"text": "issue 5", "mode": "duplicates"}])
+def test_an_agent_that_asks_what_is_related_is_told_of_issues_as_they_are(tracked, asked):
+    """§3.8: both read issues."""
+    tracked.project.gitrag("index", "update", "--no-embed")
+    tracked.fill(5, labels=("bug",))
+    age(tracked, 400)
+    tracked.project.git.write({"fresh.py": "def fresh(): return 'issue 5'\n"})
+
+    async def ask() -> CallToolResult:
+        async with over_stdio(tracked.project) as client:
+            return await client.call_tool("related", asked)
+
+    result = anyio.run(ask)
+    assert not result.is_error, result.content
+    assert result.structured_content["freshness"]["notes"][0].startswith("Syncing ")
+    assert tracked.ids() == ["1", "2", "3", "4", "5"]
+
+
+def test_what_covers_a_text_is_looked_for_in_issues_as_they_are(tracked):
+    tracked.project.gitrag("index", "update", "--no-embed")
+    age(tracked, 400)
+    done = tracked.project.gitrag("related", "--duplicates", "an issue")
+    assert done.said[0].startswith("Syncing ")
