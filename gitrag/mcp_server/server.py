@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -73,6 +74,7 @@ def serve_stdio(bench: Workbench) -> None:
     Raises:
         BrokenPipeError: The client went while an answer was on its way.
     """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else ^C waits for the thread that reads the input
     try:
         build(bench).run("stdio")
     except ExceptionGroup as group:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,30 +101,50 @@ def message(number: int | None, method: str, **params: Any) -> bytes:
     return json.dumps(said if number is None else said | {"id": number}).encode() + b"\n"
 
 
+HELLO = message(
+    0,
+    "initialize",
+    protocolVersion="2025-06-18",
+    capabilities={},
+    clientInfo={"name": "test", "version": "1"},
+)
+ACCEPTS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+@contextmanager
+def started(project: Project, *args: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A server of which only its streams are known."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [GITRAG, "mcp", *args],
+        cwd=project.path,
+        env=project.gitrag.environment,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+    ) as server:
+        try:
+            yield server
+        finally:
+            server.kill()
+
+
 def test_every_tool_answers_and_only_the_protocol_is_on_stdout(own: Project):
     """The messages are written and read here, line by line, without the SDK's client."""
 
-    with subprocess.Popen(
-        [GITRAG, "mcp"],
-        cwd=own.path,
-        env=own.gitrag.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as server:
+    with started(own) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         assert server.stderr is not None
 
         def ask(number: int, method: str, **params: Any) -> dict[str, Any]:
-            server.stdin.write(message(number, method, **params))
+            server.stdin.write(HELLO if method == "initialize" else message(number, method, **params))
             server.stdin.flush()
             while (answer := json.loads(server.stdout.readline())).get("id") != number:
                 assert answer["jsonrpc"] == "2.0"
             return answer
 
-        client = {"name": "test", "version": "1"}
-        hello = ask(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        hello = ask(0, "initialize")
         assert hello["result"]["serverInfo"]["name"] == "gitrag"
         server.stdin.write(message(None, "notifications/initialized"))
         listed = ask(1, "tools/list")["result"]["tools"]
@@ -154,10 +175,8 @@ def test_a_client_that_goes_before_its_answer_ends_the_server_quietly(
             stderr=said,
         )
         os.close(theirs)
-        client = {"name": "test", "version": "1"}
-        hello = message(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
         assert server.stdin is not None
-        server.stdin.write(hello)
+        server.stdin.write(HELLO)
         server.stdin.flush()
         assert os.read(ours, 65536)
         os.close(ours)
@@ -168,6 +187,33 @@ def test_a_client_that_goes_before_its_answer_ends_the_server_quietly(
         server.stdin.close()
         assert server.wait(PATIENCE_S) in {0, 141}
         assert said.tell() == 0
+
+
+def assert_interrupted(server: subprocess.Popen[bytes]) -> None:
+    server.send_signal(signal.SIGINT)
+    assert server.wait(PATIENCE_S) in {-signal.SIGINT, 130}
+    assert server.stderr is not None
+    assert b"Traceback" not in server.stderr.read()
+
+
+def test_an_interrupt_ends_the_server_though_its_client_is_there(indexed: Project):
+    with started(indexed) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(HELLO)
+        server.stdin.flush()
+        assert server.stdout.readline()
+        assert_interrupted(server)
+
+
+def test_an_interrupt_ends_the_server_though_a_client_listens(indexed: Project):
+    with started(indexed, "--http", "127.0.0.1:0") as server, httpx2.Client(headers=ACCEPTS) as client:
+        assert server.stderr is not None
+        place = server.stderr.readline().split()[-1].decode()
+        session = client.post(place, content=HELLO, timeout=PATIENCE_S).headers["mcp-session-id"]
+        with client.stream("GET", place, headers={"Mcp-Session-Id": session}, timeout=PATIENCE_S) as stream:
+            assert stream.status_code == 200
+            assert_interrupted(server)
 
 
 def test_tools_are_described_for_agents(indexed: Project):
@@ -535,8 +581,7 @@ def test_it_answers_over_http(address: str):
 )
 def test_other_hosts_and_origins_are_refused(address: str, headers: dict[str, str], status: int):
     said = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    accepted = {"Accept": "application/json, text/event-stream"}
-    answer = httpx2.post(address, json=said, headers={**accepted, **headers})
+    answer = httpx2.post(address, json=said, headers={**ACCEPTS, **headers})
     assert answer.status_code == status
 
 
