@@ -8,7 +8,7 @@ import anyio
 import pytest
 from mcp_types import CallToolResult
 
-from tests.e2e.client import over_stdio
+from tests.e2e.agents.client import over_stdio
 from tests.e2e.trackers.fakes import Fault, GitHubFake
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
