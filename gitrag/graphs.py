@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,7 @@ def call_graph(
     module: str = "",
     about: Sequence[str] = (),
     timeout_s: float = TIMEOUT_S,
+    check: Callable[[], None] = lambda: None,
 ) -> GraphAnswer:
     """Give the calls among the files as they are now; what fails is said in the answer.
 
@@ -71,6 +72,7 @@ def call_graph(
         module: The only module of the workspace; empty for all.
         about: Paths that the reader has before him; those whose calls are not known are named.
         timeout_s: How long it may take.
+        check: Called all the while; what it raises ends the work.
 
     Raises:
         NotSetUpError: There is no index.
@@ -80,6 +82,11 @@ def call_graph(
     app.require_index()
     skipped = tuple(unsupported(about))
     deadline = Deadline(timeout_s)
+
+    def checked() -> None:
+        deadline.check()
+        check()
+
     try:
         with without_collecting():
             collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
@@ -89,8 +96,8 @@ def call_graph(
                 lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
                 budget_s=app.config.catch_up_s,
             )
-            loaded = facts_of(app.store, now, rows, check=deadline.check)
-            calls = Calls(loaded.files, deadline.check)
+            loaded = facts_of(app.store, now, rows, check=checked)
+            calls = Calls(loaded.files, checked)
             found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
     except answering.NoMatchError:
         if not skipped:
@@ -108,7 +115,13 @@ def call_graph(
 
 
 def graph_of(
-    app: App, answer: Answer, *, globs: Sequence[str] = (), module: str = "", unfiltered: bool = False
+    app: App,
+    answer: Answer,
+    *,
+    globs: Sequence[str] = (),
+    module: str = "",
+    unfiltered: bool = False,
+    check: Callable[[], None] = lambda: None,
 ) -> CallGraph | None:
     """Draw the calls around what a search found; None where it found nothing.
 
@@ -118,6 +131,7 @@ def graph_of(
         globs: Only paths like these.
         module: The only module of the workspace; empty for all.
         unfiltered: Draw all calls.
+        check: Called all the while; what it raises ends the work.
     """
     from gitrag.callgraph.mermaid import as_calls, as_mermaid
 
@@ -131,6 +145,7 @@ def graph_of(
         globs=globs,
         module=module,
         about=[hit.path for hit in code if is_graphed(hit)],
+        check=check,
     )
     return CallGraph(
         pattern,

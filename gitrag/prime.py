@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gitrag.app import App, SearchOptions
@@ -54,13 +54,19 @@ class Primed:
     core: str = ""
 
 
-def prime(app: App, topic: str = "", core: CoreFiles | None = None) -> Primed:
+def prime(
+    app: App,
+    topic: str = "",
+    core: CoreFiles | None = None,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Primed:
     """Bring the index up to date, unless it was touched a moment ago, and gather what there is.
 
     Args:
         app: The repository.
         topic: What it is about; empty for everything.
         core: The user's core files.
+        advance: Called with how many files are indexed, of how many.
 
     Raises:
         NotSetUpError: There is no index.
@@ -68,7 +74,7 @@ def prime(app: App, topic: str = "", core: CoreFiles | None = None) -> Primed:
     app.require_index()
     notes = []
     if prime_updates(app.age()):
-        done = app.update().refreshed.documents
+        done = app.update(advance=advance).refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
     entries = tuple(_about(app, topic) if topic else _all(app))
     unembedded = sum(each.unembedded for each in app.status().collections)

@@ -1,8 +1,17 @@
 """The clients that gitrag sets up: a table. Each keeps its servers under its own key of its own file.
 
-As their documentation had it in 2026: code.claude.com/docs/en/mcp, developers.openai.com/codex/mcp,
-cursor.com/docs/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,
-geminicli.com/docs/tools/mcp-server, opencode.ai/docs/mcp-servers. The skills' directories: agentskills.io.
+Checked in November 2026 against their documentation (file and key; skills):
+
+- claude: code.claude.com/docs/en/mcp; code.claude.com/docs/en/skills
+- codex: developers.openai.com/codex/mcp (projects it trusts only); developers.openai.com/codex/skills
+- cursor: cursor.com/docs/mcp; cursor.com/docs/skills
+- vscode: code.visualstudio.com/docs/agents/reference/mcp-configuration;
+  code.visualstudio.com/docs/agent-customization/agent-skills
+- gemini: geminicli.com/docs/tools/mcp-server (folders it trusts only); geminicli.com/docs/cli/skills
+- opencode: opencode.ai/v1/docs/mcp-servers; opencode.ai/docs/skills. OpenCode 2 keeps servers under
+  ``mcp.servers`` but reads this form too (opencode.ai/docs/migrate-v1); OpenCode 1 refuses the other.
+
+Run as well: OpenCode 1.18 and Gemini CLI 0.61 connect with what is written, Codex and Claude Code list it.
 """
 
 from __future__ import annotations

@@ -89,6 +89,8 @@ def chosen(names: Iterable[str], root: Path) -> list[Client]:
 def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list[Step]:
     """Say what is to be written for some clients, file by file, or what is to be taken out of them again.
 
+    What clients share stays as long as one of them is set up.
+
     Args:
         root: The repository's top level.
         clients: Which.
@@ -97,13 +99,30 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
     edits: dict[str, Callable[[str], str | None]] = {}
     for client in clients:
         edits[_file_of(root, client)] = _entry_edit(client, remove=remove)
-    for guide in dict.fromkeys(client.guide for client in clients):
-        edits[guide] = _guide_edit(remove=remove)
-    for folder in dict.fromkeys(client.skills for client in clients):
-        for skill in SKILLS:
-            edits[f"{folder}/{SERVER}-{skill}/SKILL.md"] = _skill_edit(skill, remove=remove)
-    edits[TEAM_FILE] = _strategy_edit(remove=remove)
+    for client in clients:
+        edits |= _shared_edits(client, remove=remove)
+    if remove:
+        others = [each for each in CLIENTS if each not in clients and _is_set_up(root, each)]
+        needed = {(root / path).resolve() for each in others for path in _shared_edits(each, remove=True)}
+        edits = {path: edit for path, edit in edits.items() if (root / path).resolve() not in needed}
     return list(_steps(root, edits))
+
+
+def _shared_edits(client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
+    """Give the edits of files that several clients read."""
+    skills = {
+        f"{client.skills}/{SERVER}-{skill}/SKILL.md": _skill_edit(skill, remove=remove) for skill in SKILLS
+    }
+    return {client.guide: _guide_edit(remove=remove), **skills, TEAM_FILE: _strategy_edit(remove=remove)}
+
+
+def _is_set_up(root: Path, client: Client) -> bool:
+    try:
+        text = (_text(_real(root, _file_of(root, client))) or "").removeprefix("\ufeff")
+        content = tomllib.loads(text) if client.form is Form.TOML else jsonc.parse(text or "{}")
+    except (_LeaveAloneError, jsonc.NotJsonError, tomllib.TOMLDecodeError):
+        return False
+    return _entry_in(content, client) is not None
 
 
 def apply(root: Path, steps: Sequence[Step]) -> None:

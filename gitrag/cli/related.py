@@ -84,15 +84,16 @@ def _proposals(session: Session, app: App, text: str, use: str | None, output: s
 
 def _duplicates(session: Session, app: App, text: str, threshold: float, output: str | None) -> int:
     from gitrag.governance import forms
-    from gitrag.governance.relating import duplicates
+    from gitrag.governance.relating import duplicates, nearest
 
     found = duplicates(app, text, threshold)
+    near = [] if found else nearest(app, text)
     print_finding(
         session.terminal,
         output,
-        text=lambda style: forms.duplicates_markdown(found, threshold, style),
-        markdown=lambda: forms.duplicates_markdown(found, threshold),
-        structured=lambda: forms.duplicates_json(text, found, threshold),
+        text=lambda style: forms.duplicates_markdown(found, threshold, style, nearest=near),
+        markdown=lambda: forms.duplicates_markdown(found, threshold, nearest=near),
+        structured=lambda: forms.duplicates_json(text, found, threshold, nearest=near),
     )
     return OK if found else NOTHING
 
@@ -101,7 +102,9 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
     from gitrag.governance import forms
     from gitrag.governance.reviewing import review
 
-    found = review(synced_for_reading(session), span, threshold)
+    app = synced_for_reading(session)
+    with session.terminal.progress("Reviewing") as progress:
+        found = review(app, span, threshold, progress.update)
     print_finding(
         session.terminal,
         output,

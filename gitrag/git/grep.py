@@ -50,6 +50,7 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
     if ripgrep:
         command = [
             *(ripgrep, "--no-config", "--color=never", "--no-heading", "--with-filename", "--line-number"),
+            *("--no-ignore-dot", "--no-ignore-parent"),  # ignore what git ignores, no more
             *("--null", "--fixed-strings", "--ignore-case", "--hidden", "--glob=!.git", "--sort=path"),
             *(f"--max-count={_MOST_IN_A_FILE}", f"--max-filesize={_LONGEST_FILE}", "--no-messages"),
             *expressions,

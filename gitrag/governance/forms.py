@@ -121,16 +121,26 @@ def related_json(text: str, found: Sequence[Proposal]) -> str:
     return json.dumps({"text": text, "edges": edges}, ensure_ascii=False, indent=2)
 
 
-def duplicates_markdown(found: Sequence[Alike], threshold: float, style: Style = plain) -> str:
-    """Give what covers a text, as Markdown or, with a style, for a terminal."""
-    if not found:
-        return f"Nothing covers it: no cosine of {threshold:.2f} or more."
-    return "\n".join(_alike(each, style) for each in found)
+def duplicates_markdown(
+    found: Sequence[Alike], threshold: float, style: Style = plain, *, nearest: Sequence[Alike] = ()
+) -> str:
+    """Give what covers a text, or else what comes nearest, as Markdown or, with a style, for a terminal."""
+    if found:
+        return "\n".join(_alike(each, style) for each in found)
+    none = f"Nothing covers it: no cosine of {threshold:.2f} or more."
+    return "\n".join([none + " Nearest:" * bool(nearest), *(_alike(each, style) for each in nearest)])
 
 
-def duplicates_json(text: str, found: Sequence[Alike], threshold: float) -> str:
-    """Give what covers a text as JSON."""
-    data = {"text": text, "threshold": threshold, "duplicates": [_alike_data(each) for each in found]}
+def duplicates_json(
+    text: str, found: Sequence[Alike], threshold: float, *, nearest: Sequence[Alike] = ()
+) -> str:
+    """Give what covers a text, or else what comes nearest, as JSON."""
+    data = {
+        "text": text,
+        "threshold": threshold,
+        "duplicates": [_alike_data(each) for each in found],
+        "nearest": [_alike_data(each) for each in nearest],
+    }
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 

@@ -21,6 +21,7 @@ THRESHOLD = 0.7
 NONE_RELATED = "No related artifacts found — drafting from scratch"
 
 _MOST_DUPLICATES = 20
+_NEAREST = 3
 _LINKED = 0.6
 _COVERED = 0.85
 """Scores, which are calibrated: from these on a decision is more than related, a specification extended."""
@@ -121,3 +122,15 @@ def duplicates(app: App, text: str, threshold: float = THRESHOLD) -> list[Alike]
         )
     (found,) = like(app, [text], filters=NO_FILTERS, limit=_MOST_DUPLICATES, at_least=threshold)
     return found
+
+
+def nearest(app: App, text: str) -> list[Alike]:
+    """Give the few that are most like a text, for who was told that nothing covers it.
+
+    A sentence and the code that does what it says seldom have a cosine above 0.6.
+
+    Raises:
+        NotSetUpError: There is no index.
+        UsageError: The text is empty.
+    """
+    return duplicates(app, text, -1.0)[:_NEAREST]

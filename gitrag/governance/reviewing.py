@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitrag.app import App
@@ -104,13 +104,19 @@ class Review:
     added: tuple[Added, ...]
 
 
-def review(app: App, span: str, threshold: float = THRESHOLD) -> Review:
+def review(
+    app: App,
+    span: str,
+    threshold: float = THRESHOLD,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Review:
     """Look at a change.
 
     Args:
         app: gitrag on the repository, its worktree as the change leaves it.
         span: As git takes it: ``main...HEAD``, ``HEAD~1``.
         threshold: The least cosine of what is called like an added definition.
+        advance: Called with how many questions are answered, of how many.
 
     Raises:
         NotSetUpError: There is no index.
@@ -120,8 +126,15 @@ def review(app: App, span: str, threshold: float = THRESHOLD) -> Review:
     files = changed_files(app.repo, span)
     said = messages(app.repo, span)
     added = added_definitions(files)
-    helpers = helpers_like(app, added, threshold)
-    return Review(span, tuple(_questions(app, files, said, added)), tuple(helpers))
+    queries = _queries(files, said, added)
+    steps = len(queries) + 1
+    advance(0, steps)
+    helpers = tuple(helpers_like(app, added, threshold))
+    asked = []
+    for done, (path, query) in enumerate(queries.items(), start=1):
+        advance(done, steps)
+        asked.append((path, list(_asked(app, query))))
+    return Review(span, tuple(_questions(files, said, asked)), helpers)
 
 
 def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
@@ -191,14 +204,17 @@ def _definitions(path: str, data: bytes | None) -> dict[str, Chunk]:
 
 
 def _questions(
-    app: App, files: Sequence[ChangedFile], said: Sequence[str], added: Sequence[tuple[str, Chunk]]
+    files: Sequence[ChangedFile],
+    said: Sequence[str],
+    asked: Iterable[tuple[str, Iterable[tuple[CollectionKind, Hit]]]],
 ) -> list[Question]:
+    """Sum up what was found for each path: what the change does not name itself. Pure."""
     preset = PRESETS["review"]
     mentioned = "\n".join([*said, *(decode(file.after) for file in files if file.after is not None)])
     ids, touched = named(mentioned).keys(), {file.path for file in files}
     best: dict[str, Question] = {}
-    for path, query in _queries(files, said, added).items():
-        for kind, hit in _asked(app, query):
+    for path, found in asked:
+        for kind, hit in found:
             document = hit.document
             if document is None or hit.path in touched or document.id in ids:
                 continue

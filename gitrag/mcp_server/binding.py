@@ -43,11 +43,13 @@ class Hints:
         reads_only: It changes nothing of the user's; an index, which is derived, may be brought up to date.
         replaces: It may replace or remove what the user gave.
         repeatable: Called again with the same arguments it changes nothing more.
+        reaches_out: It may ask others than this machine.
     """
 
     reads_only: bool = True
     replaces: bool = False
     repeatable: bool = True
+    reaches_out: bool = False
 
 
 class _Arguments(FuncMetadata):
@@ -115,7 +117,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
             read_only_hint=hints.reads_only,
             destructive_hint=hints.replaces,
             idempotent_hint=hints.repeatable,
-            open_world_hint=False,
+            open_world_hint=hints.reaches_out,
         ),
     )
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from gitrag.errors import UsageError
 from gitrag.governance import checking, forms, relating, reviewing
+from gitrag.issues import sync_before_reading
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import Call, Workbench
@@ -31,6 +32,7 @@ class RelatedFound:
 
     edges: list[dict[str, Any]]
     duplicates: list[dict[str, Any]]
+    nearest: list[dict[str, Any]]
     questions: list[dict[str, Any]]
     helpers: list[dict[str, Any]]
     freshness: replies.Freshness
@@ -73,21 +75,19 @@ def related(
 
     Before writing a helper: text and mode duplicates. In a review: diff.
     """
-    del call
     app = bench.app
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
     if diff or mode == "duplicates":  # among them issues
-        from gitrag.issues import Hearing, sync_before_reading
-
-        sync_before_reading(app, Hearing(note=app.say))
+        sync_before_reading(app, bench.hearing(call))
     if diff:
-        review = reviewing.review(app, diff, threshold)
+        review = reviewing.review(app, diff, threshold, call.advance)
         markdown, data = forms.review_markdown(review), json.loads(forms.review_json(review))
     elif mode == "duplicates":
         alike = relating.duplicates(app, text, threshold)
-        markdown = forms.duplicates_markdown(alike, threshold)
-        data = json.loads(forms.duplicates_json(text, alike, threshold))
+        near = [] if alike else relating.nearest(app, text)
+        markdown = forms.duplicates_markdown(alike, threshold, nearest=near)
+        data = json.loads(forms.duplicates_json(text, alike, threshold, nearest=near))
     else:
         proposals = relating.related(app, text)
         markdown = forms.related_markdown(text, proposals)
@@ -96,6 +96,7 @@ def related(
     answer = RelatedFound(
         edges=data.get("edges", []),
         duplicates=data.get("duplicates", []),
+        nearest=data.get("nearest", []),
         questions=data.get("questions", []),
         helpers=data.get("helpers", []),
         freshness=freshness,

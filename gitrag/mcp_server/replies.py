@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitrag.app import Answer, Status
-from gitrag.callgraph.graph import Graph
 from gitrag.cascade import Cascade, Snippet
+from gitrag.graphs import GraphAnswer
 from gitrag.memory.core_files import CoreFile
 from gitrag.ranges import Range
 from gitrag.store.observations import Observation
 
 _SURE = 0.9
 """As in ``gitrag graph``: calls below are likely, not certain."""
+
+CALLS = 40
+"""Of one answer: some 1,500 tokens. Whatever calls a base class's method is hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ class Calls:
     filter: str | None
     matches: list[str]
     calls: list[CallData]
+    left_out: int
     mermaid: str | None
     error: str | None
     freshness: Freshness
@@ -254,15 +258,16 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
     return "\n".join([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
 
-def calls(
-    expression: str | None, graph: Graph | None, mermaid: str | None, error: str | None, freshness: Freshness
-) -> Calls:
-    """Give a call graph as data."""
-    edges = graph.edges if graph else ()
+def calls(found: GraphAnswer, limit: int, mermaid: str | None, freshness: Freshness) -> Calls:
+    """Give a call graph as data: the definitions that are meant, and the calls nearest to them."""
+    graph = found.graph
     matches = sorted(graph.matches) if graph else []
+    edges = (
+        sorted(graph.edges, key=lambda edge: not {edge.caller, edge.callee} & graph.matches) if graph else []
+    )
     return Calls(
-        filter=expression,
-        matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches],
+        filter=found.filter,
+        matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches[:limit]],
         calls=[
             CallData(
                 caller=edge.caller.name,
@@ -273,10 +278,11 @@ def calls(
                 callee_line=edge.callee.line_start,
                 confidence=edge.confidence,
             )
-            for edge in edges
+            for edge in edges[:limit]
         ],
+        left_out=max(len(edges) - limit, 0),
         mermaid=mermaid,
-        error=error,
+        error=found.error,
         freshness=freshness,
     )
 
@@ -290,6 +296,8 @@ def calls_text(found: Calls) -> str:
             f"- {each.caller_path}:{each.line} {each.caller} -> {each.callee}"
             f" {each.callee_path}:{each.callee_line}{unsure}"
         )
+    if found.left_out:
+        lines.append(f"{found.left_out} more calls are left out: name one definition, or raise limit.")
     if found.mermaid:
         lines += ["", "```mermaid", found.mermaid.rstrip("\n"), "```"]
     return "\n".join(

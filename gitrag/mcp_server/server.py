@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +42,7 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
     (tools.continuity_status, _READS),
     (tools.prime, _READS),
     (governance_tools.check, _READS),
-    (governance_tools.related, _READS),
+    (governance_tools.related, Hints(reaches_out=True)),
     (memory_tools.explore, Hints(reads_only=False, replaces=True, repeatable=False)),
     (memory_tools.memory_search, _READS),
     (memory_tools.mark_core, _REPLACES),
@@ -67,8 +69,19 @@ def build(bench: Workbench) -> MCPServer:
 
 
 def serve_stdio(bench: Workbench) -> None:
-    """Serve over standard input and output until the input ends."""
-    build(bench).run("stdio")
+    """Serve over standard input and output until the input ends.
+
+    Raises:
+        BrokenPipeError: The client went while an answer was on its way.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else ^C waits for the thread that reads the input
+    try:
+        build(bench).run("stdio")
+    except ExceptionGroup as group:
+        _gone, others = group.split((BrokenPipeError, ConnectionResetError))
+        if others is not None:
+            raise
+        raise BrokenPipeError(errno.EPIPE, "the client has gone") from group
 
 
 def serve_http(bench: Workbench, place: str, ready: Callable[[str], None]) -> None:

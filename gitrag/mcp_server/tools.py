@@ -60,12 +60,11 @@ def search(
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
 ) -> Reply[replies.Searched]:
     """Semantic search by vector embeddings over decisions (ADRs), specifications and code, in one report."""
-    del call
     app = bench.app
     answer = app.search(query, SearchOptions(wanted=app.wanted((), module), limit=limit))
     drawn = None
     if graph or unfiltered:
-        drawn = graphs.graph_of(app, answer, module=module, unfiltered=unfiltered)
+        drawn = graphs.graph_of(app, answer, module=module, unfiltered=unfiltered, check=call.tick)
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the day where the reader is
     text = f"{as_markdown(answer, drawn, date=today)}\n\n[{replies.freshness_line(freshness)}]"
@@ -81,19 +80,20 @@ def call_graph(
     filter: Annotated[str, Field(description="A regular expression on paths and names, instead.")] = "",  # noqa: A002 - the protocol's name
     direction: Annotated[Direction, Field(description="Which calls.")] = Direction.BOTH,
     depth: Annotated[int, Field(ge=1, le=20, description="Calls away from the target.")] = 1,
+    limit: Annotated[int, Field(ge=1, le=500, description="Calls at most, the nearest.")] = replies.CALLS,
+    draw: Annotated[bool, Field(description="Draw it as Mermaid too.")] = False,
     project: Project = "",
 ) -> Reply[replies.Calls]:
-    """Say who calls whom around a definition, with the line of each call, and draw it as Mermaid."""
-    del call
+    """Say who calls whom around a definition, with the line of each call."""
     app = bench.app_of(project)
     if not target and not filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
-    found = graphs.call_graph(app, question, about=[target] if target else [])
+    found = graphs.call_graph(app, question, about=[target] if target else [], check=call.tick)
     notes = [graphs.SKIPPED.format(path=path) for path in found.skipped]
     freshness = replies.of_answer(None, app.repo.head().commit, [*notes, *bench.notes()])
-    mermaid = as_mermaid(found.graph) if found.graph else None
-    data = replies.calls(found.filter, found.graph, mermaid, found.error, freshness)
+    mermaid = as_mermaid(found.graph) if found.graph and draw else None
+    data = replies.calls(found, limit, mermaid, freshness)
     return Reply(replies.calls_text(data), data)
 
 
@@ -179,8 +179,8 @@ def prime(
     topic: Annotated[str, Field(description="What the session is about; empty for an overview.")] = "",
 ) -> Reply[replies.Told]:
     """Give a session its context: decisions and specifications on a topic (semantic search), core files."""
-    del call
-    text = primed_text(gather(bench.app, topic, bench.core))
+    primed = gather(bench.app, topic, bench.core, lambda done, total: call.advance(done, total, "files"))
+    text = primed_text(primed)
     freshness = replies.of_status(bench.app.status(), bench.notes())
     return Reply(f"{text}\n\n[{replies.freshness_line(freshness)}]", replies.Told(text, freshness))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from gitrag.app import App
 from gitrag.continuity import project_of
 from gitrag.errors import GitragError, RepositoryError, UsageError
+from gitrag.issues import Hearing
 from gitrag.log import open_log
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
@@ -40,6 +41,7 @@ class Call:
         self._tell = tell
         self._stopped = threading.Event()
         self._told = -math.inf
+        self._ticks = 0
 
     def stop(self) -> None:
         """Want no answer any more."""
@@ -61,6 +63,11 @@ class Call:
         if now - self._told >= _TELL_EVERY_S:
             self._told = now
             self._tell(done, total or None, what)
+
+    def tick(self, what: str = "") -> None:
+        """Say that it goes on, where nobody knows how far it is."""
+        self._ticks += 1
+        self.advance(self._ticks, 0, what)
 
 
 class Workbench:
@@ -151,6 +158,12 @@ class Workbench:
         heard = list(dict.fromkeys(self._heard))
         self._heard.clear()
         return heard
+
+    def hearing(self, call: Call) -> Hearing:
+        """Listen to a sync of issues for who made a call."""
+        return Hearing(
+            note=self._heard.append, advance=lambda done, total: call.advance(done, total or 0, "issues")
+        )
 
     def log_bug(self, tool: str, error: Exception) -> str:
         """Log an error that is ours; say what the caller should know of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from gitrag.cascade import FALLBACK, Via, search_code
 from gitrag.errors import UsageError
 from gitrag.git.grep import grep
 from gitrag.ranges import hit_id, read_range
+from tests.node import program
 from tests.repository import GitRepository, Link
 
 CLIENT = '''"""Calls other services."""
@@ -146,6 +148,55 @@ def test_what_git_and_ripgrep_print_is_read(app, repository, tmp_path, monkeypat
         ("a b.txt", 7, "x: plover"),
         ("c:d.txt", 12, "plover"),
     ]
+
+
+RIPGREP = program("rg", "@vscode/ripgrep-*/bin/rg")
+
+
+@pytest.mark.parametrize("tool", ["git", "rg"])
+def test_git_and_ripgrep_find_the_same(app, repository, tool: str, tmp_path, monkeypatch):
+    """§6.2: the real ones, on what is odd in a working tree."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    for name in ("git", "rg"):
+        if name in ("git", tool):
+            if (program := RIPGREP if name == "rg" else shutil.which(name)) is None:
+                pytest.skip("ripgrep is not here (scripts/test installs it)")
+            (path / name).symlink_to(program)
+    monkeypatch.setitem(app.repo.environment, "PATH", str(path))
+    repository.write(
+        {
+            ".hidden/x.txt": "plover\n",
+            ".ignore": "kept.txt\n",  # ripgrep's own, not git's
+            "kept.txt": "plover: yes\n",
+            "secret.txt": "plover\n",  # ignored
+            "crlf.txt": "one\r\nPLOVER two\r\n",
+            "no end.txt": "plover",
+            "bin.dat": b"plover\0plover\n",
+            "latin1.txt": "caf\xe9 plover\n".encode("latin-1"),
+            b"\xff.txt": "plover\n",
+            "a:1:b.txt": "plover\n",
+            "link.txt": Link("kept.txt"),
+            "deep/.gitignore": "*.log\n",
+            "deep/a.log": "plover\n",
+            "many.txt": "plover\n" * 100,
+        }
+    )
+    found = grep(app.repo, ["plover"])
+    assert [(each.path, each.number, each.text) for each in found if each.path != "many.txt"] == [
+        (".hidden/x.txt", 1, "plover"),
+        ("a:1:b.txt", 1, "plover"),
+        ("crlf.txt", 2, "PLOVER two"),
+        ("kept.txt", 1, "plover: yes"),
+        ("latin1.txt", 1, "caf\ufffd plover"),
+        ("no end.txt", 1, "plover"),
+        ("odd name-e.txt", 1, "-e --files plover"),
+        ("settings.toml", 1, 'magic_token = "xq7-plover"'),
+        ("\udcff.txt", 1, "plover"),
+    ]
+    assert [each.number for each in found if each.path == "many.txt"] == list(range(1, 41))
+    for text in ("-e", "--files", "[", "\\", "(?i)plover", "$(x)"):
+        assert {each.path for each in grep(app.repo, [text])} <= {"odd name-e.txt"}
 
 
 def test_grep_ends_in_time(app, tmp_path, monkeypatch):

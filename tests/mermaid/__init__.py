@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -11,19 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.node import NODE_DIR
+
 _HERE = Path(__file__).parent
-_DIRECTORY = os.environ.get("GITRAG_MERMAID_DIR")  # read here: tests run in an environment of their own
 
 
 def assert_parses(blocks: Iterable[str]) -> None:
-    """Let the real parser read diagrams; skip where node or the npm package is not there.
-
-    ``scripts/test`` installs the package and sets ``GITRAG_MERMAID_DIR``, so that nothing is skipped there.
-    """
-    if not _DIRECTORY or shutil.which("node") is None:
+    """Let the real parser read diagrams; skip where node or the npm package is not there."""
+    if not NODE_DIR or shutil.which("node") is None:
         pytest.skip("no node with mermaid (scripts/test installs it)")
     done = subprocess.run(
-        ["node", str(_HERE / "parse.mjs"), _DIRECTORY],
+        ["node", str(_HERE / "parse.mjs"), NODE_DIR],
         input=json.dumps(list(blocks)),
         capture_output=True,
         text=True,

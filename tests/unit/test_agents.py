@@ -164,6 +164,32 @@ def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
+@pytest.mark.parametrize("gone", CLIENTS, ids=lambda client: client.name)
+def test_what_other_clients_share_stays_when_one_is_taken_out(gone, tmp_path):
+    """§6.5: as if it had never been set up, and after the last one nothing is left."""
+    others = [client for client in CLIENTS if client != gone]
+    without, both = tmp_path / "without", tmp_path / "both"
+    for root, clients in ((without, others), (both, CLIENTS)):
+        root.mkdir()
+        apply(root, plan(root, clients))
+    apply(both, plan(both, [gone], remove=True))
+    assert contents(both) == contents(without)
+    for client in others:
+        apply(both, plan(both, [client], remove=True))
+    assert contents(both) == {}
+
+
+def test_one_file_under_two_names_stays_for_the_other_client(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("# Rules\n")
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    claude, codex = chosen(["claude,codex"], tmp_path)
+    apply(tmp_path, plan(tmp_path, [claude, codex]))
+    apply(tmp_path, plan(tmp_path, [claude], remove=True))
+    assert MARKDOWN.start in (tmp_path / "AGENTS.md").read_text()
+    apply(tmp_path, plan(tmp_path, [codex], remove=True))
+    assert (tmp_path / "AGENTS.md").read_text() == "# Rules\n"
+
+
 def test_existing_files_are_given_back_byte_for_byte(tmp_path):
     """§6.5: with comments, another indentation, no last line end."""
     given = {

@@ -7,9 +7,11 @@ import json
 from threading import Event
 from urllib.parse import urlsplit
 
+import anyio
 import pytest
+from mcp_types import CallToolResult
 
-from tests.e2e.test_mcp import use
+from tests.e2e.agents.client import over_stdio
 from tests.e2e.trackers.fakes import Fault, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
@@ -290,15 +292,6 @@ def test_the_list_can_be_narrowed(tracked):
     assert gitrag("issues", "show", "../../secret").status == 2
 
 
-@pytest.mark.parametrize("arguments", [{"diff": "HEAD"}, {"text": "key", "mode": "duplicates"}], ids=str)
-def test_an_agents_tool_that_reads_issues_syncs_first(tracked, arguments):
-    tracked.project.gitrag("index", "update", "--no-embed")
-    age(tracked, 400)
-    tracked.fill(5)
-    use(tracked.project, lambda client: client.call_tool("related", arguments))
-    assert len(tracked.ids()) == 5
-
-
 @pytest.mark.parametrize(("kind", "form"), [(GitHubFake, "#{}"), (JiraFake, "PROJ-{}")])
 def test_an_id_finds_its_issue_before_those_that_begin_alike(make_tracked, kind, form):
     tracked = make_tracked(kind)
@@ -325,3 +318,21 @@ def test_what_was_synced_is_found_at_once_and_a_search_of_issues_syncs_first(tra
     assert len(tracked.fake.asked) == asked
     assert tracked.project.gitrag("search", "--output", "json", "--no-graph", "key").status in {0, 1}
     assert len(tracked.fake.asked) == asked
+
+
+@pytest.mark.parametrize("asked", [{"diff": "HEAD"}, {"text": "issue 5", "mode": "duplicates"}])
+def test_an_agent_that_asks_what_is_related_is_told_of_issues_as_they_are(tracked, asked):
+    """§3.8: both read issues."""
+    tracked.project.gitrag("index", "update", "--no-embed")
+    tracked.fill(5, labels=("bug",))
+    age(tracked, 400)
+    tracked.project.git.write({"fresh.py": "def fresh(): return 'issue 5'\n"})
+
+    async def ask() -> CallToolResult:
+        async with over_stdio(tracked.project) as client:
+            return await client.call_tool("related", asked)
+
+    result = anyio.run(ask)
+    assert not result.is_error, result.content
+    assert result.structured_content["freshness"]["notes"][0].startswith("Syncing ")
+    assert tracked.ids() == ["1", "2", "3", "4", "5"]

@@ -12,7 +12,7 @@ from gitrag.corpus.documents import Document, Edge
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.governance import forms
-from gitrag.governance.relating import duplicates, related, relation_to
+from gitrag.governance.relating import duplicates, nearest, related, relation_to
 from gitrag.governance.reviewing import review
 from tests.golden.project import decided_project
 from tests.repository import GitRepository, create_repository, isolated_environment
@@ -107,7 +107,11 @@ def test_what_covers_a_text_is_listed_by_its_cosine(app):
     assert all(each.cosine >= 0.7 for each in found)
     assert duplicates(app, text, found[0].cosine + 0.01) == []
     assert len(duplicates(app, text, 0.3)) > len(found)
-    assert "Nothing covers it: no cosine of 0.99 or more." in forms.duplicates_markdown([], 0.99)
+    near = nearest(app, text)
+    assert near == found[: len(near)] + duplicates(app, text, -1)[len(found) : len(near)]
+    told = forms.duplicates_markdown([], 0.99, nearest=near)
+    assert told.startswith("Nothing covers it: no cosine of 0.99 or more. Nearest:\n- **service/periods.py**")
+    assert forms.duplicates_markdown([], 0.99) == "Nothing covers it: no cosine of 0.99 or more."
     assert json.loads(forms.duplicates_json(text, found, 0.7))["duplicates"][0]["name"] == "as_duration"
 
 

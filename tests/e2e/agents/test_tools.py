@@ -1,146 +1,18 @@
-"""`gitrag mcp`, driven as clients drive it: the installed command, over standard streams and over HTTP."""
+"""The tools of `gitrag mcp`, used as agents use them: through the SDK's client."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp_types import CallToolResult
+from mcp import Client
 
-from tests.e2e.conftest import GITRAG, Project, everything_in
+from tests.e2e.agents.client import CALLS, TOOLS, data_of, text_of, use
+from tests.e2e.agents.conftest import ADR
+from tests.e2e.conftest import Project, everything_in
 from tests.repository import create_repository
-
-ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
-
-TOOLS = [
-    "search_code",
-    "search",
-    "get",
-    "call_graph",
-    "index_code",
-    "reindex",
-    "status",
-    "continuity_status",
-    "prime",
-    "check",
-    "related",
-    "explore",
-    "memory_search",
-    "mark_core",
-    "list_core",
-    "unmark_core",
-]
-
-CALLS: dict[str, dict[str, Any]] = {
-    "search_code": {"query": "call again after a failure"},
-    "search": {"query": "retry with backoff"},
-    "get": {"what": "client.py:4-5"},
-    "call_graph": {"target": "retry_with_backoff"},
-    "index_code": {},
-    "reindex": {"files": ["client.py"]},
-    "status": {},
-    "continuity_status": {},
-    "prime": {},
-    "check": {"target": "client.py"},
-    "related": {"text": "retry with backoff"},
-    "explore": {"title": "Retries", "goals": "fewer failures"},
-    "memory_search": {"query": "failures"},
-    "mark_core": {"path": "client.py", "summary": "Calls others."},
-    "list_core": {},
-    "unmark_core": {"path": "client.py"},
-}
-
-
-@pytest.fixture
-def own(project: Project) -> Project:
-    project.git.commit({"docs/adrs/ADR-0001-retries.md": ADR})
-    assert project.gitrag("index", "update", "--no-embed").status == 0
-    assert project.gitrag("index", "embed", "--foreground").status == 0
-    return project
-
-
-@asynccontextmanager
-async def over_stdio(project: Project) -> AsyncIterator[Client]:
-    server = StdioServerParameters(
-        command=str(GITRAG), args=["mcp"], cwd=str(project.path), env=dict(project.gitrag.environment)
-    )
-    async with Client(server) as client:
-        yield client
-
-
-def use(project: Project, steps: Callable[[Client], Any]) -> Any:
-    """Connect, and do something with the client."""
-
-    async def run() -> Any:
-        async with over_stdio(project) as client:
-            return await steps(client)
-
-    return anyio.run(run)
-
-
-def text_of(result: CallToolResult) -> str:
-    [content] = result.content
-    assert content.type == "text"
-    assert "Traceback" not in content.text
-    return content.text
-
-
-def data_of(result: CallToolResult) -> dict[str, Any]:
-    assert not result.is_error, text_of(result)
-    assert result.structured_content is not None
-    return result.structured_content
-
-
-def test_every_tool_answers_and_only_the_protocol_is_on_stdout(own: Project):
-    """The messages are written and read here, line by line, without the SDK's client."""
-
-    def message(number: int | None, method: str, **params: Any) -> bytes:
-        said = {"jsonrpc": "2.0", "method": method, "params": params}
-        return json.dumps(said if number is None else said | {"id": number}).encode() + b"\n"
-
-    with subprocess.Popen(
-        [GITRAG, "mcp"],
-        cwd=own.path,
-        env=own.gitrag.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        assert server.stderr is not None
-
-        def ask(number: int, method: str, **params: Any) -> dict[str, Any]:
-            server.stdin.write(message(number, method, **params))
-            server.stdin.flush()
-            while (answer := json.loads(server.stdout.readline())).get("id") != number:
-                assert answer["jsonrpc"] == "2.0"
-            return answer
-
-        client = {"name": "test", "version": "1"}
-        hello = ask(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
-        assert hello["result"]["serverInfo"]["name"] == "gitrag"
-        server.stdin.write(message(None, "notifications/initialized"))
-        listed = ask(1, "tools/list")["result"]["tools"]
-        assert [tool["name"] for tool in listed] == TOOLS == list(CALLS)
-        for number, name in enumerate(TOOLS, start=2):
-            result = ask(number, "tools/call", name=name, arguments=CALLS[name])["result"]
-            assert not result.get("isError"), result
-            assert result["structuredContent"]
-        server.stdin.close()
-        assert server.stdout.read() == b""
-        assert server.wait() == 0
-        assert b"Traceback" not in server.stderr.read()
 
 
 def test_tools_are_described_for_agents(indexed: Project):
@@ -156,7 +28,7 @@ def test_tools_are_described_for_agents(indexed: Project):
         assert tool.input_schema["additionalProperties"] is False
         assert len((tool.description or "").split()) <= 40, tool.name
         assert tool.annotations is not None
-        assert tool.annotations.open_world_hint is False
+        assert tool.annotations.open_world_hint == (tool.name == "related")  # which syncs issues
     reads = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
     assert reads == set(TOOLS) - {"index_code", "reindex", "explore", "mark_core", "unmark_core"}
     replaces = {
@@ -286,13 +158,45 @@ def test_calls_are_told_and_drawn(own: Project):
 
     async def steps(client: Client) -> None:
         result = await client.call_tool(
-            "call_graph", {"target": "retry_with_backoff", "direction": "callers"}
+            "call_graph", {"target": "retry_with_backoff", "direction": "callers", "draw": True}
         )
         [found] = data_of(result)["calls"]
         assert (found["caller"], found["caller_path"], found["line"]) == ("job", "jobs.py", 5)
         assert "- jobs.py:5 job -> retry_with_backoff client.py:4\n\n```mermaid\ngraph TD" in text_of(result)
+        plain = await client.call_tool("call_graph", {"target": "retry_with_backoff"})
+        assert "mermaid" not in text_of(plain)
+        assert data_of(plain)["mermaid"] is None
         searched = data_of(await client.call_tool("search", {"query": "retry with backoff", "graph": True}))
         assert "graph TD" in searched["call_graphs"][0]["mermaid"]
+
+    use(own, steps)
+
+
+def test_of_many_calls_the_nearest_are_given(own: Project):
+    jobs = "".join(f"def job_{i}():\n    base()\n\n\ndef run_{i}():\n    job_{i}()\n\n\n" for i in range(50))
+    own.git.write({"jobs.py": "def base():\n    return 1\n\n\n" + jobs})
+
+    async def steps(client: Client) -> None:
+        asked = {"target": "base", "direction": "callers", "depth": 2}
+        result = await client.call_tool("call_graph", asked)
+        found = data_of(result)
+        assert ({each["callee"] for each in found["calls"]}, len(found["calls"])) == ({"base"}, 40)
+        assert found["left_out"] == 60
+        assert "60 more calls are left out: name one definition, or raise limit." in text_of(result)
+        whole = data_of(await client.call_tool("call_graph", {**asked, "limit": 100}))
+        assert (len(whole["calls"]), whole["left_out"]) == (100, 0)
+
+    use(own, steps)
+
+
+def test_what_is_nearest_is_told_where_nothing_covers_a_text(own: Project):
+    async def steps(client: Client) -> None:
+        asked = {"text": "waiting longer", "mode": "duplicates", "threshold": 0.99}
+        result = await client.call_tool("related", asked)
+        found = data_of(result)
+        assert found["duplicates"] == []
+        assert found["nearest"][0]["name"] == "retry_with_backoff"
+        assert text_of(result).startswith("Nothing covers it: no cosine of 0.99 or more. Nearest:\n- **")
 
     use(own, steps)
 
@@ -395,22 +299,6 @@ def test_long_work_tells_how_far_it_is_and_can_be_stopped(own: Project):
     use(own, steps)
 
 
-def test_calls_at_once_are_all_answered(own: Project):
-    async def steps(client: Client) -> None:
-        answers: list[CallToolResult] = []
-
-        async def ask(number: int) -> None:
-            name = TOOLS[number % 3]
-            answers.append(await client.call_tool(name, CALLS[name]))
-
-        async with anyio.create_task_group() as group:
-            for number in range(12):
-                group.start_soon(ask, number)
-        assert [answer.is_error for answer in answers] == [False] * 12
-
-    use(own, steps)
-
-
 def test_reading_tools_change_nothing_of_the_users(own: Project):
     def files() -> dict[str, bytes | str]:
         return {name: what for name, what in everything_in(own.path).items() if not name.startswith(".git")}
@@ -425,100 +313,3 @@ def test_reading_tools_change_nothing_of_the_users(own: Project):
     use(own, steps)
     assert files() == before
     assert not (Path(own.gitrag.environment["HOME"]) / ".gitrag").exists()
-
-
-def test_outside_a_repository_it_says_so_and_goes(tmp_path: Path, environment: dict[str, str]):
-    done = subprocess.run(
-        [GITRAG, "mcp"], cwd=tmp_path, env=environment, input=b"", capture_output=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (78, b"")
-
-
-# HTTP
-
-
-@pytest.fixture
-def address(own: Project) -> Iterator[str]:
-    """A server over HTTP on a free port."""
-    with subprocess.Popen(
-        [GITRAG, "mcp", "--http", "127.0.0.1:0"],
-        cwd=own.path,
-        env=own.gitrag.environment,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stderr is not None
-        yield server.stderr.readline().split()[-1]
-        server.terminate()
-        server.wait()
-
-
-def test_it_answers_over_http(address: str):
-    async def run() -> None:
-        async with Client(address) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
-            for name, arguments in CALLS.items():
-                data_of(await client.call_tool(name, arguments))
-
-    anyio.run(run)
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Host": "evil.example:80"}, 421),
-        ({"Host": "127.0.0.1:1"}, 421),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "http://localhost:1"}, 403),
-        ({"Origin": "null"}, 403),
-    ],
-)
-def test_other_hosts_and_origins_are_refused(address: str, headers: dict[str, str], status: int):
-    said = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    accepted = {"Accept": "application/json, text/event-stream"}
-    answer = httpx2.post(address, json=said, headers={**accepted, **headers})
-    assert answer.status_code == status
-
-
-@pytest.mark.parametrize(
-    "place", ["0.0.0.0:0", "example.com:80", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ":80"]
-)
-def test_it_is_served_to_this_machine_only(indexed: Project, place: str):
-    done = indexed.gitrag("mcp", "--http", place)
-    assert (done.status, done.out) == (2, "")
-    assert "it must be 127.0.0.1:PORT" in done.err
-
-
-# a client that is not ours
-
-
-def inspector() -> list[str] | None:
-    """The MCP inspector's command line, where it is installed."""
-    installed = os.environ.get("GITRAG_TEST_MCP_INSPECTOR") or shutil.which("mcp-inspector")
-    return [installed, "--cli"] if installed else None
-
-
-@pytest.mark.skipif(inspector() is None, reason="the MCP inspector is not installed")
-def test_the_inspector_can_use_it(own: Project):
-    command = inspector()
-    assert command is not None
-
-    def ask(*args: str) -> dict[str, Any]:
-        done = subprocess.run(
-            [*command, str(GITRAG), "-C", str(own.path), "mcp", *args],
-            env={**own.gitrag.environment, "PATH": os.environ["PATH"]},
-            capture_output=True,
-            check=True,
-            text=True,
-        )
-        return json.loads(done.stdout)
-
-    assert [tool["name"] for tool in ask("--method", "tools/list")["tools"]] == TOOLS
-    found = ask(
-        *("--method", "tools/call", "--tool-name", "search_code"),
-        *("--tool-arg", "query=call again after a failure"),
-    )
-    assert found["structuredContent"]["results"][0]["path"] == "client.py"
-    lists = ask("--method", "resources/list")
-    assert {each["uri"] for each in lists["resources"]} == {"gitrag://core", "gitrag://adrs"}

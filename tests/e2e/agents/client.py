@@ -1,0 +1,68 @@
+"""The SDK's client of the installed `gitrag mcp`, and what it can ask."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp_types import CallToolResult
+
+from tests.e2e.conftest import GITRAG, Project
+
+CALLS: dict[str, dict[str, Any]] = {
+    "search_code": {"query": "call again after a failure"},
+    "search": {"query": "retry with backoff"},
+    "get": {"what": "client.py:4-5"},
+    "call_graph": {"target": "retry_with_backoff"},
+    "index_code": {},
+    "reindex": {"files": ["client.py"]},
+    "status": {},
+    "continuity_status": {},
+    "prime": {},
+    "check": {"target": "client.py"},
+    "related": {"text": "retry with backoff"},
+    "explore": {"title": "Retries", "goals": "fewer failures"},
+    "memory_search": {"query": "failures"},
+    "mark_core": {"path": "client.py", "summary": "Calls others."},
+    "list_core": {},
+    "unmark_core": {"path": "client.py"},
+}
+"""Every tool, in the order clients list them, with arguments that suit the repository of ``own``."""
+
+TOOLS = list(CALLS)
+
+
+@asynccontextmanager
+async def over_stdio(project: Project) -> AsyncIterator[Client]:
+    """Connect to a server in a repository, over standard streams."""
+    server = StdioServerParameters(
+        command=str(GITRAG), args=["mcp"], cwd=str(project.path), env=dict(project.gitrag.environment)
+    )
+    async with Client(server) as client:
+        yield client
+
+
+def use(project: Project, steps: Callable[[Client], Any]) -> Any:
+    """Connect, and do something with the client."""
+
+    async def run() -> Any:
+        async with over_stdio(project) as client:
+            return await steps(client)
+
+    return anyio.run(run)
+
+
+def text_of(result: CallToolResult) -> str:
+    [content] = result.content
+    assert content.type == "text"
+    assert "Traceback" not in content.text
+    return content.text
+
+
+def data_of(result: CallToolResult) -> dict[str, Any]:
+    assert not result.is_error, text_of(result)
+    assert result.structured_content is not None
+    return result.structured_content
