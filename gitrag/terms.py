@@ -164,6 +164,11 @@ def parts_of(text: str) -> list[str]:
     return list(dict.fromkeys(term for word in _WORD.findall(text) for term in stems_of(word)))
 
 
+def bare_parts(text: str) -> list[str]:
+    """List the parts of a text's words as they come, not stemmed: ``aWebSocket`` → ``a web socket``."""
+    return [part.casefold() for word in _WORD.findall(text) for part in _PART.findall(word)]
+
+
 def stems_of(word: str) -> tuple[str, ...]:
     """Split one raw word into its parts' stems, without the whole identifier."""
     found = split(word)

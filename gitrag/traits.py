@@ -66,7 +66,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
         Trait.DOCUMENT,
         re.compile(
             r"(^|/)(docs?|documentation|www|website|site|man|guides?|_artifacts)/"
-            r"|(^|/)(changelog|changes|history|news|release.?notes|readme|contributing)"
+            r"|(^|/)(changelog|changes|history|news|release.?notes|readme|contributing|skill|agents|claude|gemini)"
             r"([_-][^/.]*|([._-][^/]*)?\.(mdx?|markdown|rst|rdoc|adoc|asciidoc|org|pod|textile|txt|html?))?$",
             re.IGNORECASE,
         ),

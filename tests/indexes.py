@@ -102,8 +102,8 @@ def logical(app: App) -> Logical:
         paths = db.execute(
             """
             WITH words AS (
-                SELECT path_id, list((term, in_name) ORDER BY term, in_name) AS terms
-                FROM path_postings GROUP BY path_id
+                SELECT path_id, list(term ORDER BY term) AS terms
+                FROM name_postings GROUP BY path_id
             )
             SELECT path, hex(key), traits, top, name_terms, terms, contents.chunks, contents.length
             FROM scope JOIN contents USING (content_id) JOIN paths USING (path_id)

@@ -124,5 +124,4 @@ def _path(path: str, text: str, draft: NDArray[np.int8]) -> PathRecord:
         traits=traits(path),
         top=terms.hashed(path.partition("/")[0] if folder else ""),
         name_terms=tuple(map(terms.hashed, parts_of(name))),
-        folder_terms=tuple(map(terms.hashed, parts_of(folder))),
     )

@@ -19,7 +19,7 @@ from gitrag.model import Chunk
 from gitrag.search import ranking
 from gitrag.search.evidence import gather
 from gitrag.search.question import Question
-from gitrag.store.candidates import PATH_WEIGHT, Files, Near, PathWords, Postings
+from gitrag.store.candidates import PATH_WEIGHT, Files, NameWords, Near, Postings
 from gitrag.store.observations import Observation
 from gitrag.terms import IN_NAME
 from gitrag.traits import Trait
@@ -190,7 +190,7 @@ def _near(
     return Near(order.astype(np.int32), owner[order], cosine[order].astype(np.float32))
 
 
-def _title_words(question: Question, observations: Sequence[Observation]) -> PathWords:
+def _title_words(question: Question, observations: Sequence[Observation]) -> NameWords:
     import numpy as np
 
     rows = [
@@ -199,7 +199,7 @@ def _title_words(question: Question, observations: Sequence[Observation]) -> Pat
         for place in _places(question, set(terms.parts_of(each.title)))
     ]
     columns = np.array(rows, np.int32).reshape(-1, 2)
-    return PathWords(columns[:, 0], columns[:, 1], np.ones(len(rows), bool))
+    return NameWords(columns[:, 0], columns[:, 1])
 
 
 def _places(question: Question, words: set[str]) -> list[int]:

@@ -203,7 +203,9 @@ def collect(
         candidates.postings(db, scope, question.hashes, memo),
         near,
         candidates.definitions(db, scope, question.names),
-        candidates.path_words(db, scope, question.hashes, memo),
+        candidates.name_words(
+            db, scope, (*question.hashes, *(short for short, _places in question.shorts)), memo
+        ),
     )
 
 

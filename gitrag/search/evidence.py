@@ -7,11 +7,12 @@ Pure NumPy over what `gitrag/store/candidates.py` reads. A feature is worth what
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.question import Question
-from gitrag.store.candidates import Definition, Files, Near, PathWords, Postings
+from gitrag.store.candidates import Definition, Files, NameWords, Near, Postings, runs
 from gitrag.traits import Trait
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def gather(
     postings: Postings,
     near: Near,
     definitions: list[Definition],
-    path_words: PathWords,
+    name_words: NameWords,
 ) -> Evidence:
     """Turn the rows that bear on a question into evidence.
 
@@ -79,8 +80,9 @@ def gather(
       its words have
     - meaning: ``cosine``, the mean of its five best chunks'; ``cosine_sum``, a soft sum over all of them;
       ``cosine_best``, how many of the 50 best chunks are its own (log)
-    - names: shares of the question's words ``in_file_name``, ``in_path`` and ``in_names`` of its definitions;
-      ``of_file_name``, the share of its name's words that the question has; ``is_file_name``, both at once;
+    - names: shares of the question's words ``in_file_name``, whole or short (``Question.shorts``), and
+      ``in_names`` of its definitions; ``of_file_name``, the share of its name's words that the question has;
+      ``is_file_name``, both at once;
       ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
     - nature: what it is, how large, how much code its first directory holds (``top_share``, of a tenth of the
       one that holds most: beyond, more says nothing)
@@ -109,11 +111,10 @@ def gather(
     # names
     part = np.array(question.is_part, dtype=bool)
     share = np.where(part, idf, 0.0) / max(float(idf[part].sum()), 1e-9)
-    name, folders = (_matrix(path_words, wanted, f, len(share)) for wanted in (True, False))
+    name, named = _file_names(name_words, question, f)
     features["in_file_name"] = name @ share
-    features["of_file_name"] = (name * part).sum(axis=1) / np.maximum(files.name_terms, 1)
+    features["of_file_name"] = named / np.maximum(files.name_terms, 1)
     features["is_file_name"] = features["in_file_name"] * features["of_file_name"]
-    features["in_path"] = np.maximum(name, folders) @ share
     features["in_names"] = in_name @ share
     defined = np.zeros(f)
     for row in definitions:
@@ -180,13 +181,20 @@ def _by_file(postings: Postings, files: int, terms: int) -> tuple[NDArray[Any], 
     return frequency, in_name.reshape(files, terms)
 
 
-def _matrix(words: PathWords, in_name: bool, files: int, terms: int) -> NDArray[np.bool_]:
+def _file_names(
+    words: NameWords, question: Question, files: int
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Tell which of the question's words each file's name has, (files, terms), and in how many of its own."""
     import numpy as np
 
-    found = np.zeros((files, terms), dtype=bool)
-    wanted = words.in_name == in_name
-    found[words.file[wanted], words.term[wanted]] = True
-    return found
+    stands_for = [*((place,) for place in range(len(question.words))), *(own for _, own in question.shorts)]
+    sizes = np.array(list(map(len, stands_for)), dtype=np.int64)
+    size = sizes[words.term]
+    meant = np.array(list(chain.from_iterable(stands_for)), dtype=np.int64)
+    found = np.zeros((files, len(question.words)), dtype=bool)
+    found[np.repeat(words.file, size), meant[runs((np.cumsum(sizes) - sizes)[words.term], size)]] = True
+    counts = np.array([*question.is_part, *(True for _ in question.shorts)], dtype=bool)
+    return found, np.bincount(words.file[counts[words.term]], minlength=files)
 
 
 def _mean_of_best(

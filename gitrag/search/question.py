@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitrag import terms
@@ -40,6 +41,7 @@ class Question:
         words: Its distinct terms that count: stems, and whole identifiers.
         hashes: Their hashes, in the same order.
         is_part: For each whether it is a stem, not a whole identifier of several.
+        shorts: What a file's name may shorten them to: the hash of its stem, and which of them it stands for.
         names: Words that may name a definition.
         is_name: Whether it is a single word.
         asks_for: Kinds of file that it asks for.
@@ -49,9 +51,43 @@ class Question:
     words: tuple[str, ...]
     hashes: tuple[int, ...]
     is_part: tuple[bool, ...]
+    shorts: tuple[tuple[int, tuple[int, ...]], ...]
     names: tuple[str, ...]
     is_name: bool
     asks_for: Trait
+
+
+_SHORTEST = 3
+_MOST_INITIALS = 4
+
+
+def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Shorten words as names of files do: ``auth`` for authentication, ``ws`` for a web socket.
+
+    Beginnings of three letters and more, and the initials of two to four words in a row. In cross-validation
+    (`scripts/fit_ranker.py`) source 0.907 to 0.913, whole 0.899 to 0.904.
+
+    Args:
+        text: The question.
+        places: Where its stems are among the words that count.
+    """
+    found: dict[str, set[int]] = {}
+    words = terms.bare_parts(text)[:MOST_TERMS]
+    at = [places.get(stem(word)) for word in words]
+    for word, place in zip(words, at, strict=True):
+        if place is not None and word.isalpha():
+            for length in range(_SHORTEST, min(len(word), terms.LONGEST_SPLIT)):
+                found.setdefault(stem(word[:length]), set()).add(place)
+    for count in range(2, _MOST_INITIALS + 1):
+        for start in range(len(words) - count + 1):
+            run = slice(start, start + count)
+            stands_for = {place for place in at[run] if place is not None}
+            found.setdefault("".join(word[0] for word in words[run]), set()).update(stands_for)
+    return tuple(
+        (terms.hashed(short), tuple(sorted(stands_for)))
+        for short, stands_for in found.items()
+        if stands_for and short not in places
+    )
 
 
 def read(text: str) -> Question:
@@ -71,6 +107,7 @@ def read(text: str) -> Question:
         words=tuple(words),
         hashes=tuple(terms.hashed(word) for word in words),
         is_part=tuple(word in parts for word in words),
+        shorts=_shorts(text, {word: place for place, word in enumerate(words) if word in parts}),
         names=tuple(names),
         is_name=alone,
         asks_for=asked_for(frozenset(re.findall(r"[a-z]+", text.lower())))

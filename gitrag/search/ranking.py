@@ -28,7 +28,6 @@ WEIGHTS: Mapping[str, float] = {
     "in_file_name": -8.472,
     "of_file_name": 1.275,
     "is_file_name": 8.102,
-    "in_path": 1.596,
     "in_names": 0.378,
     "defines": 1.568,
     "test": -2.871,

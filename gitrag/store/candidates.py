@@ -55,7 +55,7 @@ class Filters:
 
 
 NO_FILTERS = Filters()
-POSTINGS = frozenset({"postings", "path_postings"})
+POSTINGS = frozenset({"postings", "name_postings"})
 """Tables of what has a term."""
 NO_OVERLAY = Overlay()
 
@@ -162,12 +162,11 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class PathWords:
-    """Where a question's terms are in paths: columns of equal length, one row a term, path and part of it."""
+class NameWords:
+    """Where a question's terms are in files' names: columns of equal length, one row a term and file."""
 
     term: NDArray[np.int32]
     file: NDArray[np.int32]
-    in_name: NDArray[np.bool_]
 
 
 def open_scope(
@@ -267,10 +266,10 @@ def _matches(keys: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp]
     ends = np.cumsum(np.bincount(keys, minlength=1 + wanted.max(initial=0)))
     first = ends[wanted - 1] * (wanted > 0)
     found = ends[wanted] - first
-    return np.repeat(np.arange(len(wanted)), found), _runs(first, found)
+    return np.repeat(np.arange(len(wanted)), found), runs(first, found)
 
 
-def _runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
+def runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
     """Give the places of runs that begin at some places, one run after the other."""
     import numpy as np
 
@@ -316,7 +315,7 @@ def _with_terms(
     every = memo.get(table, lambda: read_postings(db, table))
     first = np.searchsorted(every["term"], wanted, "left")
     found = np.searchsorted(every["term"], wanted, "right") - first
-    rows = _runs(first, found)
+    rows = runs(first, found)
     return {name: column[rows] for name, column in every.items()} | {"place": np.repeat(places, found)}
 
 
@@ -411,13 +410,13 @@ def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> l
     return [Definition(chunk_id, file, exact) for file, chunk_id, exact in rows]
 
 
-def path_words(
+def name_words(
     db: DuckDBPyConnection, scope: Scope, terms: Sequence[int], memo: Memo | None = None
-) -> PathWords:
-    """Find the scope's paths that have a question's terms."""
-    found = _with_terms(db, "path_postings", terms, memo or Memo())
+) -> NameWords:
+    """Find the scope's files whose names have one of some terms."""
+    found = _with_terms(db, "name_postings", terms, memo or Memo())
     row, file = _matches(scope.files.path_id, found["path_id"])
-    return PathWords(found["place"][row], file.astype("int32"), found["in_name"][row])
+    return NameWords(found["place"][row], file.astype("int32"))
 
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:

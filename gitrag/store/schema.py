@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 384
 
-TABLES_VERSION = 2  # raise when a table changes that no release has written: such an index is built again
+TABLES_VERSION = 3  # raise when a table changes that no release has written: such an index is built again
 
 
 class ForeignDatabaseError(Exception):
@@ -64,7 +64,7 @@ def _create(db: DuckDBPyConnection) -> None:
             path_id INTEGER, path BLOB, text_id INTEGER, traits UTINYINT, top UBIGINT,
             name_terms UTINYINT, left_at TIMESTAMPTZ
         );
-        CREATE TABLE path_postings (term UBIGINT, path_id INTEGER, in_name BOOLEAN);
+        CREATE TABLE name_postings (term UBIGINT, path_id INTEGER);
 
         -- A view is a tree as its rules let it be seen; content_id 0: left out, for the reason in skip.
         -- collection: of the path, without the repository's slug (gitrag.corpus.layout).

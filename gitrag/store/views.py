@@ -43,8 +43,7 @@ class PathRecord:
         draft: Their draft vector, int8 (384,).
         traits: What kind of file it names (``gitrag.traits``).
         top: Hash of its first directory.
-        name_terms: Hashed stems of the file's name, without its suffix.
-        folder_terms: Hashed stems of its directories.
+        name_terms: Hashed stems of the name that the file goes by.
     """
 
     path: str
@@ -53,7 +52,6 @@ class PathRecord:
     traits: int
     top: int
     name_terms: tuple[int, ...]
-    folder_terms: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,16 +380,10 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:
         integers(min(len(record.name_terms), 255) for record in records),
     ]
     run(db, columns, "INSERT INTO paths SELECT *, now() FROM columns ORDER BY column0")
-    postings = [
-        (term, first + i, in_name)
-        for i, record in enumerate(records)
-        for in_name, found in enumerate((record.folder_terms, record.name_terms))
-        for term in found
-    ]
+    postings = [(term, first + i) for i, record in enumerate(records) for term in record.name_terms]
     if postings:
         columns = [
-            hashes([term for term, _, _ in postings]),
-            integers(path_id for _, path_id, _ in postings),
-            integers(in_name for *_, in_name in postings),
+            hashes([term for term, _ in postings]),
+            integers(path_id for _, path_id in postings),
         ]
-        run(db, columns, "INSERT INTO path_postings SELECT * FROM columns ORDER BY column0, column1, column2")
+        run(db, columns, "INSERT INTO name_postings SELECT * FROM columns ORDER BY column0, column1")

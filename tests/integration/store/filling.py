@@ -63,7 +63,7 @@ def record(content_id: int, *chunks: tuple[str, str, list[int]]) -> ContentRecor
 
 
 def path_record(path: str) -> PathRecord:
-    """A path whose directory's letters are its folder terms, and whose name's its name terms."""
+    """A path whose name's letters are its terms."""
     folder, _, name = path.rpartition("/")
     return PathRecord(
         path,
@@ -72,7 +72,6 @@ def path_record(path: str) -> PathRecord:
         int(traits(path)),
         len(folder),
         tuple(map(ord, name.partition(".")[0])),
-        tuple(map(ord, folder)),
     )
 
 

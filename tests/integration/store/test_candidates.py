@@ -96,7 +96,7 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
         assert len(candidates.nearest(db, classes, encoded[1], 10).chunk_id) == 0
 
 
-def test_words_of_paths_are_found_in_the_scope_alone(tmp_path: Path):
+def test_words_of_names_are_found_in_the_scope_alone(tmp_path: Path):
     """Each letter is a word here."""
     store = open_store(tmp_path)
     fill(
@@ -105,22 +105,17 @@ def test_words_of_paths_are_found_in_the_scope_alone(tmp_path: Path):
         {BLOB: [("send", "one", [1])], OTHER: [("close", "three", [4])]},
     )
 
-    def found(db: Connection, scope: Scope, letters: str) -> list[tuple[str, str, bool]]:
-        words = candidates.path_words(db, scope, [ord(letter) for letter in letters])
+    def found(db: Connection, scope: Scope, letters: str) -> list[tuple[str, str]]:
+        words = candidates.name_words(db, scope, [ord(letter) for letter in letters])
         paths = paths_of(db, scope)
-        rows = zip(words.term.tolist(), words.file.tolist(), words.in_name.tolist(), strict=True)
-        return sorted((letters[term], paths[file], in_name) for term, file, in_name in rows)
+        rows = zip(words.term.tolist(), words.file.tolist(), strict=True)
+        return sorted((letters[term], paths[file]) for term, file in rows)
 
     with store.read() as db:
-        assert found(db, open_scope(db), "xa") == [("a", "a/b.py", False), ("a", "b/a.py", True)]
+        assert found(db, open_scope(db), "xa") == [("a", "b/a.py")]
         every = dict(candidates.all_paths(db))
         some = [path_id for path_id, path in every.items() if path.startswith("b/")]
-        assert found(db, open_scope(db, paths=some), "ab") == [
-            ("a", "b/a.py", True),
-            ("b", "b/a.py", False),
-            ("b", "b/b.py", False),
-            ("b", "b/b.py", True),
-        ]
+        assert found(db, open_scope(db, paths=some), "ab") == [("a", "b/a.py"), ("b", "b/b.py")]
 
 
 def test_a_definition_is_found_by_any_of_its_names(tmp_path: Path):

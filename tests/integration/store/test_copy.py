@@ -28,7 +28,7 @@ def answer(store: Store, filters: Filters = candidates.NO_FILTERS) -> list[list[
         scope = open_scope(db, filters=filters, memo=store.memo)
         words = candidates.postings(db, scope, [9, 2, 4], store.memo)
         near = candidates.nearest(db, scope, draft("two"), 10, store.memo)
-        paths = candidates.path_words(db, scope, [ord("a"), ord("s")], store.memo)
+        paths = candidates.name_words(db, scope, [ord("a"), ord("s")], store.memo)
         names = candidates.read_paths(db, scope.files.path_id.tolist(), store.memo)
         rows = [
             sorted(zip(*(getattr(part, name).tolist() for name in part.__slots__), strict=True))

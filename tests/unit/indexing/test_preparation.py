@@ -135,7 +135,6 @@ def test_a_path_is_known_by_its_words():
     [record] = prepare_paths(["src/httpClient/retry_all.py"])
     assert record.path == "src/httpClient/retry_all.py"
     assert record.text_key.hex() == text_key(path_text("src/httpClient/retry_all.py"))
-    assert set(record.folder_terms) == hashes("src", "http", "client")
     assert set(record.name_terms) == hashes("retri", "all")
     assert record.top == terms.hashed("src")
     expected = shrink(Drafter.load().draft([path_text(record.path)]))[0]
@@ -143,26 +142,25 @@ def test_a_path_is_known_by_its_words():
 
 
 @pytest.mark.parametrize(
-    ("path", "name", "folders", "top"),
+    ("path", "name", "top"),
     [
-        ("Makefile", ["makefil"], [], ""),
-        (".gitignore", ["gitignor"], [], ""),
-        ("a.b/c.d.py", ["c", "d"], ["a", "b"], "a.b"),
-        ("tests/x/tests.py", ["test"], ["test", "x"], "tests"),
-        ("\udce9/\udcff.py", [], [], "\udce9"),
-        ("-/_.py", [], [], "-"),
-        ("lib/http_client/index.ts", ["http", "client"], ["lib", "http", "client"], "lib"),
-        ("src/flask/__init__.py", ["flask"], ["src", "flask"], "src"),
-        ("axum/src/extract/mod.rs", ["extract"], ["axum", "src", "extract"], "axum"),
-        ("lua/lazy/init.lua", ["lazi"], ["lua", "lazi"], "lua"),
-        ("index.js", ["index"], [], ""),
-        ("db/init.sql", ["init"], ["db"], "db"),
+        ("Makefile", ["makefil"], ""),
+        (".gitignore", ["gitignor"], ""),
+        ("a.b/c.d.py", ["c", "d"], "a.b"),
+        ("tests/x/tests.py", ["test"], "tests"),
+        ("\udce9/\udcff.py", [], "\udce9"),
+        ("-/_.py", [], "-"),
+        ("lib/http_client/index.ts", ["http", "client"], "lib"),
+        ("src/flask/__init__.py", ["flask"], "src"),
+        ("axum/src/extract/mod.rs", ["extract"], "axum"),
+        ("lua/lazy/init.lua", ["lazi"], "lua"),
+        ("index.js", ["index"], ""),
+        ("db/init.sql", ["init"], "db"),
     ],
 )
-def test_any_path_has_a_record(path: str, name: list[str], folders: list[str], top: str):
+def test_any_path_has_a_record(path: str, name: list[str], top: str):
     [record] = prepare_paths([path])
     assert set(record.name_terms) == hashes(*name)
-    assert set(record.folder_terms) == hashes(*folders)
     assert record.top == terms.hashed(top)
 
 

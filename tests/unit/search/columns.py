@@ -8,7 +8,7 @@ import numpy as np
 
 from gitrag.search.evidence import Evidence, gather
 from gitrag.search.question import read
-from gitrag.store.candidates import Definition, Files, Near, PathWords, Postings
+from gitrag.store.candidates import Definition, Files, NameWords, Near, Postings
 from gitrag.terms import hashed
 from gitrag.traits import traits
 
@@ -45,12 +45,10 @@ def make_near(*rows: tuple[int, int, float]) -> Near:
     )
 
 
-def make_path_words(*rows: tuple[int, int, bool]) -> PathWords:
-    """Words of paths given as (term, file, whether in its name)."""
-    term, file, in_name = zip(*rows, strict=True) if rows else [()] * 3
-    return PathWords(
-        np.array(term, dtype=np.int32), np.array(file, dtype=np.int32), np.array(in_name, dtype=bool)
-    )
+def make_name_words(*rows: tuple[int, int]) -> NameWords:
+    """Words of files' names given as (term, file)."""
+    term, file = zip(*rows, strict=True) if rows else [()] * 2
+    return NameWords(np.array(term, dtype=np.int32), np.array(file, dtype=np.int32))
 
 
 def evidence_of(
@@ -60,7 +58,7 @@ def evidence_of(
     postings: Sequence[tuple[int, int, int, int, bool, int]] = (),
     near: Sequence[tuple[int, int, float]] = (),
     definitions: Sequence[Definition] = (),
-    path_words: Sequence[tuple[int, int, bool]] = (),
+    name_words: Sequence[tuple[int, int]] = (),
 ) -> Evidence:
     """Gather evidence from rows."""
     return gather(
@@ -69,5 +67,5 @@ def evidence_of(
         make_postings(*postings),
         make_near(*near),
         list(definitions),
-        make_path_words(*path_words),
+        make_name_words(*name_words),
     )

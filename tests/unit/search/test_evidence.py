@@ -7,7 +7,9 @@ from math import exp, log, log1p
 import numpy as np
 import pytest
 
+from gitrag import terms
 from gitrag.search.evidence import Evidence
+from gitrag.search.question import read
 from gitrag.store.candidates import Definition
 from tests.unit.search.columns import evidence_of, make_files
 
@@ -105,15 +107,21 @@ def test_fifty_chunks_are_the_best():
 # names
 
 
-def test_the_words_of_a_name_and_of_a_path():
-    """`open` is in the name of the first file and in a folder of the second."""
-    found = evidence_of(TWO, path_words=[(0, 0, True), (0, 1, False)])
+def test_the_words_of_a_files_name():
+    found = evidence_of(TWO, name_words=[(0, 0)])
     assert feature(found, "in_file_name") == pytest.approx([0.5, 0])
     assert feature(found, "of_file_name") == pytest.approx([1, 0])
     assert feature(found, "is_file_name") == pytest.approx([0.5, 0])
-    assert feature(found, "in_path") == pytest.approx([0.5, 0.5])
-    whole = evidence_of(TWO, "door", path_words=[(0, 0, True)])
+    whole = evidence_of(TWO, "door", name_words=[(0, 0)])
     assert feature(whole, "is_file_name") == pytest.approx([1, 0])
+
+
+def test_a_short_form_in_a_files_name_stands_for_its_words():
+    """`od` are the initials of both words, and one word of the name."""
+    [place] = [2 + i for i, (short, _) in enumerate(read("open door").shorts) if short == terms.hashed("od")]
+    found = evidence_of(TWO, name_words=[(place, 0), (0, 1)])
+    assert feature(found, "in_file_name") == pytest.approx([1, 0.5])
+    assert feature(found, "of_file_name") == pytest.approx([1, 1])
 
 
 def test_words_of_definitions_names():
@@ -123,7 +131,7 @@ def test_words_of_definitions_names():
 
 def test_a_whole_identifier_is_not_a_part():
     """The words of `open_door` are `open_door`, `open` and `door`; a path has the last two at most."""
-    found = evidence_of(TWO, "open_door", path_words=[(1, 0, True), (2, 0, True)])
+    found = evidence_of(TWO, "open_door", name_words=[(1, 0), (2, 0)])
     assert feature(found, "in_file_name") == pytest.approx([1, 0])
 
 

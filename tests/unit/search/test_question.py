@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search.question import MOST_TERMS, read
+from gitrag.terms import hashed
 from gitrag.traits import Trait
 
 
@@ -21,6 +22,29 @@ def test_whole_identifiers_are_told_from_stems():
         "pars": True,
         "dat": True,
     }
+
+
+def shorts(text: str) -> dict[str, list[str]]:
+    """What some short forms stand for in a question."""
+    question = read(text)
+    known = {hashed(word): word for word in "auth authen ws sse ctx param door doors oa".split()}
+    return {
+        known[short]: [question.words[place] for place in places]
+        for short, places in question.shorts
+        if short in known
+    }
+
+
+def test_a_words_beginning_and_the_initials_of_several_are_short_forms():
+    assert shorts("authentication") == {"auth": ["authentic"], "authen": ["authentic"]}
+    assert shorts("WebSocket adapter") == {"ws": ["web", "socket"]}
+    assert shorts("how server-sent events are parsed") == {"sse": ["serv", "sent", "event"]}
+    assert shorts("open the doors") == {}  # `door` is the word itself, `oa` no run of its initials
+    assert shorts("of and") == {}
+
+
+def test_a_pasted_file_has_a_bounded_number_of_short_forms():
+    assert len(read(" ".join(f"{'ab' * 200}{i:03} word{i:03}x" for i in range(5000))).shorts) < 5000
 
 
 @pytest.mark.parametrize(
