@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
-    "bm25": 0.758,
-    "bm25_file": 2.139,
-    "coverage": 0.285,
-    "cosine": 3.186,
-    "cosine_sum": 3.655,
-    "cosine_best": 0.402,
-    "in_file_name": -8.472,
-    "of_file_name": 1.275,
-    "is_file_name": 8.102,
-    "in_names": 0.378,
-    "defines": 1.568,
-    "test": -2.871,
-    "example": -1.721,
-    "document": -2.070,
-    "support": -1.230,
-    "code": 1.720,
-    "prose": -2.035,
-    "top_share": 2.052,
-    "size": 0.140,
+    "bm25": 0.876,
+    "bm25_file": 1.953,
+    "coverage": 0.430,
+    "cosine": 2.298,
+    "cosine_sum": 3.392,
+    "cosine_best": 0.360,
+    "in_file_name": -6.818,
+    "of_file_name": 1.687,
+    "is_file_name": 8.187,
+    "in_names": 0.565,
+    "defines": 1.525,
+    "test": -2.799,
+    "example": -1.626,
+    "document": -2.397,
+    "support": -1.224,
+    "code": 1.462,
+    "prose": -1.507,
+    "top_share": 2.075,
+    "size": 0.184,
     "defines_it": 5.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.904 on source folders and 0.897 on whole repositories, each
+"""What a unit of each feature is worth: NDCG@10 0.913 on source folders and 0.904 on whole repositories, each
 scored by weights fitted on other repositories (436 questions, 22 repositories, 17 languages).
 
 A file whose name has some of the question's words among others is less likely the one than another file with
