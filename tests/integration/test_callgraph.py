@@ -95,6 +95,19 @@ def test_what_is_asked_about_in_other_languages_is_named(project):
     assert answer.skipped == ("tool.zig", "bin/tool")
 
 
+def test_a_module_scopes_the_graph(make_repository):
+    """§2.2: calls within the module, not those of the others."""
+    source = "def keep():\n    store()\n\ndef store():\n    pass\n"
+    files = {f"services/{name}/{name}.py": source for name in ("api", "web")}
+    files |= {f"services/{name}/pyproject.toml": "" for name in ("api", "web")}
+    files["pyproject.toml"] = '[tool.uv.workspace]\nmembers = ["services/*"]\n'
+    app = open_app(make_repository(files))
+    app.update()
+    found = call_graph(app, GraphQuestion(), module="api")
+    assert {node.path for node in found.graph.nodes} == {"services/api/api.py"}
+    assert len(call_graph(app, GraphQuestion()).graph.edges) == 2
+
+
 def test_a_script_without_a_suffix_is_a_program_too(make_repository):
     """§2.7: its first line says what it is."""
     script = "#!/bin/sh\n# Rotates the signing keys.\nrotate_keys() {\n  mv key key.old\n}\nrotate_keys\n"
