@@ -107,6 +107,7 @@ class Answer:
         drafts: Texts of the view that have a draft vector, not yet the model's own.
         waiting: Contents that there was no time to index.
         model: Whether the model was there to read the question; else it was compared by its draft.
+        drafted: Whether there are draft vectors; else what has none of the model's is found by words alone.
     """
 
     query: str
@@ -116,6 +117,7 @@ class Answer:
     drafts: int
     waiting: int
     model: bool
+    drafted: bool = True
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -366,6 +368,7 @@ class App:
             UsageError: The question has no words.
             NotSetUpError: There is no index, or none of the collections asked for.
         """
+        from gitrag.embedding.draft import has_table
         from gitrag.search import sections
         from gitrag.search.engine import Scoped
         from gitrag.search.question import read
@@ -434,6 +437,7 @@ class App:
             drafts=drafts,
             waiting=refreshed.waiting,
             model=encoder is not None,
+            drafted=has_table(),
         )
 
     def _look(self, options: SearchOptions, *, with_issues: bool) -> Snapshot:
@@ -482,12 +486,14 @@ class App:
         last = self._last_state
         return last if last is not None and last[0] == view.view_id else (view.view_id, Overlay())
 
-    def _question_vector(self, text: str) -> tuple[Encoder | None, NDArray[np.float32]]:
-        """Embed a question with the model, or draft its vector where there is none."""
-        from gitrag.embedding.draft import drafter
+    def _question_vector(self, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
+        """Embed a question with the model, or draft its vector where there is none; None without either."""
+        from gitrag.embedding.draft import drafter, has_table
 
         encoder = self.encoder_if_ready()
-        return encoder, drafter().draft([text])[0] if encoder is None else encoder.encode_query(text)
+        if encoder is not None:
+            return encoder, encoder.encode_query(text)
+        return None, drafter().draft([text])[0] if has_table() else None
 
     def _refine(self, found: Sections, encoder: Encoder) -> int:
         """Give the shown chunks that have drafts their vectors, within the budget; count them."""

@@ -59,7 +59,7 @@ def call_graph(
     *,
     globs: Sequence[str] = (),
     module: str = "",
-    about: Sequence[str] = (),
+    about: Sequence[tuple[str, str]] = (),
     timeout_s: float = TIMEOUT_S,
     check: Callable[[], None] = lambda: None,
 ) -> GraphAnswer:
@@ -70,7 +70,7 @@ def call_graph(
         question: Which part.
         globs: Only paths like these, as in .gitignore; none means all.
         module: The only module of the workspace; empty for all.
-        about: Paths that the reader has before him; those whose calls are not known are named.
+        about: Path and language of what the reader has before him; what has no known calls is named.
         timeout_s: How long it may take.
         check: Called all the while; what it raises ends the work.
 
@@ -144,7 +144,7 @@ def graph_of(
         GraphQuestion(filter=pattern),
         globs=globs,
         module=module,
-        about=[hit.path for hit in code if is_graphed(hit)],
+        about=[(hit.path, hit.language) for hit in code if is_graphed(hit)],
         check=check,
     )
     return CallGraph(

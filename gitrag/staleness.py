@@ -41,6 +41,11 @@ def unembedded_line(chunks: int, texts_per_s: float) -> str | None:
     return f"{chunks} chunks unembedded — run `gitrag index embed` (≈{seconds}s on this machine)"
 
 
+def undrafted_line(chunks: int) -> str:
+    """Say that chunks have no vector at all, not even a draft, so that words alone find them (§3.4)."""
+    return f"{chunks} chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs"
+
+
 def failed_line(collection: str) -> str:
     """Say that a collection could not be refreshed after something was written to it (§3.5)."""
     return f"Index refresh failed for {collection} — run `gitrag index update` manually"

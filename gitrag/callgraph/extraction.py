@@ -52,11 +52,15 @@ def extract_all(jobs: Sequence[tuple[int, bytes, str]]) -> list[tuple[int, bytes
     return [(content_id, pack(extract(data, language))) for content_id, data, language in jobs]
 
 
-def unsupported(paths: Iterable[str]) -> Iterator[str]:
-    """Give those of the paths that are programs in a language whose calls are not known."""
+def unsupported(files: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Give the paths of those files that are programs in a language whose calls are not known.
+
+    Args:
+        files: Path and language; an empty one goes by the path.
+    """
     from gitrag.chunking.languages import is_code, language_of
 
-    for path in dict.fromkeys(paths):
-        language = language_of(path) or ""
+    for path, known in dict.fromkeys(files):
+        language = known or language_of(path) or ""
         if is_code(language) and language not in LANGUAGES:
             yield path

@@ -86,7 +86,7 @@ def graph(
         app,
         GraphQuestion(target=target, filter=expression, direction=direction, depth=depth),
         globs=globs,
-        about=[target] if target else [],
+        about=[(target, "")] if target else [],
     )
     for path in answer.skipped:
         terminal.note(SKIPPED.format(path=sanitise_line(path)))

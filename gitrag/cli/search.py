@@ -15,6 +15,7 @@ from gitrag.cli.terminal import Terminal, sanitise_json, sanitise_line
 from gitrag.cli.words import count
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
 from gitrag.model import Kind
+from gitrag.staleness import undrafted_line
 
 if TYPE_CHECKING:
     from gitrag.app import Answer
@@ -204,8 +205,10 @@ def _styler(terminal: Terminal) -> Style:
 def _notes(answer: Answer, terminal: Terminal) -> None:
     if answer.waiting:
         terminal.note(f"{count(answer.waiting, 'file')} not in this answer: being indexed in the background.")
-    if answer.drafts:
+    if answer.drafts and not answer.drafted:
+        terminal.note(undrafted_line(answer.drafts))
+    elif answer.drafts:
         drafts = count(answer.drafts, "chunk")
         terminal.note(f"{drafts} on draft vectors — `gitrag index embed` refines them")
-    if not answer.model:
+    if not answer.model and answer.drafted:
         terminal.note("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")

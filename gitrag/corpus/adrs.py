@@ -51,7 +51,8 @@ _PREFIX = re.compile(
 )
 _STATUS_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}(.+)", re.IGNORECASE)
 _STATUS_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\W*status\W*$", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z][A-Za-z-]*")
+_WORD = re.compile(r"(?:(?:in|on|under|not|to be)\s+)?[A-Za-z][A-Za-z-]*", re.IGNORECASE)
+"""A status: ``accepted``, but also ``on hold``, ``under review``."""
 
 _FIELDS = {
     "supersedes": "supersedes",

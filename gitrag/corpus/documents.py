@@ -65,7 +65,7 @@ class Document:
         path: Where it is.
         id: What others call it, ``ADR-0007``.
         title: Its title, without the id.
-        status: One word in lower case; empty where it says none.
+        status: In lower case, without what follows: ``accepted``, ``on hold``; empty where it says none.
         edges: What it says of others.
     """
 

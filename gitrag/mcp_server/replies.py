@@ -11,6 +11,7 @@ from gitrag.cascade import Cascade, Snippet
 from gitrag.graphs import GraphAnswer
 from gitrag.memory.core_files import CoreFile
 from gitrag.ranges import Range
+from gitrag.staleness import undrafted_line
 from gitrag.store.observations import Observation
 
 _SURE = 0.9
@@ -189,7 +190,9 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     if answer is None:
         return Freshness(commit, uncommitted_included=True, notes=list(notes))
     said = list(notes)
-    if not answer.model:
+    if answer.drafts and not answer.drafted:
+        said.append(undrafted_line(answer.drafts))
+    elif not answer.model:
         said.append("The model is not ready: vectors are drafts. `gitrag model fetch` gets it.")
     return Freshness(
         answer.commit,

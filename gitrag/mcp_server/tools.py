@@ -89,7 +89,8 @@ def call_graph(
     if not target and not filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
-    found = graphs.call_graph(app, question, about=[target] if target else [], check=call.tick)
+    about = [(target, "")] if target else []
+    found = graphs.call_graph(app, question, about=about, check=call.tick)
     notes = [graphs.SKIPPED.format(path=path) for path in found.skipped]
     freshness = replies.of_answer(None, app.repo.head().commit, [*notes, *bench.notes()])
     mermaid = as_mermaid(found.graph) if found.graph and draw else None

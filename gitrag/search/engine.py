@@ -57,6 +57,7 @@ class Hit:
         cosine: The chunk's cosine with the question; -1 where it is not known.
         reasons: What put the file here: features (``evidence.gather``) and what each added.
         content_id: The store's id of what the file holds.
+        language: What the file is read in; empty where nobody knows.
         document: The file as a document of its collection; None for code.
         note: A sentence or two of the document that bear on the question.
     """
@@ -70,6 +71,7 @@ class Hit:
     cosine: float
     reasons: tuple[tuple[str, float], ...]
     content_id: int = 0
+    language: str = ""
     document: Document | None = None
     note: str = ""
 
@@ -166,6 +168,7 @@ def ask(
             cosine=float(evidence.cosine[first]),
             reasons=item.reasons,
             content_id=int(files.content_id[item.file]),
+            language=str(files.language[item.file]),
         )
         for item, (first, *others) in shown
     )

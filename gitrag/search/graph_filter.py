@@ -31,7 +31,7 @@ def graph_filter(query: str, code: Sequence[Hit]) -> str:
 
 def is_graphed(hit: Hit) -> bool:
     """Tell whether a hit is of a program, which has calls."""
-    return hit.chunk.kind is not Kind.SECTION and is_code(language_of(hit.path) or "")
+    return hit.chunk.kind is not Kind.SECTION and is_code(hit.language or language_of(hit.path) or "")
 
 
 def _words_of(hit: Hit) -> Iterator[str]:

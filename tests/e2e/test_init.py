@@ -1,4 +1,4 @@
-"""``gitrag init``: all or nothing, and the same again."""
+"""``gitrag init``: all or nothing, and the same again (§3.2, §3.3)."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def test_init_says_what_it_did_and_what_comes_next(project, model_dir):
 
 
 def test_init_again_changes_nothing_more(project):
+    """§3.2."""
     project.git.write({".gitignore": "*.log"})
     assert project.gitrag("init", "--skip-embed").status == 0
     assert (project.path / ".gitignore").read_text() == "*.log\n.sdd/\n"
@@ -76,6 +77,7 @@ def test_git_need_not_read_every_file_of_a_fresh_clone_again(project):
 
 
 def test_without_git_nothing_is_written(project, tmp_path):
+    """§3.2."""
     before = everything_in(project.path)
     (tmp_path / "bin").mkdir()
     env = {"PATH": str(tmp_path / "bin")}
@@ -106,6 +108,7 @@ def test_with_an_old_git_nothing_is_written(project, tmp_path):
 
 @pytest.mark.parametrize("package", PACKAGES[::5])
 def test_without_a_package_nothing_is_written(project, lacking, package):
+    """§3.2."""
     before = everything_in(project.path)
     done = project.gitrag("init", env=lacking(package))
     assert (done.status, done.out) == (78, "")

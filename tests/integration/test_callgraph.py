@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from gitrag.app import SearchOptions
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
-from gitrag.graphs import call_graph
+from gitrag.graphs import call_graph, graph_of
 from gitrag.indexing import reading
 from gitrag.store.connection import Store
 from tests.indexes import open_app
@@ -53,6 +54,7 @@ def test_callers_and_callees_to_any_depth(project):
 
 
 def test_only_changed_blobs_are_parsed(project):
+    """§2.7: cached by blob."""
     app = open_app(project)
     assert call_graph(app, GraphQuestion()).made == 4
     assert call_graph(app, GraphQuestion()).made == 0
@@ -87,10 +89,37 @@ def test_an_index_that_another_process_moves_or_removes_is_read_as_it_is_then(
 
 
 def test_what_is_asked_about_in_other_languages_is_named(project):
-    answer = call_graph(
-        open_app(project), GraphQuestion(filter="tax"), about=["tool.zig", "shop/tax.py", "README.md"]
+    """§2.7."""
+    about = [("tool.zig", ""), ("shop/tax.py", "python"), ("README.md", ""), ("bin/tool", "bash")]
+    answer = call_graph(open_app(project), GraphQuestion(filter="tax"), about=about)
+    assert answer.skipped == ("tool.zig", "bin/tool")
+
+
+def test_a_module_scopes_the_graph(make_repository):
+    """§2.2: calls within the module, not those of the others."""
+    source = "def keep():\n    store()\n\ndef store():\n    pass\n"
+    files = {f"services/{name}/{name}.py": source for name in ("api", "web")}
+    files |= {f"services/{name}/pyproject.toml": "" for name in ("api", "web")}
+    files["pyproject.toml"] = '[tool.uv.workspace]\nmembers = ["services/*"]\n'
+    app = open_app(make_repository(files))
+    app.update()
+    found = call_graph(app, GraphQuestion(), module="api")
+    assert {node.path for node in found.graph.nodes} == {"services/api/api.py"}
+    assert len(call_graph(app, GraphQuestion()).graph.edges) == 2
+
+
+def test_a_script_without_a_suffix_is_a_program_too(make_repository):
+    """§2.7: its first line says what it is."""
+    script = "#!/bin/sh\n# Rotates the signing keys.\nrotate_keys() {\n  mv key key.old\n}\nrotate_keys\n"
+    app = open_app(make_repository({"bin/rotate": script}))
+    app.update()
+    answer = app.search("rotate the signing keys", SearchOptions(min_score=0.0))
+    assert [hit.path for hit in answer.hits] == ["bin/rotate"]
+    found = graph_of(app, answer)
+    assert found is not None
+    assert found.notes == (
+        "Call graph generation skipped for bin/rotate (language not supported). Showing other results.",
     )
-    assert answer.skipped == ("tool.zig",)
 
 
 def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):
@@ -112,6 +141,7 @@ def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):
 
 
 def test_failures_are_said_in_the_answer(project):
+    """§2.7."""
     app = open_app(project)
     late = call_graph(app, GraphQuestion(), timeout_s=0)
     assert (late.graph, late.error) == (

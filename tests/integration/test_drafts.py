@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gitrag.app import App, SearchOptions
+from gitrag.cli.search import _notes
+from gitrag.cli.terminal import ColorMode, Terminal
+from gitrag.embedding import draft
 from gitrag.store import inspection
 from tests.repository import GitRepository
 
@@ -99,3 +102,22 @@ def found(app: App, name: str) -> set[str]:
     """The files that define a name."""
     answer = app.search(name, EVERYTHING)
     return {hit.path for hit in answer.hits if dict(hit.reasons).get("defines_it")}
+
+
+def test_without_model_and_table_words_answer(repository, few_count_as_many, monkeypatch, tmp_path, capsys):
+    """§3.4: no vectors at all, and search goes on by words."""
+    monkeypatch.setattr(draft, "TABLE", tmp_path / "none")
+    draft.drafter.cache_clear()
+    try:
+        app = app_of(repository, model_dir=str(tmp_path / "none"))
+        app.update()
+        answer = app.search("retry backoff", SearchOptions())
+        assert answer.hits[0].path == "src/backoff.py"
+        assert {hit.cosine for hit in answer.hits} <= {-1.0}
+        assert app.search("zebra croissant", SearchOptions()).hits == ()
+    finally:
+        draft.drafter.cache_clear()
+    _notes(answer, Terminal.standard(ColorMode.NEVER, {}))
+    assert capsys.readouterr().err == (
+        f"{answer.drafts} chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs\n"
+    )

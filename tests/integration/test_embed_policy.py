@@ -38,6 +38,7 @@ def embed(own: GitRepository, *args: str) -> str:
 
 
 def test_skip_says_so_and_does_nothing(own):
+    """§3.9."""
     assert embed(own, "--skip") == "Embed skipped per --skip flag\n"
     assert App.open(own.path, environ=own.environment).count_unembedded() > 0
 

@@ -1,4 +1,4 @@
-"""What a search finds, what it leaves out, and that it always says the same."""
+"""What a search finds, what it leaves out, and that it always says the same (§2.4, §2.11, §2.12)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def paths(app: App, query: str, options: SearchOptions = ALL) -> list[str]:
     ids=["kind", "kinds", "language", "languages", "directory", "globs", "kind and glob"],
 )
 def test_filters_act_before_the_cut(app, filters, holds):
-    """However few hits are asked for, a filtered search gives the best of what passes the filter."""
+    """§2.12: however few hits are asked for, a filtered search gives the best of what passes the filter."""
     query = "scans of a parcel that are sent to the service"
     every = SearchOptions(filters=filters, limit=1000, min_score=0.0)
     found = app.search(query, every).hits
@@ -146,6 +146,7 @@ def test_a_question_in_chinese_finds_chinese_text(own):
 
 @pytest.mark.parametrize("query", ["zxqv wkjh qqpf", "flurbington snorkwaffle", "8f3a9c1e77"])
 def test_nonsense_finds_nothing(app, query):
+    """§2.5."""
     assert app.search(query).hits == ()
 
 
@@ -273,6 +274,7 @@ def test_an_answer_is_the_same_before_and_after_the_commit(own):
 
 
 def test_the_same_index_and_question_give_the_same_bytes(app, environment):
+    """§2.11."""
     query = "keep scans until the service accepts them"
     expected = as_json(app.search(query, ALL)), as_text(app.search(query, ALL), explain=True)
     for _ in range(5):

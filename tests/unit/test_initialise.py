@@ -1,4 +1,4 @@
-"""The entry in .gitignore (requirements: .gitignore)."""
+"""The entry in .gitignore (§3.3)."""
 
 from __future__ import annotations
 

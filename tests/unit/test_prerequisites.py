@@ -23,4 +23,5 @@ def test_the_packages_looked_for_are_those_declared():
 
 
 def test_nothing_is_missing_here():
+    """§3.2."""
     assert check_packages().state is State.OK

@@ -1,4 +1,4 @@
-"""When issues are synced without being asked to: before they are read, and with the index."""
+"""When issues are synced without being asked to: before they are read, and with the index (§3.8)."""
 
 from __future__ import annotations
 

@@ -42,5 +42,6 @@ def test_strange_bytes_give_facts_all_the_same():
 
 
 def test_programs_in_other_languages_are_named_once():
-    assert list(unsupported(["a.py", "b.zig", "README.md", "b.zig", "c.unknown"])) == ["b.zig"]
+    paths = ["a.py", "b.zig", "README.md", "b.zig", "c.unknown"]
+    assert list(unsupported([(path, "") for path in paths])) == ["b.zig"]
     assert "python" in LANGUAGES

@@ -1,4 +1,4 @@
-"""Filters of a call graph (requirements 2.6), and targets by name."""
+"""Filters of a call graph (§2.6), and targets by name."""
 
 from __future__ import annotations
 

@@ -72,6 +72,21 @@ related:
 
 
 @pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("on hold", "on hold"),
+        ("In progress since May", "in progress"),
+        ("under review", "under review"),
+        ("Accepted (2024-05-01)", "accepted"),
+        ("to be decided", "to be decided"),
+        ("superseded by ADR-0007", "superseded"),
+    ],
+)
+def test_a_status_may_be_more_than_a_word(written, read):
+    assert adrs.read("docs/adr/0001-x.md", f"---\nstatus: {written}\n---\n# X\n").status == read
+
+
+@pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
         (
