@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from gitrag.app import Answer, App
 from gitrag.callgraph import answering
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 """How long a call graph may take (requirements, 2.7)."""
+
+_BATCH = 200
+"""Definitions whose calls are resolved at once: well under a second."""
 
 TIMED_OUT = "Call graph generation timed out ({seconds:.0f}s). The codebase may be very large."
 FAILED = "Call graph generation failed: {reason}"
@@ -112,6 +116,47 @@ def call_graph(
     if not found.nodes:
         return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made)
     return GraphAnswer(question.filter, found, None, skipped, loaded.made)
+
+
+def calling_files(
+    app: App, wanted: Callable[[str], bool], timeout_s: float
+) -> tuple[dict[str, set[str]], bool]:
+    """Give for each file the other files that call what it defines.
+
+    Args:
+        app: gitrag on the repository.
+        wanted: Tells whether calls made in a path's file count.
+        timeout_s: How long it may take. Files are read in an order of no meaning, so that what is known when
+            the time is over is a fair sample.
+
+    Returns:
+        The files, and whether these are all; nothing where the calls cannot be read.
+
+    Raises:
+        NotSetUpError: There is no index.
+    """
+    app.require_index()
+    callers: dict[str, set[str]] = {}
+    deadline = Deadline(timeout_s)
+    try:
+        with without_collecting():
+            now = app.snapshot()
+            refreshed = refresh(app.store, now, budget_s=app.config.catch_up_s)
+            calls = Calls(
+                facts_of(app.store, now, refreshed, None, check=deadline.check).files, deadline.check
+            )
+            rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
+            rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
+            for batch in range(0, len(rows), _BATCH):
+                for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
+                    if edge.caller.path != edge.callee.path:
+                        callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
+    except TimeoutReachedError:
+        return callers, False
+    except (RecursionError, MemoryError, UnicodeError, ValueError):
+        logging.getLogger(__name__).exception("the calls could not be read")
+        return {}, False
+    return callers, True
 
 
 def graph_of(
