@@ -13,7 +13,7 @@ from gitrag.callgraph import answering
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.graph import Graph
-from gitrag.callgraph.loading import Deadline, TimeoutReachedError
+from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.resolution import Calls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
@@ -93,14 +93,7 @@ def call_graph(
 
     try:
         with without_collecting():
-            collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
-            now, rows = read_view(
-                app.store,
-                app.snapshot,
-                lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
-                budget_s=app.config.catch_up_s,
-            )
-            loaded = facts_of(app.store, now, rows, check=checked)
+            loaded = _load(app, f"{slug(module)}-{CollectionKind.CODE}" if module else None, checked)
             calls = Calls(loaded.files, checked)
             found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
     except answering.NoMatchError:
@@ -116,6 +109,17 @@ def call_graph(
     if not found.nodes:
         return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made)
     return GraphAnswer(question.filter, found, None, skipped, loaded.made)
+
+
+def _load(app: App, collection: str | None, check: Callable[[], None]) -> Loaded:
+    """Read what the files as they are now define and call."""
+    now, rows = read_view(
+        app.store,
+        app.snapshot,
+        lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
+        budget_s=app.config.catch_up_s,
+    )
+    return facts_of(app.store, now, rows, check=check)
 
 
 def calling_files(
@@ -140,11 +144,7 @@ def calling_files(
     deadline = Deadline(timeout_s)
     try:
         with without_collecting():
-            now = app.snapshot()
-            refreshed = refresh(app.store, now, budget_s=app.config.catch_up_s)
-            calls = Calls(
-                facts_of(app.store, now, refreshed, None, check=deadline.check).files, deadline.check
-            )
+            calls = Calls(_load(app, None, deadline.check).files, deadline.check)
             rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):
