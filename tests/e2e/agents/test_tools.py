@@ -194,6 +194,7 @@ def test_an_index_made_by_another_process_is_seen(own: Project):
         ("search", {"query": "x", "module": "nope"}, "No gitrag collections found for project."),
         ("get", {"what": "../secret"}, "../secret is outside the repository."),
         ("get", {"what": "none.py"}, "There is no text file none.py in the repository."),
+        ("check", {"target": "none.py"}, "check: none.py is no file or directory of the repository."),
         ("index_code", {"path": "nowhere"}, "There is no nowhere."),
         ("index_code", {"path": ".."}, ".. is in no git repository."),
         ("explore", {"title": "x"}, "At least one context field (goals, constraints, preferences, unknowns,"),
