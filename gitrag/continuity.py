@@ -18,7 +18,7 @@ from gitrag.memory.home import project_name
 from gitrag.model import Chunk, Kind
 from gitrag.staleness import prime_updates
 from gitrag.store.connection import StoreMissingError
-from gitrag.traits import traits
+from gitrag.traits import Trait, traits
 
 KEY_SIGNATURES = 8
 """Of a file: what fits into a glance. Classes and public functions first, in the file's order."""
@@ -31,8 +31,11 @@ _DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 _HALF_LIFE_S = 182 * 86_400
 """Half a year without a change, and changes count half."""
 
+_NOT_CORE = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
+"""What supports the rest may be core: of many projects all code lies in a directory called internal."""
+
 _GRAPH_S = 15.0
-"""How long to look for callers; in a repository too large for it, changes alone decide."""
+"""How long to look for callers: all of pip's 2,000 definitions take one second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +119,18 @@ def suggest(app: App, marked: Sequence[CoreFile]) -> list[Suggested]:
     from gitrag.git.history import recent_changes
 
     history = recent_changes(app.repo)
-    callers = _calling_files(app)
+    callers, all_known = _calling_files(app)
     known = {each.path for each in marked}
     newest = max((count.last for count in history.changes.values()), default=0)
     root = app.repo.root
     paths = [
         path
         for path in {*history.changes, *callers}
-        if path not in known and not traits(path) and _is_code(path) and root and (root / path).is_file()
+        if path not in known
+        and not traits(path) & _NOT_CORE
+        and _is_code(path)
+        and root
+        and (root / path).is_file()
     ]
     changed = {path: history.changes.get(path, ChangeCount(0, 0)) for path in paths}
     lively = _shares(
@@ -135,25 +142,21 @@ def suggest(app: App, marked: Sequence[CoreFile]) -> list[Suggested]:
     central = _shares({path: len(callers.get(path, ())) for path in paths})
     best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:SUGGESTIONS]
     return [
-        Suggested(path, _reason(len(callers.get(path, ())), changed[path].commits, history.commits))
+        Suggested(
+            path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, history.commits)
+        )
         for path in best
         if lively[path] or central[path]
     ]
 
 
-def _calling_files(app: App) -> dict[str, set[str]]:
-    """Give for each file the other files, tests aside, that call what it defines; none where nobody knows."""
-    from gitrag.callgraph.answering import GraphQuestion
-    from gitrag.graphs import call_graph
+def _calling_files(app: App) -> tuple[dict[str, set[str]], bool]:
+    """Give for each file the others, tests aside, that call what it defines, and whether these are all."""
+    from gitrag.graphs import calling_files
 
-    callers: dict[str, set[str]] = {}
     if not app.store.exists():
-        return callers
-    graph = call_graph(app, GraphQuestion(), timeout_s=_GRAPH_S).graph
-    for edge in graph.edges if graph else ():
-        if edge.caller.path != edge.callee.path and not traits(edge.caller.path):
-            callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
-    return callers
+        return {}, True
+    return calling_files(app, lambda path: not traits(path) & _NOT_CORE, _GRAPH_S)
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:
@@ -161,10 +164,11 @@ def _shares(values: Mapping[str, float]) -> dict[str, float]:
     return {path: math.log1p(value) / most if most else 0.0 for path, value in values.items()}
 
 
-def _reason(callers: int, number: int, commits: int) -> str:
+def _reason(callers: int, all_known: bool, number: int, commits: int) -> str:
     said = []
     if callers:
-        said.append(f"called from {callers} file{'s' * (callers != 1)}")
+        more = "" if all_known else " or more"
+        said.append(f"called from {callers}{more} file{'s' * (callers != 1 or not all_known)}")
     if number:
         times = "once" if number == 1 else f"{number} times"
         said.append(f"changed {times} in the last {commits:,} commit{'s' * (commits != 1)}")

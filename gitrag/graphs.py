@@ -6,13 +6,14 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from gitrag.app import Answer, App
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.graph import Graph
-from gitrag.callgraph.loading import Deadline, TimeoutReachedError
+from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.resolution import Calls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 """How long a call graph may take (requirements, 2.7)."""
+
+_BATCH = 200
+"""Definitions whose calls are resolved at once: well under a second."""
 
 TIMED_OUT = "Call graph generation timed out ({seconds:.0f}s). The codebase may be very large."
 FAILED = "Call graph generation failed: {reason}"
@@ -89,14 +93,7 @@ def call_graph(
 
     try:
         with without_collecting():
-            collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
-            now, rows = read_view(
-                app.store,
-                app.snapshot,
-                lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
-                budget_s=app.config.catch_up_s,
-            )
-            loaded = facts_of(app.store, now, rows, check=checked)
+            loaded = _load(app, f"{slug(module)}-{CollectionKind.CODE}" if module else None, checked)
             calls = Calls(loaded.files, checked)
             found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
     except answering.NoMatchError:
@@ -112,6 +109,54 @@ def call_graph(
     if not found.nodes:
         return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made)
     return GraphAnswer(question.filter, found, None, skipped, loaded.made)
+
+
+def _load(app: App, collection: str | None, check: Callable[[], None]) -> Loaded:
+    """Read what the files as they are now define and call."""
+    now, rows = read_view(
+        app.store,
+        app.snapshot,
+        lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
+        budget_s=app.config.catch_up_s,
+    )
+    return facts_of(app.store, now, rows, check=check)
+
+
+def calling_files(
+    app: App, wanted: Callable[[str], bool], timeout_s: float
+) -> tuple[dict[str, set[str]], bool]:
+    """Give for each file the other files that call what it defines.
+
+    Args:
+        app: gitrag on the repository.
+        wanted: Tells whether calls made in a path's file count.
+        timeout_s: How long it may take. Files are read in an order of no meaning, so that what is known when
+            the time is over is a fair sample.
+
+    Returns:
+        The files, and whether these are all; nothing where the calls cannot be read.
+
+    Raises:
+        NotSetUpError: There is no index.
+    """
+    app.require_index()
+    callers: dict[str, set[str]] = {}
+    deadline = Deadline(timeout_s)
+    try:
+        with without_collecting():
+            calls = Calls(_load(app, None, deadline.check).files, deadline.check)
+            rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
+            rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
+            for batch in range(0, len(rows), _BATCH):
+                for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
+                    if edge.caller.path != edge.callee.path:
+                        callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
+    except TimeoutReachedError:
+        return callers, False
+    except (RecursionError, MemoryError, UnicodeError, ValueError):
+        logging.getLogger(__name__).exception("the calls could not be read")
+        return {}, False
+    return callers, True
 
 
 def graph_of(

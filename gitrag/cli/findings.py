@@ -1,4 +1,4 @@
-"""The three forms in which `check` and `related` print what they find."""
+"""The three forms in which `check`, `prime` and `related` print what they find."""
 
 from __future__ import annotations
 

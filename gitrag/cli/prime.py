@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from gitrag.cli.findings import output_option, print_finding
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import sanitise
 from gitrag.errors import OK
 
 
@@ -15,19 +15,27 @@ from gitrag.errors import OK
     examples=[
         Example("gitrag prime", "all decisions and specifications, a line each"),
         Example("gitrag prime authentication", "those on a topic, in full"),
+        Example("gitrag prime -o json", "for a script"),
     ],
 )
 @click.argument("topic", nargs=-1)
+@output_option
 @pass_session
-def prime(session: Session, *, topic: tuple[str, ...]) -> int:
+def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> int:
     """Say what a session should know at its start.
 
     Brings the index up to date first, silently. Without TOPIC: every decision and specification, a line each.
     With TOPIC: those on it, in full.
     """
-    from gitrag.prime import as_markdown
+    from gitrag.prime import as_json, as_markdown, as_text
     from gitrag.prime import prime as gather
 
     primed = gather(session.app(), " ".join(topic), session.core_files())
-    session.terminal.print(sanitise(as_markdown(primed)))
+    print_finding(
+        session.terminal,
+        output,
+        text=lambda style: as_text(primed, style),
+        markdown=lambda: as_markdown(primed),
+        structured=lambda: as_json(primed),
+    )
     return OK

@@ -198,8 +198,9 @@ def _read_target(app: App, target: Path) -> _Target:
     place = Path(os.path.normpath(target))
     real = place.resolve()
     if not real.is_relative_to(root) or ".git" in real.relative_to(root).parts or not real.exists():
+        told = place.relative_to(app.repo.root) if place.is_relative_to(app.repo.root) else target
         raise UsageError(
-            f"{target} is no file or directory of the repository.", "Give the path of one that is there."
+            f"{told} is no file or directory of the repository.", "Give the path of one that is there."
         )
     path = real.relative_to(root).as_posix()
     if real.is_dir():

@@ -51,7 +51,7 @@ def check(
     app = bench.app
     found = checking.check(app, (app.repo.root or app.repo.git_dir) / target)
     data = json.loads(forms.checked_json(found))
-    freshness = replies.of_answer(None, app.repo.head().commit, bench.notes())
+    freshness = replies.of_status(app.status(), bench.notes())
     return Reply(
         _text(forms.checked_markdown(found), freshness),
         Governing(data["target"], data["candidates"], data["missing"], freshness),
@@ -92,7 +92,7 @@ def related(
         proposals = relating.related(app, text)
         markdown = forms.related_markdown(text, proposals)
         data = json.loads(forms.related_json(text, proposals))
-    freshness = replies.of_answer(None, app.repo.head().commit, bench.notes())
+    freshness = replies.of_status(app.status(), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),
         duplicates=data.get("duplicates", []),

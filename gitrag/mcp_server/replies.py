@@ -55,6 +55,7 @@ class CodeFound:
     """Snippets, best first."""
 
     query: str
+    project: str
     sufficient: bool
     results: list[SnippetData]
     freshness: Freshness

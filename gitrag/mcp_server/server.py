@@ -55,7 +55,11 @@ _LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def build(bench: Workbench) -> MCPServer:
-    """Make the server."""
+    """Make the server.
+
+    It has no prompts: what they could say are the skills of ``gitrag init --agents``, which clients offer to
+    the user under a name too, and, unlike prompts, to the model.
+    """
     server: MCPServer = MCPServer(
         "gitrag",
         title="gitrag",

@@ -43,6 +43,7 @@ def search_code(
     freshness = replies.of_answer(found.answer, app.repo.head().commit, [*found.notes, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
+        project=project_of(app),
         sufficient=found.sufficient,
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,

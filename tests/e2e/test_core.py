@@ -41,6 +41,22 @@ def test_a_session_hears_of_core_files(project: Project):
     assert project.gitrag("prime").out == before
 
 
+def test_a_session_is_told_in_three_forms(project: Project):
+    project.git.commit({"docs/adrs/ADR-0001-retries.md": "# ADR-0001: Retry\n\n## Status\n\nAccepted\n"})
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    assert project.gitrag("index", "embed", "--foreground").status == 0
+    project.gitrag("core", "mark", "client.py", "--summary", "Calls others.")
+    told = json.loads(project.gitrag("prime", "-o", "json").out)
+    row = {"kind": "adrs", "id": "ADR-0001", "title": "Retry", "status": "accepted"}
+    assert told["documents"] == [{**row, "path": "docs/adrs/ADR-0001-retries.md"}]
+    assert told["core"].startswith("## Core Codebase Context\n\n### client.py\nCalls others.\n")
+    text = project.gitrag("prime", "-o", "text").out
+    assert text.startswith("ADRs\nADR-0001  Retry  accepted docs/adrs/ADR-0001-retries.md\n\n## Core")
+    assert "# ADR-0001: Retry\n" in project.gitrag("prime", "-o", "text", "retry").out
+    [full] = json.loads(project.gitrag("prime", "retry", "-o", "json").out)["documents"]
+    assert full["text"].startswith("# ADR-0001: Retry\n")
+
+
 def test_paths_are_of_the_repository(project: Project, tmp_path):
     (tmp_path / "outside.py").write_text("x = 1\n")
     project.git.write({"sub/x.py": "x = 1\n", "link.py": Link("../outside.py"), "sub/inner.py": Link("x.py")})
@@ -83,5 +99,16 @@ def test_suggestions_come_with_a_reason_and_mark_nothing(project: Project):
     ]
     assert not any(line.startswith("tests/") for line in by_both)
     assert json.loads(project.gitrag("core", "list", "--json").out) == []
+    project.git.commit({"src/_internal/rare.py": "def h():\n    return 1\n"})
+    uses = {
+        f"src/_internal/use_{i}.py": "from src._internal.rare import h\n\n\ndef k():\n    h()\n"
+        for i in range(5)
+    }
+    project.git.commit(uses)
+    own = project.gitrag("core", "suggest").out.splitlines()
+    assert own[0] == "src/_internal/rare.py  called from 5 files, changed once in the last 11 commits"
+    many = "".join(f"def a{i}():\n    return {i}\n\n\n" for i in range(300))
+    project.git.commit({"aaa.py": many})  # more definitions than a drawing resolves
+    assert project.gitrag("core", "suggest").out.startswith("src/_internal/rare.py  called from 5 files, ")
     project.gitrag("core", "mark", "client.py")
     assert "client.py" not in project.gitrag("core", "suggest").out

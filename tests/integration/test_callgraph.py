@@ -12,7 +12,7 @@ import pytest
 from gitrag.app import SearchOptions
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
-from gitrag.graphs import call_graph, graph_of
+from gitrag.graphs import call_graph, calling_files, graph_of
 from gitrag.indexing import reading
 from gitrag.store.connection import Store
 from tests.indexes import open_app
@@ -213,3 +213,16 @@ def test_the_worker_makes_the_facts_before_anybody_asks(project):
     answer = call_graph(open_app(project), GraphQuestion("rate"))
     assert answer.made == 0
     assert "rate -> base" in edges(answer)
+
+
+def test_the_files_that_call_a_file_are_known_until_the_time_is_over(project):
+    app = open_app(project)
+    found, is_all = calling_files(app, lambda _path: True, timeout_s=60)
+    assert is_all
+    assert found == {
+        callee: {edge.caller.path for edge in every if edge.callee.path == callee} - {callee}
+        for every in [call_graph(app, GraphQuestion()).graph.edges]
+        for callee in {edge.callee.path for edge in every if edge.callee.path != edge.caller.path}
+    }
+    assert calling_files(app, lambda _path: False, timeout_s=60) == ({}, True)
+    assert calling_files(app, lambda _path: True, timeout_s=-1) == ({}, False)

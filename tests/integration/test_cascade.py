@@ -59,6 +59,7 @@ def ranges(found) -> list[tuple[str, int, int]]:
 
 
 def test_enough_from_the_engine_stops_the_cascade(app):
+    """§6.2."""
     found = search_code(app, "sending bills")
     assert found.sufficient
     assert {each.via for each in found.snippets} <= {Via.SEMANTIC, Via.LEXICAL}
@@ -104,6 +105,7 @@ def test_a_query_is_only_a_text(app, repository, query: str):
 
 
 def test_without_an_index_exact_matches_answer(repository, git_environment):
+    """§6.2."""
     app = App.open(repository.path, environ=git_environment)
     found = search_code(app, "retry_with_backoff")
     assert found.notes[0] == FALLBACK
@@ -121,6 +123,7 @@ def test_an_empty_query_is_refused(app, query: str):
 
 
 def test_a_long_definition_is_shown_in_part(app, repository):
+    """§6.2: never whole files."""
     body = "".join(f"    step_{i} = prepare(step_{i - 1})\n" for i in range(1, 200))
     repository.commit({"long.py": f"def assemble_engine(step_0):\n{body}    return ignition_of(step_199)\n"})
     found = search_code(app, "assemble engine")

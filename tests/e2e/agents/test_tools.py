@@ -11,11 +11,13 @@ from mcp import Client
 
 from tests.e2e.agents.client import CALLS, TOOLS, data_of, text_of, use
 from tests.e2e.agents.conftest import ADR
-from tests.e2e.conftest import Project, everything_in
+from tests.e2e.conftest import PATIENCE_S, Project, everything_in
 from tests.repository import create_repository
 
 
 def test_tools_are_described_for_agents(indexed: Project):
+    """§6.4."""
+
     async def steps(client: Client) -> Any:
         return (await client.list_tools()).tools
 
@@ -43,6 +45,7 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
     async def steps(client: Client) -> None:
         checked = data_of(await client.call_tool("check", {"target": "client.py"}))
         assert checked["candidates"][0]["id"] == "ADR-0001"
+        assert checked["freshness"]["unembedded"] == 0
         edges = data_of(await client.call_tool("related", {"text": "replace the retries with backoff"}))[
             "edges"
         ]
@@ -55,6 +58,65 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
         both = await client.call_tool("related", {"text": "x", "diff": "HEAD"})
         assert both.is_error
         assert (await client.call_tool("check", {"target": "../.."})).is_error
+
+    use(own, steps)
+
+
+def test_search_code_gives_five_with_all_that_is_known(own: Project):
+    """§1.1 and §1.2."""
+    classes = (f"class Parcel{i}:\n    def weigh(self):\n        return {i}\n" for i in range(9))
+    own.git.write({f"parcel{i}.py": text for i, text in enumerate(classes)})
+
+    async def steps(client: Client) -> None:
+        found = data_of(await client.call_tool("search_code", {"query": "weigh a parcel"}))
+        assert (found["project"], len(found["results"])) == ("project", 5)
+        for each in found["results"]:
+            assert each["id"].startswith(f"{each['path']}:{each['line_start']}-{each['line_end']}#")
+            assert (each["language"], each["via"] in {"semantic", "lexical"}) == ("python", True)
+            assert (each["class_name"], each["name"]) == (f"Parcel{each['path'][6]}", "weigh")
+            assert each["kind"] == "method"
+            assert 0 <= each["score"] <= 1
+            assert "def weigh(self)" in each["text"]
+        few = data_of(await client.call_tool("search_code", {"query": "weigh a parcel", "limit": 2}))
+        assert len(few["results"]) == 2
+
+    use(own, steps)
+
+
+def test_changed_files_are_indexed_again_in_the_background(own: Project):
+    """§6.3."""
+
+    async def steps(client: Client) -> None:
+        own.git.write({"circuit.py": "def open_circuit(failures):\n    return failures > 3\n"})
+        own.git.commit(message="Circuit")
+        before = data_of(await client.call_tool("status", {}))
+        accepted = await client.call_tool("reindex", {"files": ["circuit.py", "client.py"]})
+        assert data_of(accepted) == {"files": 2}
+        with anyio.fail_after(PATIENCE_S):
+            while True:
+                now = data_of(await client.call_tool("status", {}))
+                if now["fresh"] and now["embedded"] == now["texts"]:
+                    break
+                await anyio.sleep(0.1)
+        assert now["files"] == before["files"] + 1
+
+    use(own, steps)
+
+
+def test_nothing_done_to_an_index_touches_what_is_remembered(own: Project):
+    """§5.8."""
+
+    async def steps(client: Client) -> None:
+        await client.call_tool("explore", {"title": "Retries", "goals": "fewer failures"})
+        await client.call_tool("mark_core", {"path": "client.py", "summary": "Calls others."})
+        own.gitrag("gc", "--apply")
+        own.gitrag("index", "remove")
+        (own.store / "index.duckdb").write_bytes(b"damaged")
+        assert own.gitrag("index", "update", "--no-embed").status == 0
+        [found] = data_of(await client.call_tool("memory_search", {}))["results"]
+        assert found["sections"] == {"goals": "fewer failures"}
+        [core] = data_of(await client.call_tool("list_core", {}))["files"]
+        assert core == {"project": "project", "path": "client.py", "summary": "Calls others."}
 
     use(own, steps)
 
@@ -88,6 +150,8 @@ def test_search_code_answers_of_the_files_as_they_are(own: Project):
 
 
 def test_an_index_made_by_another_process_is_seen(own: Project):
+    """§1.1 and §6.2."""
+
     async def steps(client: Client) -> None:
         before = data_of(await client.call_tool("status", {}))
         own.git.commit({"more.py": "def one(): pass\n\n\ndef two(): pass\n"})
@@ -130,6 +194,7 @@ def test_an_index_made_by_another_process_is_seen(own: Project):
         ("search", {"query": "x", "module": "nope"}, "No gitrag collections found for project."),
         ("get", {"what": "../secret"}, "../secret is outside the repository."),
         ("get", {"what": "none.py"}, "There is no text file none.py in the repository."),
+        ("check", {"target": "none.py"}, "check: none.py is no file or directory of the repository."),
         ("index_code", {"path": "nowhere"}, "There is no nowhere."),
         ("index_code", {"path": ".."}, ".. is in no git repository."),
         ("explore", {"title": "x"}, "At least one context field (goals, constraints, preferences, unknowns,"),
@@ -214,6 +279,8 @@ def test_texts_that_look_like_json_are_texts(own: Project):
 
 
 def test_explorations_are_shared_with_the_command_line(own: Project):
+    """§5.1."""
+
     async def steps(client: Client) -> None:
         first = await client.call_tool("explore", {"title": "Retries", "goals": "add a circuit breaker"})
         assert "**Action:** Created" in text_of(first)
@@ -230,6 +297,8 @@ def test_explorations_are_shared_with_the_command_line(own: Project):
 
 
 def test_a_session_is_told_of_core_files(own: Project):
+    """§1.7."""
+
     async def steps(client: Client) -> None:
         bare = data_of(await client.call_tool("continuity_status", {}))["markdown"]
         assert "Core Codebase Context" not in bare
@@ -256,6 +325,7 @@ def test_a_session_is_told_of_core_files(own: Project):
 
 
 def test_another_repository_is_indexed_when_it_is_named(own: Project, tmp_path: Path):
+    """§1.1 and §1.8."""
     other = create_repository(
         tmp_path / "other", own.gitrag.environment, {"zebra.py": "def stripes(): return 'black, white'\n"}
     )

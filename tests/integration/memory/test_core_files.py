@@ -28,6 +28,7 @@ def core(tmp_path: Path) -> CoreFiles:
 
 
 def test_files_are_marked_by_project(core: CoreFiles):
+    """§1.6."""
     core.mark("shop", "a.py", "first")
     core.mark("bank", "b.py")
     core.mark("shop", "c.py", "third")
@@ -40,6 +41,7 @@ def test_files_are_marked_by_project(core: CoreFiles):
 
 
 def test_marking_again_replaces_the_summary_in_its_place(core: CoreFiles):
+    """§1.6."""
     core.mark("shop", "a.py", "first")
     core.mark("shop", "b.py", "")
     core.mark("shop", "a.py", "better")
@@ -100,6 +102,7 @@ def test_reading_is_bounded(core: CoreFiles, content: str):
 
 
 def test_a_session_is_told_word_for_word():
+    """§1.7."""
     core = [CoreFile("p", "src/a.py", "The parts."), CoreFile("p", "b.py", "")]
     assert context_text(core, {"src/a.py": ["def f(x)", "class C"]}) == (
         "\n\n## Core Codebase Context\n\n### src/a.py\nThe parts.\n- `def f(x)`\n- `class C`\n\n### b.py\n\n"
@@ -107,4 +110,5 @@ def test_a_session_is_told_word_for_word():
 
 
 def test_without_core_files_nothing_at_all_is_told():
+    """§1.7."""
     assert context_text([], {}) == ""

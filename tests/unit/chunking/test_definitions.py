@@ -41,6 +41,28 @@ def test_a_query_compiles_and_captures_definitions(language):
 
 
 @pytest.mark.parametrize(
+    ("language", "source", "chunks"),
+    [
+        ("python", "def f():\n    pass\n\nclass C:\n    a = 1\n", ["function f 1-2", "class C 4-5"]),
+        ("javascript", "function f() { return 1 }\n", ["function f 1-1"]),
+        ("javascript", "class C {\n  m() { return 1 }\n}\n", ["class C 1-1", "method C.m 2-3"]),
+        ("javascript", "const f = (a) => {\n  return a\n}\n", ["function f 1-3"]),
+        ("typescript", "function f(): number { return 1 }\n", ["function f 1-1"]),
+        ("typescript", "class C {\n  a = 1\n}\n", ["class C 1-3"]),
+        ("typescript", "const f = (a: number) => {\n  return a\n}\n", ["function f 1-3"]),
+        ("solidity", "contract C {\n  function f() public { g(); }\n}\n", ["class C 1-1", "method C.f 2-3"]),
+        ("go", "package p\n\nfunc F() { g() }\n", ["module - 1-1", "function F 3-3"]),
+        ("go", "package p\n\nfunc (c *C) M() { g() }\n", ["module - 1-1", "method C.M 3-3"]),
+        ("rust", "fn f() { g() }\n", ["function f 1-1"]),
+        ("rust", "impl C {\n    fn m(&self) { g() }\n}\n", ["class C 1-1", "method C.m 2-3"]),
+    ],
+)
+def test_the_nodes_that_every_chunker_must_know(language, source, chunks):
+    """§1.3: the floor."""
+    assert rows(source, language) == chunks
+
+
+@pytest.mark.parametrize(
     ("language", "name", "signature", "docstring"),
     [
         ("python", "closed", "async def closed(self) -> bool", ""),
@@ -68,11 +90,13 @@ def test_a_query_compiles_and_captures_definitions(language):
     ],
 )  # fmt: skip
 def test_signature_and_docstring(language, name, signature, docstring):
+    """§1.2."""
     found = named(SAMPLES[language].source, language, name)
     assert (found.signature, found.docstring) == (signature, docstring)
 
 
 def test_comments_and_decorators_above_a_definition_are_in_its_chunk():
+    """§1.4."""
     source = "x = 1\n\n# About f.\n@a\n# between\n@b(\n    1\n)\ndef f():\n    pass\n"
     found = named(source, "python", "f")
     assert (found.line_start, found.line_end) == (3, 10)
@@ -129,6 +153,7 @@ def test_a_run_of_one_line_definitions_is_gathered_and_a_few_are_not():
 
 
 def test_a_long_function_is_split_with_nothing_lost():
+    """§1.4: split, never truncated."""
     body = "\n".join(
         f"    value_{n} = compute({n})\n    if value_{n}:\n        total += value_{n}\n" for n in range(60)
     )
