@@ -27,19 +27,10 @@ from gitrag.embedding.version import DRAFT_VERSION, ENCODER_VERSION
 from gitrag.errors import BusyError, GitragError, ModelError, NotSetUpError, StoreError, UsageError
 from gitrag.git import RULES_VERSION, DirtyPath, Repository, Untracked
 from gitrag.indexing import worker as background
+from gitrag.indexing.planning import workspace
 from gitrag.indexing.preparation import PREPARATION_VERSION
-from gitrag.indexing.refresh import (
-    REVISION,
-    Options,
-    Refreshed,
-    Snapshot,
-    known,
-    look,
-    look_at,
-    recorded,
-    refresh,
-    workspace,
-)
+from gitrag.indexing.refresh import Refreshed, known, recorded, refresh
+from gitrag.indexing.snapshot import REVISION, Options, Snapshot, look, look_at
 from gitrag.staleness import failed_line, stale_line
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import Store, StoreMissingError

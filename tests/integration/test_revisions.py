@@ -7,7 +7,8 @@ import pytest
 from gitrag.app import App, SearchOptions
 from gitrag.errors import UsageError
 from gitrag.indexing import cutting
-from gitrag.indexing.refresh import look, refresh
+from gitrag.indexing.refresh import refresh
+from gitrag.indexing.snapshot import look
 from gitrag.store import content, inspection
 from gitrag.store.connection import Store, StoreMissingError
 from tests.indexes import logical, open_app
