@@ -759,8 +759,11 @@ class App:
             env=dict(self.environ),
         )
 
-    def run_worker(self) -> bool:
+    def run_worker(self, settled: Callable[[], None] = lambda: None) -> bool:
         """Be the background worker: bring text and vectors up to date, for all worktrees that ask meanwhile.
+
+        Args:
+            settled: Called when this process is the worker.
 
         Returns:
             Whether this process did the work; False when another one was at it and has been told.
@@ -768,7 +771,7 @@ class App:
         self._in_background = True
         background.lower_priority()
         background.end_on_request()
-        return background.Worker(self.store.directory).run(self._place, self._work)
+        return background.Worker(self.store.directory).run(self._place, self._work, settled)
 
     @property
     def _place(self) -> Path:

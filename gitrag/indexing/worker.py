@@ -42,13 +42,19 @@ class Worker:
         self._note = directory / "worker.holder"
         self._lock = FileLock(directory / "worker.lock")
 
-    def run(self, worktree: Path, work: Callable[[Path, Callable[[], bool]], None]) -> bool:
+    def run(
+        self,
+        worktree: Path,
+        work: Callable[[Path, Callable[[], bool]], None],
+        settled: Callable[[], None] = lambda: None,
+    ) -> bool:
         """Do the work for a worktree and for those that ask meanwhile; leave it to the running worker if any.
 
         Args:
             worktree: The worktree that asks.
             work: Does the work for a worktree. It is given a function that tells whether somebody has asked
                 meanwhile, so that fresh text goes before old vectors.
+            settled: Called when this process is the worker.
 
         Returns:
             Whether this process was the worker.
@@ -64,6 +70,7 @@ class Worker:
         while self._marks.exists() and self._lock.try_acquire():
             try:
                 worked = True
+                settled()
                 write_holder(self._note, "indexing in the background")
                 while asked := self._take_marks():
                     for path in asked:
