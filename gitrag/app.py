@@ -64,7 +64,7 @@ INLINE_TEXTS = 24
 """Texts that a search embeds before it answers: an edited file's, a third of a second."""
 
 _ATTEMPTS = 5
-"""To catch up and then find the index as it was left; one is enough unless others are at it."""
+"""To catch up and answer; one is enough unless others remove the index meanwhile."""
 
 _FETCH_AGAIN_S = 3600.0
 """After the background worker failed to fetch the model, it tries no sooner than this."""
@@ -446,14 +446,16 @@ class App:
         git is asked again then, too: the other one may have seen a later commit, and to move the view back to
         an earlier one would only have it moved again.
         """
+        with suppress(StoreMissingError):
+            standing = self._catch_up(now, encoder, moved)
+            found = self._ask_standing(ask, now, standing)
+            if found is not None:
+                return now, standing, found
         for _ in range(_ATTEMPTS):
-            with suppress(StoreMissingError):
-                standing = self._catch_up(now, encoder, moved)
-                found = self._ask_standing(ask, now, standing)
-                if found is not None:
-                    return now, standing, found
             now = look_again()
-        raise BusyError("Other processes changed the index again and again meanwhile.", "Try again.")
+            with suppress(StoreMissingError):
+                return now, *self._ask_alone(ask, now)
+        raise BusyError("Other processes removed the index again and again meanwhile.", "Try again.")
 
     def _ask_standing(self, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
         """Ask if the index still stands as it did: None when another process has moved the view."""
@@ -462,6 +464,20 @@ class App:
             if refreshed is not None and (refreshed.view.view_id, refreshed.overlay) == standing.state:
                 return ask(db, *standing.state)
         return None
+
+    def _ask_alone(self, ask: _Ask, now: Snapshot) -> tuple[_Standing, Sections]:
+        """Catch up and ask before anybody else can move the view: others wait meanwhile."""
+        from gitrag.store import vectors
+
+        found: list[tuple[_Standing, Sections]] = []
+
+        def answer(db: Connection, refreshed: Refreshed) -> None:
+            own, view_id = refreshed.overlay.entries, refreshed.view.view_id
+            standing = _Standing(refreshed, vectors.count_pending(db, own, view_id))
+            found.append((standing, ask(db, *standing.state)))
+
+        refresh(self.store, now, budget_s=self.config.catch_up_s, at_once=answer)
+        return found[0]
 
     def _likely_state(self, db: Connection, slot: str) -> tuple[int, Overlay] | None:
         """Guess the view, and what lies on top of it, that git will name: the last one, else a clean one."""

@@ -96,6 +96,7 @@ def refresh(
     *,
     budget_s: float | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
+    at_once: Callable[[Connection, Refreshed], None] | None = None,
 ) -> Refreshed:
     """Bring the worktree's view up to date and cut what is new.
 
@@ -106,6 +107,7 @@ def refresh(
         now: What git says.
         budget_s: Seconds after which contents are left for later; None for no limit.
         advance: Called with (contents done, contents in all) while they are cut.
+        at_once: Called while nobody else can change the view; what is then waiting is left for later.
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     planning = Planning(now)
@@ -114,7 +116,7 @@ def refresh(
         found = _known(db, now, planning)
         start = _Start() if found else _start(db, now)
     done = 0
-    if found is None:
+    if found is None or at_once is not None:
         cut = _prepare(store, now, planning, start, deadline)
         with store.write("updating the view") as db:
             found = _known(db, now, planning)  # another process may have done it while this one waited
@@ -124,6 +126,10 @@ def refresh(
             done = write_cut(db, found[1], cut)
             if done:
                 found = found[0], _waiting(db, found[0])
+            if at_once is not None:
+                refreshed = replace(found[0], cut=done, waiting=len(found[1]))
+                at_once(db, refreshed)
+                return refreshed
     refreshed, waiting = found
     if done:
         advance(done, done + len(waiting))

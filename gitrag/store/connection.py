@@ -225,6 +225,7 @@ class Store:
                     if not make and before is not None and self._identity_seen != before:
                         problem = "The index has been built anew by another process."
                         raise StoreMissingError(problem, "Try again.")
+                    self.memo = Memo()
                     db.execute("BEGIN")
                     yield db
                     db.execute("COMMIT")
