@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gitrag.search.engine import Hit
     from gitrag.search.sections import Section, Sections, Wanted
     from gitrag.store.connection import Connection
+    from gitrag.store.copy import State
     from gitrag.store.inspection import CollectionCounts, StoreCounts, ViewCounts
 
 T = TypeVar("T")
@@ -203,9 +204,13 @@ class _Meanwhile(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
             self._error = error
 
+    def wait(self) -> None:
+        """Wait until it is done."""
+        self._thread.join()
+
     def result(self) -> T:
         """Wait for the result, or raise what the work raised."""
-        self._thread.join()
+        self.wait()
         if self._error is not None:
             raise self._error
         return self._outcome[0]
@@ -390,16 +395,18 @@ class App:
         standing: _Standing | None = None
         moved: float | None = None
         now: Snapshot | None = None
-        with suppress(StoreMissingError), self.store.read() as db:
-            # While git looks, what it will most likely find is asked already.
-            likely = self._likely_state(db, self.repo.worktree if options.revision is None else REVISION)
-            guess = None if likely is None else ask(db, *likely)
-            standing = self._standing(db, looking.result(), encoder)
-            if standing is not None:
-                self._last_state = standing.state
-                found = guess if standing.state == likely else ask(db, *standing.state)
-            else:
-                moved = self._moved_at(db) if options.revision is None else None
+        slot = self.repo.worktree if options.revision is None else REVISION
+        with suppress(StoreMissingError):
+            guess = self._guess(ask, slot)
+            looking.wait()  # without the index: nobody who writes has to wait for git
+            with self.store.read() as db:
+                standing = self._standing(db, looking.result(), encoder)
+                if standing is not None:
+                    self._last_state = standing.state
+                    known_already = guess is not None and guess[:2] == (self.store.state, standing.state)
+                    found = guess[2] if guess and known_already else ask(db, *standing.state)
+                elif options.revision is None:
+                    moved = self._moved_at(db)
         if standing is None or found is None:
             now, standing, found = self._ask_caught_up(
                 ask,
@@ -447,8 +454,8 @@ class App:
         an earlier one would only have it moved again.
         """
         with suppress(StoreMissingError):
-            standing = self._catch_up(now, encoder, moved)
-            found = self._ask_standing(ask, now, standing)
+            standing, found = self._catch_up(now, encoder, moved, ask)
+            found = found or self._ask_standing(ask, now, standing)
             if found is not None:
                 return now, standing, found
         for _ in range(_ATTEMPTS):
@@ -460,9 +467,13 @@ class App:
     def _ask_standing(self, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
         """Ask if the index still stands as it did: None when another process has moved the view."""
         with suppress(StoreMissingError), self.store.read() as db:
-            refreshed = known(db, now)
-            if refreshed is not None and (refreshed.view.view_id, refreshed.overlay) == standing.state:
-                return ask(db, *standing.state)
+            return self._ask_if(db, ask, now, standing)
+        return None
+
+    def _ask_if(self, db: Connection, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
+        refreshed = known(db, now)
+        if refreshed is not None and (refreshed.view.view_id, refreshed.overlay) == standing.state:
+            return ask(db, *standing.state)
         return None
 
     def _ask_alone(self, ask: _Ask, now: Snapshot) -> tuple[_Standing, Sections]:
@@ -478,6 +489,12 @@ class App:
 
         refresh(self.store, now, budget_s=self.config.catch_up_s, at_once=answer)
         return found[0]
+
+    def _guess(self, ask: _Ask, slot: str) -> tuple[State | None, tuple[int, Overlay], Sections] | None:
+        """Ask, while git looks, of what it will most likely find; give what was asked of which index, too."""
+        with self.store.read() as db:
+            likely = self._likely_state(db, slot)
+            return None if likely is None else (self.store.state, likely, ask(db, *likely))
 
     def _likely_state(self, db: Connection, slot: str) -> tuple[int, Overlay] | None:
         """Guess the view, and what lies on top of it, that git will name: the last one, else a clean one."""
@@ -526,8 +543,14 @@ class App:
             return None
         return _Standing(refreshed, unembedded)
 
-    def _catch_up(self, now: Snapshot, encoder: Encoder | None, moved: float | None) -> _Standing:
-        """Index what has changed since ``moved``, within the budget, and embed it if it is little."""
+    def _catch_up(
+        self, now: Snapshot, encoder: Encoder | None, moved: float | None, ask: _Ask
+    ) -> tuple[_Standing, Sections | None]:
+        """Index what has changed since ``moved``, within the budget, and embed it if it is little.
+
+        Returns:
+            How the store then stands, and what it answers if it could be asked in passing.
+        """
         from gitrag.indexing.embedding import embed_pending
         from gitrag.store import vectors
 
@@ -539,14 +562,14 @@ class App:
         own, view_id = refreshed.overlay.entries, refreshed.view.view_id
         with self.store.read() as db:
             unembedded = vectors.count_pending(db, own, view_id)
-        if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
-            try:
-                unembedded -= embed_pending(
-                    self.store, encoder, entries=own, view_id=view_id, limit=unembedded
-                )
-            except (StoreError, BusyError) as error:  # nothing can be written: words still answer
-                self.say(str(error))
-        return _Standing(refreshed, unembedded)
+            if encoder is None or not 0 < unembedded <= INLINE_TEXTS:
+                standing = _Standing(refreshed, unembedded)
+                return standing, self._ask_if(db, ask, now, standing)
+        try:
+            unembedded -= embed_pending(self.store, encoder, entries=own, view_id=view_id, limit=unembedded)
+        except (StoreError, BusyError) as error:  # nothing can be written: words still answer
+            self.say(str(error))
+        return _Standing(refreshed, unembedded), None
 
     def _since(self, moment: float) -> timedelta:
         """Tell how long ago a moment in Unix seconds was."""

@@ -117,6 +117,7 @@ class Store:
         resident: bool = False,
     ) -> None:
         self.memo = Memo()
+        self.state: State | None = None
         self._resident = resident
         self._seen: State | None = None
         self._copy: Copy | None = None
@@ -144,7 +145,7 @@ class Store:
     def read(self) -> Iterator[DuckDBPyConnection]:
         """Open the index for reading, beside other readers.
 
-        ``memo`` is then of what is read.
+        ``memo`` is then of what is read, and ``state`` tells it from what is read another time.
 
         Raises:
             StoreMissingError: There is none to read; build one.
@@ -159,7 +160,7 @@ class Store:
             copy = self._current_copy() if self._resident else None
             if copy is not None:
                 with _interruptible():
-                    self.memo = copy.memo
+                    self.memo, self.state = copy.memo, copy.state
                     yield copy.db
                 return
             with _interruptible(), self._engine() as engine, self._lock.shared(), engine.let_go():
@@ -167,7 +168,7 @@ class Store:
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
                 self._check(db)
-                self.memo = Memo()
+                self.memo, self.state = Memo(), state_of(self.path, math.inf)
                 yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)

@@ -54,12 +54,13 @@ class Copy:
     """The tables of an index file in memory, and what was worked out from them.
 
     Attributes:
+        state: Of which content of the file.
         db: The connection.
         memo: What was worked out.
     """
 
     def __init__(self, path: Path, state: State, db: DuckDBPyConnection) -> None:
-        self._state = state
+        self.state = state
         self.memo = Memo(lasting=True)
         self.db = db
         self.db.execute(f"SET memory_limit = '{max(_LEAST_BYTES, 3 * path.stat().st_size // 2)}B'")
@@ -74,7 +75,7 @@ class Copy:
 
     def is_of(self, state: State | None) -> bool:
         """Tell whether the file is still what was copied."""
-        return state == self._state
+        return state == self.state
 
     def close(self) -> None:
         """Give the memory back."""
