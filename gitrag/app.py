@@ -821,6 +821,7 @@ class App:
 
         app = self if place == self._place else App.open(place, environ=self.environ, say=self.say)
         app._in_background = True  # noqa: SLF001 - this class's own, as the next
+        app.store.while_locked(background.in_turn)
         now = app.snapshot()
         refreshed = refresh(app.store, now)
         own = refreshed.overlay.entries

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,6 +128,10 @@ class Store:
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
         self._idle: list[Engine] = []
+
+    def while_locked(self, entered: Callable[[], AbstractContextManager[None]]) -> None:
+        """Say what is to be entered for as long as others may have to wait for this process."""
+        self._lock.while_held = entered
 
     def exists(self) -> bool:
         """Tell whether there is an index, or something in its place."""

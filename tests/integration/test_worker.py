@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -336,6 +337,45 @@ def test_the_worker_lets_others_go_first_at_processors_and_disks():
     nice, io_class = done.stdout.split()
     assert int(nice) >= 10
     assert io_class == "idle"
+
+
+SHARED_OUT = """
+import sys
+from pathlib import Path
+from gitrag.hooking.run import detach
+from gitrag.indexing import worker
+from gitrag.store.connection import Store
+said = lambda: Path("/proc/self/autogroup").read_text().split()[-1]
+detach()
+worker.lower_priority()
+store = Store(Path(sys.argv[1]), recipe="any")
+store.while_locked(worker.in_turn)
+told = [said()]
+with store.write("a test"):
+    told.append(said())
+print(*told)
+"""
+
+
+def shares_out_among_sessions() -> bool:
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/sched_autogroup_enabled").read_text().strip() == "1"
+    return False
+
+
+@pytest.mark.skipif(not shares_out_among_sessions(), reason="processes share processors, not sessions")
+def test_the_workers_session_goes_last_but_while_others_wait_for_it(tmp_path):
+    """Where sessions share processors, a nice process in a session of its own has as much as all others."""
+    command = [sys.executable, "-c", SHARED_OUT, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "10 0\n"
+
+
+def test_a_session_that_is_not_the_workers_stays_as_it_is():
+    with suppress(OSError):
+        before = Path("/proc/self/autogroup").read_text()
+        subprocess.run([sys.executable, "-c", LOWERED], capture_output=True, check=True)
+        assert Path("/proc/self/autogroup").read_text() == before
 
 
 @pytest.mark.parametrize(("load", "used"), [(0.1, 8), (2.5, 4), (50.0, 4)])
