@@ -446,3 +446,21 @@ def test_newest_texts_are_embedded_first(project):
     with app.store.read() as db:
         waiting = vectors.pending(db, 2)
     assert [getattr(text.source, "name", text.source) for text in waiting] == ["newest", "new.py"]
+
+
+def test_a_mark_left_while_the_lock_is_let_go_is_seen(tmp_path, monkeypatch):
+    """Who leaves it has found the lock taken, a moment before it was free."""
+    worker, done = Worker(tmp_path), []
+    release = FileLock.release
+    late = iter([tmp_path / "late"])
+
+    def let_go(self: FileLock) -> None:
+        if self.path.name == "worker.lock":
+            for path in late:
+                path.mkdir()
+                assert not Worker(tmp_path).run(path, lambda *_: pytest.fail("two workers"))
+        release(self)
+
+    monkeypatch.setattr(FileLock, "release", let_go)
+    assert worker.run(tmp_path, lambda path, _asked: done.append(path))
+    assert done == [tmp_path, tmp_path / "late"]
