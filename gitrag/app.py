@@ -29,7 +29,7 @@ from gitrag.git import RULES_VERSION, DirtyPath, Repository, Untracked
 from gitrag.indexing import worker as background
 from gitrag.indexing.planning import workspace
 from gitrag.indexing.preparation import PREPARATION_VERSION
-from gitrag.indexing.refresh import Refreshed, known, recorded, refresh
+from gitrag.indexing.refresh import Refreshed, Start, known, recorded, refresh, start_of
 from gitrag.indexing.snapshot import REVISION, Options, Snapshot, look, look_at
 from gitrag.staleness import failed_line, stale_line
 from gitrag.store.candidates import NO_FILTERS, Filters
@@ -394,6 +394,7 @@ class App:
         found: Sections | None = None
         standing: _Standing | None = None
         moved: float | None = None
+        start: Start | None = None
         now: Snapshot | None = None
         slot = self.repo.worktree if options.revision is None else REVISION
         with suppress(StoreMissingError):
@@ -405,8 +406,9 @@ class App:
                     self._last_state = standing.state
                     known_already = guess is not None and guess[:2] == (self.store.state, standing.state)
                     found = guess[2] if guess and known_already else ask(db, *standing.state)
-                elif options.revision is None:
-                    moved = self._moved_at(db)
+                else:
+                    start = start_of(db, looking.result())
+                    moved = self._moved_at(db) if options.revision is None else None
         if standing is None or found is None:
             now, standing, found = self._ask_caught_up(
                 ask,
@@ -414,6 +416,7 @@ class App:
                 lambda: self._look(options, with_issues=wanted.issues),
                 encoder,
                 moved,
+                start,
             )
         refreshed, drafts = standing.refreshed, standing.unembedded
         if drafts and encoder is not None and (refined := self._refine(found, encoder)):
@@ -447,6 +450,7 @@ class App:
         look_again: Callable[[], Snapshot],
         encoder: Encoder | None,
         moved: float | None,
+        start: Start | None,
     ) -> tuple[Snapshot, _Standing, Sections]:
         """Catch up and ask; again where another process has moved the view, or removed the index, since.
 
@@ -454,7 +458,7 @@ class App:
         an earlier one would only have it moved again.
         """
         with suppress(StoreMissingError):
-            standing, found = self._catch_up(now, encoder, moved, ask)
+            standing, found = self._catch_up(now, encoder, moved, start, ask)
             found = found or self._ask_standing(ask, now, standing)
             if found is not None:
                 return now, standing, found
@@ -544,7 +548,12 @@ class App:
         return _Standing(refreshed, unembedded)
 
     def _catch_up(
-        self, now: Snapshot, encoder: Encoder | None, moved: float | None, ask: _Ask
+        self,
+        now: Snapshot,
+        encoder: Encoder | None,
+        moved: float | None,
+        start: Start | None,
+        ask: _Ask,
     ) -> tuple[_Standing, Sections | None]:
         """Index what has changed since ``moved``, within the budget, and embed it if it is little.
 
@@ -554,7 +563,7 @@ class App:
         from gitrag.indexing.embedding import embed_pending
         from gitrag.store import vectors
 
-        refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s)
+        refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s, start=start)
         if refreshed.recorded and moved is not None:
             line = stale_line(self._since(moved), self.config.staleness_threshold)
             if line:

@@ -97,6 +97,7 @@ def refresh(
     budget_s: float | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     at_once: Callable[[Connection, Refreshed], None] | None = None,
+    start: Start | None = None,
 ) -> Refreshed:
     """Bring the worktree's view up to date and cut what is new.
 
@@ -108,24 +109,27 @@ def refresh(
         budget_s: Seconds after which contents are left for later; None for no limit.
         advance: Called with (contents done, contents in all) while they are cut.
         at_once: Called while nobody else can change the view; what is then waiting is left for later.
+        start: What there is to begin with, if it has just been read (``start_of``).
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     planning = Planning(now)
-    found, start = None, _Start()
-    with suppress(StoreMissingError), store.read() as db:
-        found = _known(db, now, planning)
-        start = _Start() if found else _start(db, now)
-    done = 0
+    found, done = None, 0
+    cut: Cut = {}
+    with suppress(StoreMissingError):
+        if start is None:
+            with store.read() as db:
+                found = _known(db, now, planning)
+                start = start_of(db, now)
+    if found is None:
+        found, cut = _prepare(store, now, planning, start or Start(), deadline)
     if found is None or at_once is not None:
-        cut = _prepare(store, now, planning, start, deadline)
         with store.write("updating the view") as db:
             found = _known(db, now, planning)  # another process may have done it while this one waited
             if found is None:
                 refreshed = _record(db, now, planning)
                 found = refreshed, _waiting(db, refreshed)
             done = write_cut(db, found[1], cut)
-            if done:
-                found = found[0], _waiting(db, found[0])
+            found = found[0], [item for item in found[1] if (item.blob, item.language) not in cut]
             if at_once is not None:
                 refreshed = replace(found[0], cut=done, waiting=len(found[1]))
                 at_once(db, refreshed)
@@ -142,7 +146,7 @@ def refresh(
 
 
 @dataclass(frozen=True, slots=True)
-class _Start:
+class Start:
     """What the store has to make a view from.
 
     Attributes:
@@ -158,7 +162,7 @@ class _Start:
     modules: tuple[Module, ...] = ()
 
 
-def _start(db: Connection, now: Snapshot) -> _Start:
+def start_of(db: Connection, now: Snapshot) -> Start:
     """Find what to make a view from: one of its tree, else the worktree's last, else another worktree's."""
     view = twin = views.find(db, now.head.tree, now.rules_key)
     if view is None:
@@ -166,12 +170,18 @@ def _start(db: Connection, now: Snapshot) -> _Start:
         if view is None or view.rules != now.rules_key:
             view = views.nearest(db, now.rules_key)
     if view is None:
-        return _Start()
-    return _Start(view, twin is not None, views.rule_files(db, view), _modules_of(db, view))
+        return Start()
+    return Start(view, twin is not None, views.rule_files(db, view), _modules_of(db, view))
 
 
-def _prepare(store: Store, now: Snapshot, planning: Planning, start: _Start, deadline: float | None) -> Cut:
-    """Work out what will be written, so that others need not wait for that too; give contents, if few."""
+def _prepare(
+    store: Store, now: Snapshot, planning: Planning, start: Start, deadline: float | None
+) -> tuple[tuple[Refreshed, list[PendingContent]] | None, Cut]:
+    """Work out what will be written, so that others need not wait for that too.
+
+    Returns:
+        What is known, where another process has written it meanwhile; else contents cut, if few.
+    """
     files, modules = start.files, start.modules
     added: list[EntryRecord] = []
     if not start.is_of_tree:
@@ -183,9 +193,12 @@ def _prepare(store: Store, now: Snapshot, planning: Planning, start: _Start, dea
     paths = list(dict.fromkeys(entry.path for entry in added))
     wanted = list(dict.fromkeys((entry.blob, entry.language) for entry in added if not entry.skip))
     with suppress(StoreMissingError), store.read() as db:
+        found = _known(db, now, planning)
+        if found is not None:
+            return found, {}
         paths, wanted = views.unknown_paths(db, paths), content.unread(db, wanted)
     planning.records(paths)
-    return cut_few(now, wanted, deadline)
+    return None, cut_few(now, wanted, deadline)
 
 
 def lacking(db: Connection, now: Snapshot) -> tuple[list[tuple[int, int]], int]:
@@ -228,7 +241,7 @@ def _record(db: Connection, now: Snapshot, planning: Planning) -> Refreshed:
     moves = view is None or (view.tree, view.rules) != (head.tree, now.rules_key)
     before = views.held(db, view.view_id) if view is not None and moves else {}
     if view is None or moves:
-        start = _start(db, now)
+        start = start_of(db, now)
         if start.view is not None and start.is_of_tree:
             view = replace(start.view, commit=head.commit)
             views.point(db, slot, view)
@@ -266,7 +279,7 @@ def _with_new(documents: Documents, overlay: Overlay, seen: set[int], held: Mapp
     return Documents(documents.added + len(new) - updated, documents.updated + updated, documents.removed)
 
 
-def _move_view(db: Connection, now: Snapshot, planning: Planning, start: _Start) -> View:
+def _move_view(db: Connection, now: Snapshot, planning: Planning, start: Start) -> View:
     """Make the view of HEAD's tree."""
     move = planning.move(start.view, start.files, start.modules)
     if move.base is None:
