@@ -42,4 +42,4 @@ def test_with_hooks_that_work_meanwhile(make_walk, killed):
     walk.hook_up(killed=killed)
     walk.go(30, compare_every=10)
     if not killed:
-        assert ": done" in (walk.repo.path / ".git/gitrag/log").read_text()
+        assert "post-commit: " in (walk.repo.path / ".git/gitrag/log").read_text(), "no worker ended"

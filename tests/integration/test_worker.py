@@ -214,7 +214,9 @@ def kill_during(repo: GitRepository, stage: str, generation: int) -> None:
     """Give a worker work and kill it in a stage; again where it was too quick."""
     note = open_app(repo).store.directory / "lock.holder"
     for attempt in range(20):
-        repo.commit(sources(100 * (generation + 1) + attempt, 20))
+        number = 100 * (generation + 1) + attempt
+        much = f"word{number},\n" * 40_000 if stage == "writing chunks" else ""  # else the view brings them
+        repo.commit(sources(number, 20) | {"much.csv": much})
         note.unlink(missing_ok=True)
         worker = start_worker(repo)
         while worker.poll() is None:
