@@ -27,19 +27,10 @@ from gitrag.embedding.version import DRAFT_VERSION, ENCODER_VERSION
 from gitrag.errors import BusyError, GitragError, ModelError, NotSetUpError, StoreError, UsageError
 from gitrag.git import RULES_VERSION, DirtyPath, Repository, Untracked
 from gitrag.indexing import worker as background
+from gitrag.indexing.planning import workspace
 from gitrag.indexing.preparation import PREPARATION_VERSION
-from gitrag.indexing.refresh import (
-    REVISION,
-    Options,
-    Refreshed,
-    Snapshot,
-    known,
-    look,
-    look_at,
-    recorded,
-    refresh,
-    workspace,
-)
+from gitrag.indexing.refresh import Refreshed, Start, known, recorded, refresh, start_of
+from gitrag.indexing.snapshot import REVISION, Options, Snapshot, look, look_at
 from gitrag.staleness import failed_line, stale_line
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import Store, StoreMissingError
@@ -58,6 +49,7 @@ if TYPE_CHECKING:
     from gitrag.search.engine import Hit
     from gitrag.search.sections import Section, Sections, Wanted
     from gitrag.store.connection import Connection
+    from gitrag.store.copy import State
     from gitrag.store.inspection import CollectionCounts, StoreCounts, ViewCounts
 
 T = TypeVar("T")
@@ -73,7 +65,7 @@ INLINE_TEXTS = 24
 """Texts that a search embeds before it answers: an edited file's, a third of a second."""
 
 _ATTEMPTS = 5
-"""To catch up and then find the index as it was left; one is enough unless others are at it."""
+"""To catch up and answer; one is enough unless others remove the index meanwhile."""
 
 _FETCH_AGAIN_S = 3600.0
 """After the background worker failed to fetch the model, it tries no sooner than this."""
@@ -214,9 +206,13 @@ class _Meanwhile(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
             self._error = error
 
+    def wait(self) -> None:
+        """Wait until it is done."""
+        self._thread.join()
+
     def result(self) -> T:
         """Wait for the result, or raise what the work raised."""
-        self._thread.join()
+        self.wait()
         if self._error is not None:
             raise self._error
         return self._outcome[0]
@@ -401,17 +397,21 @@ class App:
         found: Sections | None = None
         standing: _Standing | None = None
         moved: float | None = None
+        start: Start | None = None
         now: Snapshot | None = None
-        with suppress(StoreMissingError), self.store.read() as db:
-            # While git looks, what it will most likely find is asked already.
-            likely = self._likely_state(db, self.repo.worktree if options.revision is None else REVISION)
-            guess = None if likely is None else ask(db, *likely)
-            standing = self._standing(db, looking.result(), encoder)
-            if standing is not None:
-                self._last_state = standing.state
-                found = guess if standing.state == likely else ask(db, *standing.state)
-            else:
-                moved = self._moved_at(db) if options.revision is None else None
+        slot = self.repo.worktree if options.revision is None else REVISION
+        with suppress(StoreMissingError):
+            guess = self._guess(ask, slot)
+            looking.wait()  # without the index: nobody who writes has to wait for git
+            with self.store.read() as db:
+                standing = self._standing(db, looking.result(), encoder)
+                if standing is not None:
+                    self._last_state = standing.state
+                    known_already = guess is not None and guess[:2] == (self.store.state, standing.state)
+                    found = guess[2] if guess and known_already else ask(db, *standing.state)
+                else:
+                    start = start_of(db, looking.result())
+                    moved = self._moved_at(db) if options.revision is None else None
         if standing is None or found is None:
             now, standing, found = self._ask_caught_up(
                 ask,
@@ -419,6 +419,7 @@ class App:
                 lambda: self._look(options, with_issues=wanted.issues),
                 encoder,
                 moved,
+                start,
             )
         refreshed, drafts = standing.refreshed, standing.unembedded
         if drafts and encoder is not None and (refined := self._refine(found, encoder)):
@@ -453,28 +454,55 @@ class App:
         look_again: Callable[[], Snapshot],
         encoder: Encoder | None,
         moved: float | None,
+        start: Start | None,
     ) -> tuple[Snapshot, _Standing, Sections]:
         """Catch up and ask; again where another process has moved the view, or removed the index, since.
 
         git is asked again then, too: the other one may have seen a later commit, and to move the view back to
         an earlier one would only have it moved again.
         """
+        with suppress(StoreMissingError):
+            standing, found = self._catch_up(now, encoder, moved, start, ask)
+            found = found or self._ask_standing(ask, now, standing)
+            if found is not None:
+                return now, standing, found
         for _ in range(_ATTEMPTS):
-            with suppress(StoreMissingError):
-                standing = self._catch_up(now, encoder, moved)
-                found = self._ask_standing(ask, now, standing)
-                if found is not None:
-                    return now, standing, found
             now = look_again()
-        raise BusyError("Other processes changed the index again and again meanwhile.", "Try again.")
+            with suppress(StoreMissingError):
+                return now, *self._ask_alone(ask, now)
+        raise BusyError("Other processes removed the index again and again meanwhile.", "Try again.")
 
     def _ask_standing(self, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
         """Ask if the index still stands as it did: None when another process has moved the view."""
         with suppress(StoreMissingError), self.store.read() as db:
-            refreshed = known(db, now)
-            if refreshed is not None and (refreshed.view.view_id, refreshed.overlay) == standing.state:
-                return ask(db, *standing.state)
+            return self._ask_if(db, ask, now, standing)
         return None
+
+    def _ask_if(self, db: Connection, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
+        refreshed = known(db, now)
+        if refreshed is not None and (refreshed.view.view_id, refreshed.overlay) == standing.state:
+            return ask(db, *standing.state)
+        return None
+
+    def _ask_alone(self, ask: _Ask, now: Snapshot) -> tuple[_Standing, Sections]:
+        """Catch up and ask before anybody else can move the view: others wait meanwhile."""
+        from gitrag.store import vectors
+
+        found: list[tuple[_Standing, Sections]] = []
+
+        def answer(db: Connection, refreshed: Refreshed) -> None:
+            own, view_id = refreshed.overlay.entries, refreshed.view.view_id
+            standing = _Standing(refreshed, vectors.count_pending(db, own, view_id))
+            found.append((standing, ask(db, *standing.state)))
+
+        refresh(self.store, now, budget_s=self.config.catch_up_s, at_once=answer)
+        return found[0]
+
+    def _guess(self, ask: _Ask, slot: str) -> tuple[State | None, tuple[int, Overlay], Sections] | None:
+        """Ask, while git looks, of what it will most likely find; give what was asked of which index, too."""
+        with self.store.read() as db:
+            likely = self._likely_state(db, slot)
+            return None if likely is None else (self.store.state, likely, ask(db, *likely))
 
     def _likely_state(self, db: Connection, slot: str) -> tuple[int, Overlay] | None:
         """Guess the view, and what lies on top of it, that git will name: the last one, else a clean one."""
@@ -525,12 +553,23 @@ class App:
             return None
         return _Standing(refreshed, unembedded)
 
-    def _catch_up(self, now: Snapshot, encoder: Encoder | None, moved: float | None) -> _Standing:
-        """Index what has changed since ``moved``, within the budget, and embed it if it is little."""
+    def _catch_up(
+        self,
+        now: Snapshot,
+        encoder: Encoder | None,
+        moved: float | None,
+        start: Start | None,
+        ask: _Ask,
+    ) -> tuple[_Standing, Sections | None]:
+        """Index what has changed since ``moved``, within the budget, and embed it if it is little.
+
+        Returns:
+            How the store then stands, and what it answers if it could be asked in passing.
+        """
         from gitrag.indexing.embedding import embed_pending
         from gitrag.store import vectors
 
-        refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s)
+        refreshed = refresh(self.store, now, budget_s=self.config.catch_up_s, start=start)
         if refreshed.recorded and moved is not None:
             line = stale_line(self._since(moved), self.config.staleness_threshold)
             if line:
@@ -538,14 +577,14 @@ class App:
         own, view_id = refreshed.overlay.entries, refreshed.view.view_id
         with self.store.read() as db:
             unembedded = vectors.count_pending(db, own, view_id)
-        if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
-            try:
-                unembedded -= embed_pending(
-                    self.store, encoder, entries=own, view_id=view_id, limit=unembedded
-                )
-            except (StoreError, BusyError) as error:  # nothing can be written: words still answer
-                self.say(str(error))
-        return _Standing(refreshed, unembedded)
+            if encoder is None or not 0 < unembedded <= INLINE_TEXTS:
+                standing = _Standing(refreshed, unembedded)
+                return standing, self._ask_if(db, ask, now, standing)
+        try:
+            unembedded -= embed_pending(self.store, encoder, entries=own, view_id=view_id, limit=unembedded)
+        except (StoreError, BusyError) as error:  # nothing can be written: words still answer
+            self.say(str(error))
+        return _Standing(refreshed, unembedded), None
 
     def _since(self, moment: float) -> timedelta:
         """Tell how long ago a moment in Unix seconds was."""
@@ -774,8 +813,11 @@ class App:
             env=dict(self.environ),
         )
 
-    def run_worker(self) -> bool:
+    def run_worker(self, settled: Callable[[], None] = lambda: None) -> bool:
         """Be the background worker: bring text and vectors up to date, for all worktrees that ask meanwhile.
+
+        Args:
+            settled: Called when this process is the worker.
 
         Returns:
             Whether this process did the work; False when another one was at it and has been told.
@@ -783,7 +825,7 @@ class App:
         self._in_background = True
         background.lower_priority()
         background.end_on_request()
-        return background.Worker(self.store.directory).run(self._place, self._work)
+        return background.Worker(self.store.directory).run(self._place, self._work, settled)
 
     @property
     def _place(self) -> Path:
@@ -794,6 +836,7 @@ class App:
 
         app = self if place == self._place else App.open(place, environ=self.environ, say=self.say)
         app._in_background = True  # noqa: SLF001 - this class's own, as the next
+        app.store.while_locked(background.in_turn)
         now = app.snapshot()
         refreshed = refresh(app.store, now)
         own = refreshed.overlay.entries

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from gitrag.app import App
 from gitrag.errors import GitragError
-from gitrag.indexing.refresh import REVISION, known, look
+from gitrag.indexing.refresh import known
+from gitrag.indexing.snapshot import REVISION, look
 from gitrag.store import garbage
 from gitrag.store.garbage import Garbage, Keep
 

@@ -12,7 +12,8 @@ from gitrag.app import App
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.files import within
 from gitrag.git.history import ChangeCount
-from gitrag.indexing.refresh import look, recorded
+from gitrag.indexing.refresh import recorded
+from gitrag.indexing.snapshot import look
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
 from gitrag.memory.home import project_name
 from gitrag.model import Chunk, Kind

@@ -11,7 +11,7 @@ from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.hooking.install import State as HookState
 from gitrag.hooking.install import status as hooks_status
-from gitrag.indexing.refresh import workspace
+from gitrag.indexing.planning import workspace
 from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State
 from gitrag.store.connection import StoreMissingError

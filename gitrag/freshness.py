@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from gitrag.app import App
 from gitrag.errors import UsageError
-from gitrag.indexing.refresh import lacking, look_at
+from gitrag.indexing.refresh import lacking
+from gitrag.indexing.snapshot import look_at
 from gitrag.store.connection import StoreMissingError
 
 _NO_VIEW = -1

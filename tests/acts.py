@@ -141,7 +141,7 @@ class Actor:
 
     def move(self, tree: GitRepository) -> None:
         source, target = tree.file(self._any(tree)), tree.file(self._name())
-        if source.exists() and not target.exists():
+        if source.exists() and not target.exists() and source not in target.parents:  # it may be a repository
             self._make_way(tree, target)
             source.rename(target)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gitrag.app import RECIPE, App
-from gitrag.indexing.refresh import known, look, refresh
+from gitrag.indexing.refresh import known, refresh
+from gitrag.indexing.snapshot import look
 from gitrag.store import candidates
 from gitrag.store.columns import run
 from gitrag.store.connection import Store

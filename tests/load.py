@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import statistics
 import sys
 import time
@@ -15,6 +16,7 @@ from typing import Any
 from gitrag.app import App, SearchOptions
 from gitrag.hooking.install import install
 from gitrag.store.candidates import Filters
+from gitrag.store.lock import StoreLock
 from tests.repository import GitRepository
 
 PAUSE_S = 1.0
@@ -30,19 +32,23 @@ class Load:
 
     Attributes:
         waits_s: How long each answer took.
+        locked_s: How long of that it waited for others to be done with the index: the rest is work, and
+            waiting for a processor, of which there are fewer than processes.
         late: How many answers had changed contents left out, for want of time.
         commits: How many commits were made.
         wrong: What was wrong, or failed.
     """
 
     waits_s: list[float] = field(default_factory=list)
+    locked_s: list[float] = field(default_factory=list)
     late: int = 0
     commits: int = 0
     wrong: list[str] = field(default_factory=list)
 
-    def at(self, share: float) -> float:
-        """The wait, in seconds, that this share of the answers did not exceed."""
-        return statistics.quantiles(self.waits_s, n=100, method="inclusive")[round(share * 100) - 1]
+
+def at(share: float, seconds: Sequence[float]) -> float:
+    """The seconds that this share of them does not exceed."""
+    return statistics.quantiles(seconds, n=100, method="inclusive")[round(share * 100) - 1]
 
 
 def stamp(number: int) -> str:
@@ -80,6 +86,7 @@ def run(repo: GitRepository, space: Path, *, seconds: float, searchers: int, com
     for _ in processes:
         one = results.get(timeout=seconds + 300)
         found.waits_s += one.waits_s
+        found.locked_s += one.locked_s
         found.late += one.late
         found.commits += one.commits
         found.wrong += one.wrong
@@ -89,6 +96,7 @@ def run(repo: GitRepository, space: Path, *, seconds: float, searchers: int, com
 
 
 def _commit(place: Path, environment: dict[str, str], end: float, results: Any) -> None:
+    os.setsid()  # as in terminals of their own, between which Linux shares processors out
     found = Load()
     tree = GitRepository(place, environment)
     try:
@@ -106,21 +114,41 @@ def _search(
     number: int, places: Sequence[Path], environment: dict[str, str], end: float, results: Any
 ) -> None:
     """Ask of one worktree after the other; every second process keeps the index in memory."""
+    os.setsid()
     found = Load()
     apps = [App.open(place, environ=environment, resident=number % 2 == 1) for place in places]
+    waits = _watch_lock()
     asked = 0
     while time.time() < end:
         asked += 1
         app = apps[(number + asked) % len(apps)]
         committed = asked % 3 != 0
+        waits.clear()
         try:
             wait = _ask(
                 app, GitRepository(app.repo.root or places[0], environment), found, committed=committed
             )
             found.waits_s.append(wait)
+            found.locked_s.append(sum(waits))
         except Exception:  # noqa: BLE001 - reported
             found.wrong.append(traceback.format_exc(limit=-1))
     results.put(found)
+
+
+def _watch_lock() -> list[float]:
+    """Note how long this process waits for the index's lock, each time."""
+    waits: list[float] = []
+    wait = StoreLock._wait
+
+    def watched(*args: Any, **kwargs: Any) -> None:
+        begin = time.monotonic()
+        try:
+            wait(*args, **kwargs)
+        finally:
+            waits.append(time.monotonic() - begin)
+
+    StoreLock._wait = watched  # type: ignore[method-assign]
+    return waits
 
 
 def _ask(app: App, tree: GitRepository, found: Load, *, committed: bool) -> float:

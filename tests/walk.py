@@ -20,6 +20,8 @@ QUESTION = "alpha beta value return"
 EVERYTHING = SearchOptions(limit=1000, min_score=0.0, every_chunk=True)
 PATIENCE_S = 120.0
 ROUNDING = 0.002
+NO_MODEL = {"HTTPS_PROXY": "http://127.0.0.1:9", "PIP_NO_INDEX": "1"}
+"""So that a worker which finds none does not fetch one."""
 TICK_S = 0.015
 """More than a tick of the file system's clock."""
 

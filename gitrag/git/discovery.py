@@ -66,12 +66,30 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
             f"The repository {git_dir} uses {object_format} object ids, which libgit2 cannot read.",
             "gitrag needs a repository with SHA-1 object ids, git's default.",
         )
+    if not named:
+        _refuse_embedded(start, Path(git_dir), environment)
     if not top and bare != "true":  # started inside the git directory
         tree = _working_tree_of(Path(git_dir))
         top = _ask(tree, environment)[-1] if tree else ""
     root = Path(top) if top else None
     environment |= {"GIT_DIR": git_dir} | ({"GIT_WORK_TREE": top} if top else {})
     return Location(root, Path(git_dir), Path(common_dir), environment)
+
+
+def _refuse_embedded(start: Path, git_dir: Path, environment: Mapping[str, str]) -> None:
+    """Refuse a git directory that is part of another repository's working tree.
+
+    It can come with a clone, and what its configuration names (``core.fsmonitor``), git runs.
+    """
+    if git_dir.name == ".git" or not start.resolve().is_relative_to(git_dir):
+        return
+    done = run_git(["rev-parse", "--show-toplevel"], cwd=git_dir.parent, environment=environment)
+    top = os.fsdecode(done.stdout).removesuffix("\n")
+    if done.returncode == 0 and top:
+        raise RepositoryError(
+            f"{git_dir} looks like a git repository, and lies in the working tree of {top}.",
+            f"Go to {top}; or, if you trust what it configures, set GIT_DIR to it.",
+        )
 
 
 def _ask(start: Path, environment: Mapping[str, str]) -> list[str]:

@@ -178,9 +178,10 @@ class Repository:
             raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
         ref = content.removeprefix("ref:").strip() if content.startswith("ref:") else None
         branch = ref.removeprefix("refs/heads/") if ref else None
-        done = self.git("rev-parse", "HEAD^{commit}", "HEAD^{tree}", "--")
+        # One look at the branch: of two, the second may find another commit.
+        done = self.git("rev-list", "--no-walk", "--format=%T", "HEAD", "--")
         if done.returncode == 0:
-            commit, tree = done.stdout.decode().split()[:2]
+            _, commit, tree = done.stdout.decode().split()
             return Head(commit, tree, branch)
         if ref and not (self.common_dir / ref).exists():
             exists = self.git("show-ref", "--verify", "--quiet", "--", ref).returncode == 0  # packed

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 WORKER = "worker"
 """Not a hook: what a command starts when it leaves work for later."""
+_STARTING = "GITRAG_START"
+"""Names the descriptor by which the hook holds ``worker.start`` locked until this process is the worker."""
+
 _WANDERINGS = {"rebase", "bisect"}  # HEAD moves many times, and each stop's tree is soon gone again
 _FILE_CHECKOUT = "0"  # the third argument of post-checkout: paths were checked out, HEAD stayed
 
@@ -31,7 +34,9 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     """
     if name != WORKER and (environ.get("GITRAG") == "0" or not _moves_head(name, args)):
         return
-    detach()
+    value = environ.get(_STARTING, "")
+    starting = int(value) if value.isdecimal() else None
+    detach(keep=starting)
     from gitrag.git import Repository
 
     try:
@@ -42,14 +47,19 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     if wandering and name not in {WORKER, "post-rewrite"}:  # post-rewrite runs just before the rebase is over
         return
     place = repository.root or repository.git_dir
-    _run_logged(name, repository.common_dir, place, _without_leaks(repository, place, environ))
+    environ = _without_leaks(repository, place, environ)
+    environ = {key: value for key, value in environ.items() if key != _STARTING}
+    _run_logged(name, repository.common_dir, place, environ, starting)
 
 
-def detach() -> None:
+def detach(keep: int | None = None) -> None:
     """Leave the caller's session and every descriptor it passed on beyond the three standard ones.
 
     A terminal's Ctrl-C or hang-up then does not reach this process, and a lock or pipe that the caller of git
     holds open (``flock 9``, a make job server) is not held for as long as indexing takes.
+
+    Args:
+        keep: A descriptor that the hook passed on for us; it is not passed on further.
     """
     with contextlib.suppress(PermissionError):  # already the leader of its own
         os.setsid()
@@ -57,7 +67,9 @@ def detach() -> None:
         descriptor = int(entry.name)
         # Python's own are not inheritable (PEP 446); one that is came from the caller.
         with contextlib.suppress(OSError):
-            if descriptor > 2 and os.get_inheritable(descriptor):
+            if descriptor == keep:
+                os.set_inheritable(descriptor, False)
+            elif descriptor > 2 and os.get_inheritable(descriptor):
                 os.close(descriptor)
 
 
@@ -86,19 +98,29 @@ def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, st
     return {name: value for name, value in environ.items() if name not in LEAKING}
 
 
-def _run_logged(name: str, common_dir: Path, start: Path, environ: Mapping[str, str]) -> None:
+def _run_logged(
+    name: str, common_dir: Path, start: Path, environ: Mapping[str, str], starting: int | None
+) -> None:
     from gitrag.log import close_log, open_log
 
     try:
         log = open_log(common_dir / "gitrag")
     except OSError:
         return  # nothing can be written there: neither a log nor an index
+
+    def settled() -> None:
+        nonlocal starting
+        if starting is not None:
+            with contextlib.suppress(OSError):
+                os.close(starting)
+            starting = None
+
     try:
         from gitrag.app import App
         from gitrag.collecting import collect_rarely
 
         app = App.open(start, environ=environ, say=log.info)
-        if app.run_worker():
+        if app.run_worker(settled):
             collect_rarely(app)
             log.info("%s: done", name)
     except GitragError as error:

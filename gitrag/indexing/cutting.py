@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.git import BlobError
 from gitrag.indexing.preparation import left_out_record, prepare_all
@@ -17,7 +18,8 @@ from gitrag.store.content import ContentRecord, PendingContent
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-    from gitrag.indexing.refresh import Snapshot
+    from gitrag.indexing.snapshot import Snapshot
+    from gitrag.store.connection import Connection
 
 _BATCH_BYTES = 4 << 20
 """Source cut between two transactions: a second or two of work, and some 30 MB of rows."""
@@ -30,6 +32,37 @@ _OVERHEAD_BYTES = 2_000
 
 _GROUP = 16
 """Contents handed to a process at once."""
+
+_FEW_BYTES = 256 << 10
+"""Source that is cut before the view is written, not after: a commit's, a tenth of a second."""
+
+Cut: TypeAlias = "dict[tuple[str, str | None], ContentRecord]"
+"""Contents that are cut but not written, by blob and language."""
+
+
+def cut_few(now: Snapshot, wanted: Sequence[tuple[str, str | None]], deadline: float | None) -> Cut:
+    """Cut contents if they are few, to be written together with their view; else none."""
+    if not wanted or (deadline is not None and time.monotonic() >= deadline):
+        return {}
+    room = _FEW_BYTES
+    for blob, _language in wanted:
+        room -= now.reader.size(blob) + _OVERHEAD_BYTES
+        if room < 0:
+            return {}
+    items = [PendingContent(number, *key) for number, key in enumerate(wanted)]
+    return {wanted[record.content_id]: record for record in _start(None, now, items)()}
+
+
+def write_cut(db: Connection, waiting: Sequence[PendingContent], cut: Cut) -> int:
+    """Write those of the waiting contents that have been cut; count them."""
+    records = [
+        replace(cut[item.blob, item.language], content_id=item.content_id)
+        for item in waiting
+        if (item.blob, item.language) in cut
+    ]
+    if records:
+        content.write(db, records)
+    return len(records)
 
 
 def cut_waiting(

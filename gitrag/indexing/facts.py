@@ -10,7 +10,8 @@ from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.loading import Loaded, load
 from gitrag.errors import BusyError, StoreError
 from gitrag.git import BlobError
-from gitrag.indexing.refresh import Refreshed, Snapshot
+from gitrag.indexing.refresh import Refreshed
+from gitrag.indexing.snapshot import Snapshot
 from gitrag.store import facts
 from gitrag.store.connection import Store
 from gitrag.store.facts import FileFacts

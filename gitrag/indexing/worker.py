@@ -10,8 +10,8 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitrag.errors import GitragError
@@ -28,6 +28,10 @@ _OWN_PROCESS = 1
 _IDLE_CLASS = 3 << 13
 """IOPRIO_WHO_PROCESS, and class IOPRIO_CLASS_IDLE at level 0."""
 
+_AUTOGROUP = Path("/proc/self/autogroup")
+"""Where Linux shares processors out among sessions first (``sched_autogroup``), niceness counts within a
+session only, and that of the session is written here. Unlike a process's it may be raised again."""
+
 _IDLE_LOAD = 0.25
 """Of a process a processor, on average over the last minute: less is nobody's work to speak of."""
 
@@ -42,13 +46,19 @@ class Worker:
         self._note = directory / "worker.holder"
         self._lock = FileLock(directory / "worker.lock")
 
-    def run(self, worktree: Path, work: Callable[[Path, Callable[[], bool]], None]) -> bool:
+    def run(
+        self,
+        worktree: Path,
+        work: Callable[[Path, Callable[[], bool]], None],
+        settled: Callable[[], None] = lambda: None,
+    ) -> bool:
         """Do the work for a worktree and for those that ask meanwhile; leave it to the running worker if any.
 
         Args:
             worktree: The worktree that asks.
             work: Does the work for a worktree. It is given a function that tells whether somebody has asked
                 meanwhile, so that fresh text goes before old vectors.
+            settled: Called when this process is the worker.
 
         Returns:
             Whether this process was the worker.
@@ -64,6 +74,7 @@ class Worker:
         while self._marks.exists() and self._lock.try_acquire():
             try:
                 worked = True
+                settled()
                 write_holder(self._note, "indexing in the background")
                 while asked := self._take_marks():
                     for path in asked:
@@ -111,6 +122,24 @@ def lower_priority() -> None:
         import ctypes
 
         ctypes.CDLL(None).syscall(call, _OWN_PROCESS, 0, _IDLE_CLASS)  # refused, it stays as it is
+    _lower_session(_NICENESS)
+
+
+@contextmanager
+def in_turn() -> Iterator[None]:
+    """Work as fast as anybody while others wait for it, as far as Linux lets a process of low priority."""
+    _lower_session(0)
+    try:
+        yield
+    finally:
+        _lower_session(_NICENESS)
+
+
+def _lower_session(niceness: int) -> None:
+    """Set the niceness of the session, if this process has one of its own."""
+    with suppress(OSError, AttributeError):  # no such file; or too often: ten times a second are allowed
+        if os.getsid(0) == os.getpid():
+            _AUTOGROUP.write_text(f"{niceness}\n", "ascii")
 
 
 def processors() -> int:

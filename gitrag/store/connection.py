@@ -7,13 +7,14 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
 from gitrag.store import schema
 from gitrag.store.copy import Copy, State, state_of, write_copy
+from gitrag.store.engine import Engine, start
 from gitrag.store.lock import FileLock, StoreLock
 from gitrag.store.memo import Memo
 from gitrag.store.schema import ForeignDatabaseError
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, Error
 
     Connection: TypeAlias = DuckDBPyConnection  # what rooms above may call it without importing duckdb
-
-_MEMORY_LIMIT = "384MB"
-"""DuckDB's default is 80 % of the machine; the whole indexing has to stay under 1 GiB."""
-
 
 _ASIDE = "damaged-*.duckdb*"
 _NEW = "smaller.duckdb"
@@ -120,6 +117,7 @@ class Store:
         resident: bool = False,
     ) -> None:
         self.memo = Memo()
+        self.state: State | None = None
         self._resident = resident
         self._seen: State | None = None
         self._copy: Copy | None = None
@@ -129,6 +127,11 @@ class Store:
         self._recipe = recipe
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
+        self._idle: list[Engine] = []
+
+    def while_locked(self, entered: Callable[[], AbstractContextManager[None]]) -> None:
+        """Say what is to be entered for as long as others may have to wait for this process."""
+        self._lock.while_held = entered
 
     def exists(self) -> bool:
         """Tell whether there is an index, or something in its place."""
@@ -146,7 +149,7 @@ class Store:
     def read(self) -> Iterator[DuckDBPyConnection]:
         """Open the index for reading, beside other readers.
 
-        ``memo`` is then of what is read.
+        ``memo`` is then of what is read, and ``state`` tells it from what is read another time.
 
         Raises:
             StoreMissingError: There is none to read; build one.
@@ -161,19 +164,16 @@ class Store:
             copy = self._current_copy() if self._resident else None
             if copy is not None:
                 with _interruptible():
-                    self.memo = copy.memo
+                    self.memo, self.state = copy.memo, copy.state
                     yield copy.db
                 return
-            with _interruptible(), self._lock.shared():
+            with _interruptible(), self._engine() as engine, self._lock.shared(), engine.let_go():
                 self._require()  # while others held the lock, it may have been removed
                 read = self._identity()
-                db = self._connect(str(self.path), read_only=True)
-                try:
-                    self._check(db)
-                    self.memo = Memo()
-                    yield db
-                finally:
-                    db.close()
+                db = engine.attach(self.path, read_only=True)
+                self._check(db)
+                self.memo, self.state = Memo(), state_of(self.path, math.inf)
+                yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
             with self._lock.exclusive("moving a damaged index aside"):
@@ -193,7 +193,7 @@ class Store:
             with self._lock.shared():
                 if state_of(self.path) == state:
                     try:
-                        self._copy = Copy(self.path, state, self._connect)
+                        self._copy = Copy(self.path, state, start(self.directory))
                         self._check(self._copy.db)
                     except (duckdb.Error, StoreError):  # what is wrong shows when the file is opened
                         self._copy = None
@@ -220,25 +220,38 @@ class Store:
         import duckdb
 
         self._make_directory()
-        with _interruptible(), self._lock.exclusive(purpose):
+        with _interruptible(), self._engine() as engine, self._lock.exclusive(purpose):
             if not make:
                 self._require()
             before = self._identity_seen
-            db = self._open_or_make()
             try:
-                if not make and before is not None and self._identity_seen != before:
-                    raise StoreMissingError("The index has been built anew by another process.", "Try again.")
-                db.execute("BEGIN")
-                yield db
-                db.execute("COMMIT")
+                with engine.let_go():
+                    db = self._open_or_make(engine)
+                    if not make and before is not None and self._identity_seen != before:
+                        problem = "The index has been built anew by another process."
+                        raise StoreMissingError(problem, "Try again.")
+                    self.memo = Memo()
+                    db.execute("BEGIN")
+                    yield db
+                    db.execute("COMMIT")
             except duckdb.Error as error:
-                db.close()
                 self._move(self._diagnose(error))
                 raise StoreMissingError(
                     "The index was damaged and has been moved aside.", "Run `gitrag index` to build it again."
                 ) from error
-            finally:
-                db.close()  # an open transaction is rolled back
+
+    @contextmanager
+    def _engine(self) -> Iterator[Engine]:
+        """Give a running DuckDB that no other thread uses."""
+        try:
+            engine = self._idle.pop()
+        except IndexError:
+            engine = Engine(self.directory)
+        engine.start()
+        try:
+            yield engine
+        finally:
+            self._idle.append(engine)
 
     def compact(self) -> int:
         """Write the index anew without the room that deleted rows left, beside readers.
@@ -263,7 +276,7 @@ class Store:
                 self._require()
                 self._delete(f"{_NEW}*")  # of a process that was killed
                 state = state_of(self.path, math.inf)
-                with self._connect(":memory:") as db:
+                with start(self.directory) as db:
                     write_copy(db, self.path, new)
             with self._lock.exclusive("putting the smaller index in its place"):
                 if state is None or state_of(self.path, math.inf) != state or state[-1]:
@@ -337,12 +350,12 @@ class Store:
             "The index lives in the git directory; make it writable, or free some disk space.",
         )
 
-    def _open_or_make(self) -> DuckDBPyConnection:
+    def _open_or_make(self, engine: Engine) -> DuckDBPyConnection:
         """Open the file for writing, made, migrated or built anew as need be; the lock is held."""
         import duckdb
 
         try:
-            db = self._open_writable()
+            db = self._open_writable(engine)
             if db is not None:
                 return db
             self._delete("index.duckdb*")
@@ -350,22 +363,22 @@ class Store:
         except (duckdb.Error, ForeignDatabaseError) as error:
             self._move(self._diagnose(error))
         try:
-            db = self._open_writable()
+            db = self._open_writable(engine)
         except (duckdb.Error, ForeignDatabaseError) as error:
             raise StoreError(f"Cannot make the index: {self._diagnose(error)}") from error
         if db is None:
             raise StoreError(f"Cannot make the index {self.path}.")
         return db
 
-    def _open_writable(self) -> DuckDBPyConnection | None:
+    def _open_writable(self, engine: Engine) -> DuckDBPyConnection | None:
         """Open and migrate; None, closed, when the content was made with another recipe."""
-        db = self._connect(str(self.path))
         usable = False
         try:
+            db = engine.attach(self.path)
             usable = self._upgrade(db)
         finally:
             if not usable:
-                db.close()  # DuckDB hands out an open file again, whatever has become of it
+                engine.stop()
         return db if usable else None
 
     def _upgrade(self, db: DuckDBPyConnection) -> bool:
@@ -397,19 +410,6 @@ class Store:
                 f"The index is of schema {found}; this gitrag knows up to {schema.SCHEMA_VERSION}.",
                 "Upgrade gitrag, or run `gitrag index remove` and `gitrag index`.",
             )
-
-    def _connect(self, database: str, *, read_only: bool = False) -> DuckDBPyConnection:
-        import duckdb
-
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": _MEMORY_LIMIT,
-            "temp_directory": str(self.directory / "spill"),
-            "autoinstall_known_extensions": False,  # an index works on a train
-            "autoload_known_extensions": False,
-        }
-        db = duckdb.connect(database, read_only=read_only, config=config)
-        db.execute("SET enable_progress_bar = false")  # it is drawn on stdout, into the result
-        return db
 
     def _diagnose(self, error: Error | ForeignDatabaseError) -> str:
         """Say how the file is damaged; raise what is not damage as what it is."""

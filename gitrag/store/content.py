@@ -98,6 +98,13 @@ def look_up(
     return {(blob, language or None): content_id for blob, language, content_id in rows}
 
 
+def unread(db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+    """List those of the contents, by (blob, language), that are unknown or not read yet, each once."""
+    found = look_up(db, wanted)
+    waiting = {item.content_id for item in pending(db, found.values(), None)}
+    return [key for key in dict.fromkeys(wanted) if key not in found or found[key] in waiting]
+
+
 def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | None) -> list[PendingContent]:
     """List the contents not read yet among the given ones and those of a view, smallest id first."""
     columns = [integers(content_ids)]

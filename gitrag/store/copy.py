@@ -8,12 +8,12 @@ open, so it is not kept open: it is copied.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.store.candidates import POSTINGS, read_postings
+from gitrag.store.engine import quoted
 from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
@@ -54,16 +54,17 @@ class Copy:
     """The tables of an index file in memory, and what was worked out from them.
 
     Attributes:
+        state: Of which content of the file.
         db: The connection.
         memo: What was worked out.
     """
 
-    def __init__(self, path: Path, state: State, connect: Callable[[str], DuckDBPyConnection]) -> None:
-        self._state = state
+    def __init__(self, path: Path, state: State, db: DuckDBPyConnection) -> None:
+        self.state = state
         self.memo = Memo(lasting=True)
-        self.db = connect(":memory:")
+        self.db = db
         self.db.execute(f"SET memory_limit = '{max(_LEAST_BYTES, 3 * path.stat().st_size // 2)}B'")
-        self.db.execute(f"ATTACH {_quoted(path)} AS disk (READ_ONLY)")
+        self.db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
         tables = self.db.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'disk'")
         for (table,) in tables.fetchall():
             if table in POSTINGS:  # as columns only, not as a table too
@@ -74,7 +75,7 @@ class Copy:
 
     def is_of(self, state: State | None) -> bool:
         """Tell whether the file is still what was copied."""
-        return state == self._state
+        return state == self.state
 
     def close(self) -> None:
         """Give the memory back."""
@@ -83,15 +84,11 @@ class Copy:
 
 def write_copy(db: DuckDBPyConnection, path: Path, target: Path) -> None:
     """Copy an index file into a new one, whole and on the disk when this returns."""
-    db.execute(f"ATTACH {_quoted(path)} AS disk (READ_ONLY)")
-    db.execute(f"ATTACH {_quoted(target)} AS target")
+    db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
+    db.execute(f"ATTACH {quoted(target)} AS target")
     db.execute("COPY FROM DATABASE disk TO target")
     db.execute("CHECKPOINT target")
     db.execute("DETACH target")
     db.execute("DETACH disk")
     with target.open("rb") as file:
         os.fsync(file.fileno())
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -100,11 +100,16 @@ def is_held(path: Path) -> bool:
 
 
 class StoreLock:
-    """The readers-writer lock of a store's directory."""
+    """The readers-writer lock of a store's directory.
+
+    Attributes:
+        while_held: Makes what is entered while the lock is held.
+    """
 
     def __init__(self, directory: Path, timeout_s: float) -> None:
         self._directory = directory
         self._timeout_s = timeout_s
+        self.while_held: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @contextmanager
     def shared(self) -> Iterator[None]:
@@ -119,7 +124,8 @@ class StoreLock:
         gate.release()
         self._wait(lock, deadline, shared=True)
         try:
-            yield
+            with self.while_held():
+                yield
         finally:
             lock.release()
 
@@ -139,7 +145,8 @@ class StoreLock:
             gate.release()
         write_holder(self._directory / "lock.holder", purpose)
         try:
-            yield
+            with self.while_held():
+                yield
         finally:
             with suppress(OSError):
                 (self._directory / "lock.holder").unlink()

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from gitrag.git import untracked
 from tests.acts import FILES
 from tests.repository import create_repository, isolated_environment
-from tests.walk import Walk
+from tests.walk import NO_MODEL, Walk
 
 _ENOUGH = 5
 """Failures, to look into before there are more."""
@@ -49,7 +49,8 @@ def main() -> int:
         leg += 1
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
             space = Path(directory)
-            environment = isolated_environment(space / "home") | {"GITRAG_MODEL_DIR": str(space / "none")}
+            environment = isolated_environment(space / "home") | NO_MODEL
+            environment["GITRAG_MODEL_DIR"] = str(space / "none")
             repo = create_repository(space / "project", environment, FILES)
             walk = Walk(repo, random.Random(seed), space)
             if args.hooks != "none":

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
+from contextlib import suppress
 
 import pytest
 
+from gitrag.store.lock import is_held
 from tests.e2e.conftest import GITRAG, SOURCES, Project, wait_until
 
 
@@ -131,6 +135,42 @@ def test_gitrag_uninstalled_breaks_no_git_command(hooked, tmp_path):
     assert done.status == 0
     assert "warn  hooks         outdated: post-commit, post-merge, " in done.out
     assert "→ gitrag hooks install\n" in done.out
+
+
+@pytest.fixture
+def full_disk(hooked):
+    """The index's directory on a disk of its own, without room for a byte; git has room."""
+    wait_for(hooked, 3)
+    kept = hooked.path / "kept"
+    hooked.store.rename(kept)
+    hooked.store.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "none", hooked.store]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs root")
+    shutil.copytree(kept, hooked.store, dirs_exist_ok=True)
+    shutil.rmtree(kept)
+    with suppress(OSError), (hooked.store / "filler").open("wb", buffering=0) as filler:
+        while filler.write(b"x" * 4096):
+            pass
+    yield hooked.store
+    subprocess.run(["umount", "--lazy", hooked.store], check=True)
+
+
+def test_a_full_disk_breaks_no_git_command_and_is_recovered_from(hooked, full_disk):
+    done = commit_with(hooked, "full.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    hooked.git.git("checkout", "--quiet", "-b", "side")
+    hooked.git.commit({"side.py": "def side(): pass\n"})
+    hooked.git.git("checkout", "--quiet", "main")
+    hooked.git.git("merge", "--quiet", "--no-edit", "side")
+    found = hooked.gitrag("search", "side", "--output", "text")
+    assert (found.status, found.out) in [(75, ""), (78, "")], found
+    wait_until(lambda: not is_held(full_disk / "worker.lock"), "the worker is to give up")
+    (full_disk / "filler").unlink()
+    found = hooked.gitrag("search", "side", "--output", "text", "--limit", "1")
+    assert (found.status, "side.py" in found.out, "damaged" in found.err) == (0, True, False), found
+    hooked.git.commit({"after.py": "def after(): pass\n"})
+    wait_for(hooked, 6)
 
 
 def test_what_goes_wrong_in_the_background_is_in_the_log_and_nowhere_else(hooked):

@@ -7,7 +7,8 @@ import pytest
 from gitrag.app import App, SearchOptions
 from gitrag.errors import UsageError
 from gitrag.indexing import cutting
-from gitrag.indexing.refresh import look, refresh
+from gitrag.indexing.refresh import refresh
+from gitrag.indexing.snapshot import look
 from gitrag.store import content, inspection
 from gitrag.store.connection import Store, StoreMissingError
 from tests.indexes import logical, open_app
@@ -102,15 +103,14 @@ def test_an_answer_is_of_what_git_said_though_another_process_moves_the_view_bac
     old = look(app.repo, app.options)
     history.commit({"latest.py": "def latest(): pass\n", "new.py": None})
     late = iter([old])
-    own = App._catch_up
 
-    def overtaken(self, *args):
-        standing = own(self, *args)
+    def overtaken(*args, **kwargs):
+        refreshed = refresh(*args, **kwargs)
         for snapshot in late:
             refresh(open_app(history).store, snapshot)
-        return standing
+        return refreshed
 
-    monkeypatch.setattr(App, "_catch_up", overtaken)
+    monkeypatch.setattr("gitrag.app.refresh", overtaken)
     assert paths(app) == {"kept.py", "latest.py", "newest.py"}
     assert next(late, None) is None
 
@@ -119,15 +119,14 @@ def test_an_index_removed_meanwhile_is_built_again(history, monkeypatch):
     app = open_app(history)
     history.commit({"latest.py": "def latest(): pass\n"})
     late = iter([0])
-    own = App._catch_up
 
-    def removed(self, *args):
-        standing = own(self, *args)
+    def removed(*args, **kwargs):
+        refreshed = refresh(*args, **kwargs)
         for _ in late:
-            self.store.remove()
-        return standing
+            app.store.remove()
+        return refreshed
 
-    monkeypatch.setattr(App, "_catch_up", removed)
+    monkeypatch.setattr("gitrag.app.refresh", removed)
     assert paths(app) == {"kept.py", "latest.py", "new.py", "newest.py"}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gitrag.git import untracked
 from tests.acts import FILES
-from tests.walk import Walk
+from tests.walk import NO_MODEL, Walk
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def make_walk(make_repository, tmp_path: Path, monkeypatch):
 
     def make(seed: int) -> Walk:
         repo = make_repository(FILES)
-        repo.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
+        repo.environment |= NO_MODEL | {"GITRAG_MODEL_DIR": str(tmp_path / "none")}
         space = tmp_path / "space"
         space.mkdir()
         return Walk(repo, random.Random(seed), space)
@@ -42,4 +42,4 @@ def test_with_hooks_that_work_meanwhile(make_walk, killed):
     walk.hook_up(killed=killed)
     walk.go(30, compare_every=10)
     if not killed:
-        assert ": done" in (walk.repo.path / ".git/gitrag/log").read_text()
+        assert "post-commit: " in (walk.repo.path / ".git/gitrag/log").read_text(), "no worker ended"

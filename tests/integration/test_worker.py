@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -213,7 +214,9 @@ def kill_during(repo: GitRepository, stage: str, generation: int) -> None:
     """Give a worker work and kill it in a stage; again where it was too quick."""
     note = open_app(repo).store.directory / "lock.holder"
     for attempt in range(20):
-        repo.commit(sources(100 * (generation + 1) + attempt, 20))
+        number = 100 * (generation + 1) + attempt
+        much = f"word{number},\n" * 40_000 if stage == "writing chunks" else ""  # else the view brings them
+        repo.commit(sources(number, 20) | {"much.csv": much})
         note.unlink(missing_ok=True)
         worker = start_worker(repo)
         while worker.poll() is None:
@@ -338,6 +341,45 @@ def test_the_worker_lets_others_go_first_at_processors_and_disks():
     assert io_class == "idle"
 
 
+SHARED_OUT = """
+import sys
+from pathlib import Path
+from gitrag.hooking.run import detach
+from gitrag.indexing import worker
+from gitrag.store.connection import Store
+said = lambda: Path("/proc/self/autogroup").read_text().split()[-1]
+detach()
+worker.lower_priority()
+store = Store(Path(sys.argv[1]), recipe="any")
+store.while_locked(worker.in_turn)
+told = [said()]
+with store.write("a test"):
+    told.append(said())
+print(*told)
+"""
+
+
+def shares_out_among_sessions() -> bool:
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/sched_autogroup_enabled").read_text().strip() == "1"
+    return False
+
+
+@pytest.mark.skipif(not shares_out_among_sessions(), reason="processes share processors, not sessions")
+def test_the_workers_session_goes_last_but_while_others_wait_for_it(tmp_path):
+    """Where sessions share processors, a nice process in a session of its own has as much as all others."""
+    command = [sys.executable, "-c", SHARED_OUT, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "10 0\n"
+
+
+def test_a_session_that_is_not_the_workers_stays_as_it_is():
+    with suppress(OSError):
+        before = Path("/proc/self/autogroup").read_text()
+        subprocess.run([sys.executable, "-c", LOWERED], capture_output=True, check=True)
+        assert Path("/proc/self/autogroup").read_text() == before
+
+
 @pytest.mark.parametrize(("load", "used"), [(0.1, 8), (2.5, 4), (50.0, 4)])
 def test_the_worker_uses_half_of_the_processors_where_others_work(monkeypatch, load, used):
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
@@ -406,3 +448,21 @@ def test_newest_texts_are_embedded_first(project):
     with app.store.read() as db:
         waiting = vectors.pending(db, 2)
     assert [getattr(text.source, "name", text.source) for text in waiting] == ["newest", "new.py"]
+
+
+def test_a_mark_left_while_the_lock_is_let_go_is_seen(tmp_path, monkeypatch):
+    """Who leaves it has found the lock taken, a moment before it was free."""
+    worker, done = Worker(tmp_path), []
+    release = FileLock.release
+    late = iter([tmp_path / "late"])
+
+    def let_go(self: FileLock) -> None:
+        if self.path.name == "worker.lock":
+            for path in late:
+                path.mkdir()
+                assert not Worker(tmp_path).run(path, lambda *_: pytest.fail("two workers"))
+        release(self)
+
+    monkeypatch.setattr(FileLock, "release", let_go)
+    assert worker.run(tmp_path, lambda path, _asked: done.append(path))
+    assert done == [tmp_path, tmp_path / "late"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import threading
+import time
 
 import pytest
 
@@ -344,3 +347,34 @@ def test_an_object_can_be_read_with_a_broken_personal_configuration_of_libgit2(m
 
     assert discover(repository).read_blob(repository.blob("a")) == b"x\n"
     assert os.environ["HOME"] == str(tmp_path / "home")
+
+
+def test_head_is_of_one_commit_though_another_one_is_made_meanwhile(make_repository):
+    """Its branch, a pipe here, says something else each time that it is read."""
+    repo = make_repository({"a.py": "a = 1\n"})
+    trees = {}
+    for number in range(2):
+        repo.commit({"a.py": f"a = {number + 2}\n"})
+        trees[repo.git("rev-parse", "HEAD")] = repo.git("rev-parse", "HEAD^{tree}")
+    repository = Repository.discover(repo.path, repo.environment)
+    branch = repo.path / ".git" / "refs" / "heads" / "main"
+    branch.unlink()
+    os.mkfifo(branch)
+
+    def feed() -> None:
+        for commit in itertools.cycle(trees):
+            with branch.open("w") as pipe:
+                if over:
+                    return
+                pipe.write(f"{commit}\n")
+            time.sleep(0.05)  # else a reader gets two at once
+
+    over: list[bool] = []
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    head = repository.head()
+    over.append(True)
+    branch.read_text()
+    feeder.join()
+    assert head.commit in trees
+    assert head.tree == trees[head.commit]

@@ -16,6 +16,7 @@ import pytest
 from gitrag.errors import BusyError, DiskFullError, StoreError
 from gitrag.store import content, schema, views
 from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.lock import StoreLock
 from tests.integration.store.filling import BLOB, OTHER, fill, open_store
 
 
@@ -284,3 +285,21 @@ def test_an_unwritable_directory_is_said(tmp_path: Path):
         open_store(tmp_path / "locked" / "x").write("t"),
     ):
         pass
+
+
+def test_an_index_removed_while_a_reader_waits_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Not taken for a damaged one, nor made anew, empty."""
+    said: list[str] = []
+    store = open_store(tmp_path, said)
+    with store.write("test") as db:
+        content.ensure(db, [(BLOB, "python")])
+    shared = StoreLock.shared
+
+    def waits(self: StoreLock):
+        open_store(tmp_path).remove()
+        return shared(self)
+
+    monkeypatch.setattr(StoreLock, "shared", waits)
+    with pytest.raises(StoreMissingError, match="There is no index"), store.read():
+        pass
+    assert (said, store.exists(), list(tmp_path.glob("damaged*"))) == ([], False, [])

@@ -1,0 +1,153 @@
+"""What follows from what git says, whatever the store holds: worked out while nobody waits for the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+from gitrag.corpus.layout import Layout, Module, configured
+from gitrag.corpus.workspaces import Workspace, detect, is_manifest
+from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
+from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
+from gitrag.indexing.plan import Plan, plan
+from gitrag.indexing.preparation import prepare_paths
+from gitrag.model import TreeEntry
+from gitrag.store.views import PathRecord, View
+
+if TYPE_CHECKING:
+    from gitrag.indexing.snapshot import Options, Snapshot
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How the view of HEAD's tree is made.
+
+    Attributes:
+        base: The view to start from; None to start from nothing.
+        files: The tree's rule files, path and content.
+        modules: The tree's modules.
+        difference: What differs from the base.
+    """
+
+    base: View | None
+    files: Mapping[str, bytes]
+    modules: tuple[Module, ...]
+    difference: Plan
+
+
+class Planning:
+    """Works out what a snapshot asks for, each thing once.
+
+    So it can be done before the store is locked, and again, for nothing, with what the store then says.
+
+    Args:
+        now: The snapshot.
+    """
+
+    def __init__(self, now: Snapshot) -> None:
+        self._now = now
+        self._done: dict[Hashable, object] = {}
+        self._paths: dict[str, PathRecord] = {}
+
+    def move(self, base: View | None, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Move:
+        """Say how to make the view of HEAD's tree, from the difference with a view where the rules allow.
+
+        Args:
+            base: The nearest view under the same rules.
+            files: The rule files of its tree.
+            modules: The modules of its tree.
+        """
+        return self._once(("move", base, modules), lambda: self._move(base, files, modules))
+
+    def on_top(self, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Plan:
+        """Say what uncommitted changes change, given HEAD's rule files and its tree's modules."""
+        key = ("on top", tuple(sorted(files.items())), modules)
+        return self._once(key, lambda: plan_of(self._now, self._now.changes, files, modules))
+
+    def records(self, paths: Sequence[str]) -> list[PathRecord]:
+        """Make the records of paths."""
+        new = [path for path in paths if path not in self._paths]
+        self._paths.update(zip(new, prepare_paths(new), strict=True) if new else ())
+        return [self._paths[path] for path in paths]
+
+    def _once(self, key: Hashable, work: Callable[[], T]) -> T:
+        if key not in self._done:
+            self._done[key] = work()
+        found: T = self._done[key]  # type: ignore[assignment]  # what was kept under this key
+        return found
+
+    def _move(self, base: View | None, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Move:
+        repo, tree = self._now.repo, self._now.head.tree
+        if base is not None and not repo.has_object(base.tree):
+            base, modules = None, ()  # rewritten and pruned since
+        changes = list(repo.diff(base.tree, tree)) if base else []
+        if base is None or any(is_manifest(change.path) for change in changes):
+            found = workspace(repo, self._now.options, tree).modules
+            if found != modules:  # another layout: every path may be in another collection
+                base, modules = None, found
+        if base is None or any(is_rule_file(change.path) for change in changes):
+            base = None
+            changes = [Change(entry.path, entry) for entry in repo.entries(tree)]
+            files = rule_files_of(repo, changes)
+        return Move(base, files, modules, plan_of(self._now, changes, files, modules))
+
+
+def plan_of(
+    now: Snapshot, changes: Sequence[Change], files: Mapping[str, bytes], modules: tuple[Module, ...]
+) -> Plan:
+    """Decide what changes, under the rules that HEAD's rule files give and with the modules of its tree."""
+    limit = now.options.max_bytes
+    return plan(
+        changes,
+        _rules(files, now),
+        now.reader.first_line,
+        lambda entry: now.reader.size(entry.blob) > limit,
+        Layout(now.options.places, modules).collection,
+    )
+
+
+def rule_files_of(repo: Repository, changes: Sequence[Change]) -> dict[str, bytes]:
+    """Read the rule files among the entries of a tree."""
+    files = {}
+    for change in changes:
+        if is_rule_file(change.path) and _is_regular(change.entry):
+            with suppress(BlobError):  # a partial clone may lack it
+                files[change.path] = repo.read_blob(change.entry.blob)
+    return files
+
+
+def workspace(repo: Repository, options: Options, tree: str) -> Workspace:
+    """Find the modules of a tree: those configured, else those that its manifests name."""
+    if options.places.modules:
+        return Workspace(configured(options.places.modules))
+    manifests = {
+        entry.path: entry for entry in repo.entries(tree) if is_manifest(entry.path) and _is_regular(entry)
+    }
+
+    def read(path: str) -> bytes | None:
+        try:
+            return repo.read_blob(manifests[path].blob)
+        except BlobError:
+            return None
+
+    return detect(manifests, read)
+
+
+def _is_regular(entry: TreeEntry | None) -> TypeGuard[TreeEntry]:
+    """Tell whether a path holds a file with content; git follows no link to a rule file either."""
+    return entry is not None and bool(entry.blob) and entry.mode not in (SYMLINK_MODE, SUBMODULE_MODE)
+
+
+def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
+    """Build the rules from HEAD's rule files with the uncommitted ones on top."""
+    current = dict(files)
+    for change in now.changes:
+        if is_rule_file(change.path):
+            current.pop(change.path, None)
+            if _is_regular(change.entry):
+                current[change.path] = now.reader.read(change.entry.blob)
+    return Rules.build(current, now.options.exclude)

@@ -1,0 +1,100 @@
+"""A search beside others that commit again and again is answered, of one commit, and soon."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from gitrag import app as application
+from gitrag.app import RECIPE, App, SearchOptions, _Meanwhile
+from gitrag.store.connection import Store
+from tests.indexes import open_app
+from tests.repository import GitRepository
+
+PATIENCE_S = 120.0
+LOOSELY = SearchOptions(min_score=0.0)
+
+
+def busily(repo: GitRepository, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Let another process commit and index whenever the search has caught up; count how often."""
+    count = 0
+    real = application.refresh
+
+    def refresh(*args, **kwargs):
+        nonlocal count
+        refreshed = real(*args, **kwargs)
+        if "at_once" not in kwargs:
+            count += 1
+            repo.commit({"stamp.py": f"def stamp():\n    return {count}\n"})
+            other = open_app(repo)
+            real(other.store, other.snapshot())
+        return refreshed
+
+    monkeypatch.setattr(application, "refresh", refresh)
+    return lambda: count
+
+
+@pytest.mark.parametrize("resident", [False, True])
+def test_others_that_move_the_view_again_and_again_keep_no_answer_back(
+    make_repository, monkeypatch, resident
+):
+    repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
+    open_app(repo).update()
+    app = App.open(repo.path, environ=repo.environment, resident=resident)
+    app.search("stamp", LOOSELY)
+    app.search("stamp", LOOSELY)
+    repo.commit({"stamp.py": "def stamp():\n    return -1\n"})
+    times = busily(repo, monkeypatch)
+    answer = app.search("stamp", LOOSELY)
+    assert answer.waiting == 0
+    told = repo.git("show", f"{answer.commit}:stamp.py")
+    assert [hit.chunk.text for hit in answer.hits] == [told]
+    assert times() == 1, "it was not answered as soon as it stood alone"
+
+
+def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
+    """While git looks, which may take long in a large repository, the index is free."""
+    repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
+    app = open_app(repo)
+    app.update()
+    asked, real_look, real_guess = threading.Event(), App._look, App._guess
+
+    def guess(*args):
+        try:
+            return real_guess(*args)
+        finally:
+            asked.set()
+
+    def look(*args, **kwargs):
+        assert asked.wait(PATIENCE_S)
+        with Store(app.store.directory, recipe=RECIPE, lock_timeout_s=PATIENCE_S).write("meanwhile"):
+            pass
+        return real_look(*args, **kwargs)
+
+    monkeypatch.setattr(App, "_guess", guess)
+    monkeypatch.setattr(App, "_look", look)
+    assert [hit.path for hit in app.search("stamp", LOOSELY).hits] == ["stamp.py"]
+
+
+def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repository, monkeypatch):
+    """Another process moves the view there and back: the same view, of other content."""
+    repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
+    app = open_app(repo)
+    app.update()
+    app.search("stamp", LOOSELY)
+    real = App._guess
+
+    def guess(self: App, *args):
+        found = real(self, *args)
+        repo.commit({"stamp.py": "def stamp():\n    return 1\n"})
+        open_app(repo).update()
+        return found
+
+    monkeypatch.setattr(App, "_guess", guess)
+    monkeypatch.setattr(_Meanwhile, "wait", lambda self: None)  # git looks last
+    monkeypatch.setattr(_Meanwhile, "result", lambda self: app.snapshot())
+    answer = app.search("stamp", LOOSELY)
+    assert answer.commit == repo.git("rev-parse", "HEAD")
+    assert [hit.chunk.text for hit in answer.hits] == ["def stamp():\n    return 1"]

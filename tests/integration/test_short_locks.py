@@ -1,0 +1,92 @@
+"""The index is locked for writing only while it is written: what follows from git is worked out before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from gitrag.git import Repository
+from gitrag.indexing import cutting, planning
+from gitrag.indexing.refresh import refresh
+from gitrag.store.lock import is_held
+from tests.indexes import open_app
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch, make_repository):
+    """A repository with an index, and what was done while the index was locked for writing."""
+    repo = make_repository({f"m{n}.py": f"def m{n}(): return {n}\n" for n in range(3)})
+    app = open_app(repo)
+    app.update()
+    done: list[tuple[str, bool]] = []
+
+    def watch(owner: object, name: str) -> None:
+        real = getattr(owner, name)
+
+        def call(*args, **kwargs):
+            done.append((name, is_held(app.store.directory / "lock")))
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, call)
+
+    watch(planning, "plan")
+    watch(planning, "prepare_paths")
+    watch(cutting, "prepare_all")
+    watch(Repository, "diff")
+    return repo, app, done
+
+
+@contextmanager
+def counted_writes(app, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    purposes: list[str] = []
+    real = app.store.write
+
+    def write(purpose: str, **how):
+        purposes.append(purpose)
+        return real(purpose, **how)
+
+    monkeypatch.setattr(app.store, "write", write)
+    yield purposes
+
+
+def test_nothing_is_planned_or_cut_under_the_lock(watched):
+    repo, app, done = watched
+    repo.commit({"m1.py": "def changed(): return 1\n", "new/deep.py": "def new(): return 2\n"})
+    repo.write({"m2.py": "def dirty(): return 3\n"})
+    app.update()
+    assert {name for name, _held in done} == {"plan", "prepare_paths", "prepare_all", "diff"}
+    assert not [name for name, held in done if held]
+
+
+def test_a_commit_is_one_transaction(watched, monkeypatch):
+    repo, app, _done = watched
+    repo.commit({"m1.py": "def changed(): return 1\n", "new.py": "def new(): return 2\n"})
+    with counted_writes(app, monkeypatch) as purposes:
+        indexed = app.update()
+    assert purposes == ["updating the view"]
+    assert (indexed.refreshed.cut, indexed.refreshed.waiting) == (2, 0)
+
+
+def test_what_moves_meanwhile_is_planned_again(watched, monkeypatch):
+    """Another process moves the view between the plan and the lock."""
+    repo, app, _done = watched
+    repo.commit({"m1.py": "def one(): return 1\n"})
+    now = app.snapshot()
+    repo.commit({"m1.py": "def two(): return 1\n", "m2.py": None})
+    real = app.store.write
+
+    def write(purpose: str, **how):
+        monkeypatch.undo()
+        open_app(repo).update()  # to the later commit
+        return real(purpose, **how)
+
+    monkeypatch.setattr(app.store, "write", write)
+    refreshed = refresh(app.store, now)
+    assert refreshed.view.tree == now.head.tree
+    with app.store.read() as db:
+        names = {
+            row[0] for row in db.execute("SELECT name FROM chunks JOIN entries USING (content_id)").fetchall()
+        }
+    assert {"one", "m2"} <= names
