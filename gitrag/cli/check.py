@@ -8,6 +8,7 @@ import click
 
 from gitrag.cli.findings import output_option, print_finding
 from gitrag.cli.frame import CONTEXT, Example, command
+from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, STALE, GitragError, UsageError
 
@@ -32,7 +33,8 @@ _UPDATE_S = 60.0
 def check(session: Session, *, push: bool, output: str | None, target: tuple[str, ...]) -> int:
     """Say which decisions and specifications bear on a file, or whether what is pushed is indexed.
 
-    TARGET is a file or directory: at most eight documents, why each came up, and whether it names them.
+    TARGET is a file or directory: at most eight documents, why each came up, and whether it names them; and
+    the issues about the same.
 
     With --push, the setting pre_push decides what follows: warn, block (exit status 3), update, or off.
     """
@@ -43,7 +45,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     from gitrag.governance import forms
     from gitrag.governance.checking import check as find
 
-    found = find(session.app(), session.start / target[0])
+    found = find(synced_for_reading(session), session.start / target[0])
     print_finding(
         session.terminal,
         output,
@@ -51,7 +53,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
         markdown=lambda: forms.checked_markdown(found),
         structured=lambda: forms.checked_json(found),
     )
-    return OK if found.candidates else NOTHING
+    return OK if found.candidates or found.issues else NOTHING
 
 
 def _check_push(session: Session) -> int:

@@ -1,4 +1,4 @@
-"""Which decisions and specifications bear on a file, why, and whether it names them (§3.10)."""
+"""Which decisions, specifications and issues bear on a file, why, and whether it names them (§3.10)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import exported, governing, named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
-from gitrag.governance.presets import PRESETS
+from gitrag.governance.presets import PRESETS, Preset
 from gitrag.model import Kind
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
@@ -33,7 +33,7 @@ _NEAR = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A decision or specification that may govern the target.
+    """A decision or specification that may govern the target, or an issue about it.
 
     Attributes:
         kind: Its collection's.
@@ -64,12 +64,14 @@ class Checked:
         target: Its path.
         query: What was searched for.
         candidates: Best first; those that the target names before all others.
+        issues: About the same, best first.
         missing: Ids that the target names though there is no such document.
     """
 
     target: str
     query: str
     candidates: tuple[Candidate, ...]
+    issues: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
 
 
@@ -96,21 +98,36 @@ def check(app: App, target: Path) -> Checked:
     app.require_index()
     read_target = _read_target(app, target)
     query = query_of(read_target.path, read_target.texts)
-    preset = PRESETS["check"]
-    answer = app.search(query, preset.options())
     mentions = read_target.mentions()
     governs = {own for _, text in read_target.texts for each in governing(text) for own in each.ids}
     words = _words(query)
-    found = [
-        _candidate(section.kind, hit, hit.document, mentions, governs, words)
-        for section in answer.sections
-        for hit in section.hits
-        if hit.document is not None and hit.path != read_target.path
-    ]
-    found.sort(key=lambda each: (each.line is None, -each.score, each.document.path))
+
+    def best(preset: Preset) -> tuple[Candidate, ...]:
+        answer = app.search(query, preset.options())
+        found = [
+            _candidate(section.kind, hit, hit.document, mentions, governs, words)
+            for section in answer.sections
+            for hit in section.hits
+            if hit.document is not None and hit.path != read_target.path
+        ]
+        found.sort(key=lambda each: (each.line is None, -each.score, each.document.path))
+        return tuple(found[: preset.limit])
+
+    preset = PRESETS["check"]
     there = {document.id for _, document, _ in app.documents(preset.kinds)}
     missing = tuple(sorted(own for own in mentions if own not in there))
-    return Checked(read_target.path, query, tuple(found[: preset.limit]), missing)
+    candidates = best(preset)
+    try:
+        issues = best(PRESETS["plan issues"])
+    except NotSetUpError:  # there are none
+        issues = ()
+    return Checked(read_target.path, query, candidates, issues, missing)
+
+
+def name_of(kind: CollectionKind, document: Document) -> str:
+    """Give the id of a document as people write it."""
+    is_number = kind is CollectionKind.ISSUES and document.id.isdecimal()
+    return f"#{document.id}" if is_number else document.id
 
 
 def query_of(path: str, texts: Sequence[tuple[str, str]]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from gitrag.corpus.documents import Document
-from gitrag.governance.checking import Candidate, Checked
+from gitrag.governance.checking import Candidate, Checked, name_of
 from gitrag.governance.relating import NONE_RELATED, Proposal
 from gitrag.governance.reviewing import Added, Question, Review
 from gitrag.report import Style, plain, shown, standing
@@ -18,26 +18,12 @@ NOTHING_GOVERNS = "No relevant ADRs or specs found for '{target}'."
 
 def checked_text(found: Checked, style: Style = plain) -> str:
     """Give a check for a terminal: a paragraph a document."""
-    lines = []
-    for each in found.candidates:
-        document = each.document
-        said = standing(document)
-        lines += [
-            "  ".join(
-                [
-                    style(document.id, "name"),
-                    style(document.title, "title"),
-                    style(f"{each.score:.2f}", "score"),
-                    said,
-                ]
-            ).rstrip(),
-            f"  {style(shown(document.path), 'path')}{f'  {each.section}' if each.section else ''}",
-            f"  {style(_why(each), 'dim')}",
-            "",
-        ]
-    return "\n".join(
-        [*(lines or [NOTHING_GOVERNS.format(target=found.target), ""]), *_missing(found)]
-    ).rstrip()
+    lines = [line for each in found.candidates for line in _paragraph(each, style)]
+    lines = lines or [NOTHING_GOVERNS.format(target=found.target), ""]
+    if found.issues:
+        lines += [style("Issues", "title"), ""]
+        lines += [line for each in found.issues for line in _paragraph(each, style)]
+    return "\n".join([*lines, *_missing(found)]).rstrip()
 
 
 def checked_markdown(found: Checked) -> str:
@@ -45,16 +31,9 @@ def checked_markdown(found: Checked) -> str:
     lines = [f"## Check: {shown(found.target)}", ""]
     if not found.candidates:
         lines.append(NOTHING_GOVERNS.format(target=shown(found.target)))
-    for each in found.candidates:
-        document = each.document
-        said = standing(document)
-        lines.append(
-            f"- **{document.id}: {document.title}** (score: {each.score:.2f}){f', {said}' if said else ''}"
-        )
-        lines.append(f"  `{shown(document.path)}`{f' — {each.section}' if each.section else ''}")
-        lines.append(f"  Why: {_why(each)}.")
-        if each.note:
-            lines.append(f"  {each.note}")
+    lines += [line for each in found.candidates for line in _item(each)]
+    if found.issues:
+        lines += ["", "### Issues", "", *(line for each in found.issues for line in _item(each))]
     missing = list(_missing(found))
     if missing:
         lines += ["", *missing]
@@ -68,20 +47,8 @@ def checked_json(found: Checked) -> str:
     data = {
         "target": shown(found.target),
         "query": found.query,
-        "candidates": [
-            {
-                **document_data(each.document),
-                "kind": each.kind.value,
-                "score": round(each.score, 4),
-                "section": each.section,
-                "why": each.why,
-                "named": each.line is not None,
-                "named_line": each.line,
-                "governing": each.governs,
-                "note": each.note,
-            }
-            for each in found.candidates
-        ],
+        "candidates": [_candidate_data(each) for each in found.candidates],
+        "issues": [_candidate_data(each) for each in found.issues],
         "missing": list(found.missing),
     }
     return json.dumps(data, ensure_ascii=False, indent=2)
@@ -226,6 +193,39 @@ def document_data(document: Document) -> dict[str, str]:
         "title": document.title,
         "status": standing(document),
         "path": shown(document.path),
+    }
+
+
+def _paragraph(each: Candidate, style: Style) -> Iterator[str]:
+    document = each.document
+    name, title = style(name_of(each.kind, document), "name"), style(document.title, "title")
+    yield "  ".join([name, title, style(f"{each.score:.2f}", "score"), standing(document)]).rstrip()
+    yield f"  {style(shown(document.path), 'path')}{f'  {each.section}' if each.section else ''}"
+    yield f"  {style(_why(each), 'dim')}"
+    yield ""
+
+
+def _item(each: Candidate) -> Iterator[str]:
+    document, said = each.document, standing(each.document)
+    name = f"**{name_of(each.kind, document)}: {document.title}**"
+    yield f"- {name} (score: {each.score:.2f}){f', {said}' if said else ''}"
+    yield f"  `{shown(document.path)}`{f' — {each.section}' if each.section else ''}"
+    yield f"  Why: {_why(each)}."
+    if each.note:
+        yield f"  {each.note}"
+
+
+def _candidate_data(each: Candidate) -> dict[str, object]:
+    return {
+        **document_data(each.document),
+        "kind": each.kind.value,
+        "score": round(each.score, 4),
+        "section": each.section,
+        "why": each.why,
+        "named": each.line is not None,
+        "named_line": each.line,
+        "governing": each.governs,
+        "note": each.note,
     }
 
 

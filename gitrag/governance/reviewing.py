@@ -14,6 +14,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.text import chunk_text, split_words
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.difference import ChangedFile, changed_files, messages
+from gitrag.governance.checking import name_of
 from gitrag.governance.likeness import like
 from gitrag.governance.presets import PRESETS
 from gitrag.governance.relating import THRESHOLD
@@ -70,8 +71,7 @@ class Question:
     @property
     def asks(self) -> str:
         """The sentence for the reviewer."""
-        is_number = self.kind is CollectionKind.ISSUES and self.document.id.isdecimal()
-        return ASK.format(own=f"#{self.document.id}" if is_number else self.document.id)
+        return ASK.format(own=name_of(self.kind, self.document))
 
 
 @dataclass(frozen=True, slots=True)

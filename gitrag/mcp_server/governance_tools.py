@@ -22,6 +22,7 @@ class Governing:
 
     target: str
     candidates: list[dict[str, Any]]
+    issues: list[dict[str, Any]]
     missing: list[str]
     freshness: replies.Freshness
 
@@ -45,16 +46,16 @@ def check(
 ) -> Reply[Governing]:
     """Find the decisions (ADRs) and specifications that bear on a file, by semantic search, before a change.
 
-    At most eight, with why each came up and whether the file names it. Read them in full.
+    At most eight, with why each came up and whether the file names it. Read them in full. Issues beside.
     """
-    del call
     app = bench.app
+    sync_before_reading(app, bench.hearing(call))
     found = checking.check(app, (app.repo.root or app.repo.git_dir) / target)
     data = json.loads(forms.checked_json(found))
     freshness = replies.of_status(app.status(), bench.notes())
     return Reply(
         _text(forms.checked_markdown(found), freshness),
-        Governing(data["target"], data["candidates"], data["missing"], freshness),
+        Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
     )
 
 

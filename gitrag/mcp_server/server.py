@@ -41,7 +41,7 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
     (tools.status, _READS),
     (tools.continuity_status, _READS),
     (tools.prime, _READS),
-    (governance_tools.check, _READS),
+    (governance_tools.check, Hints(reaches_out=True)),
     (governance_tools.related, Hints(reaches_out=True)),
     (memory_tools.explore, Hints(reads_only=False, replaces=True, repeatable=False)),
     (memory_tools.memory_search, _READS),

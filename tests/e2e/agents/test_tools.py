@@ -30,7 +30,7 @@ def test_tools_are_described_for_agents(indexed: Project):
         assert tool.input_schema["additionalProperties"] is False
         assert len((tool.description or "").split()) <= 40, tool.name
         assert tool.annotations is not None
-        assert tool.annotations.open_world_hint == (tool.name == "related")  # which syncs issues
+        assert tool.annotations.open_world_hint == (tool.name in {"check", "related"})  # which sync issues
     reads = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
     assert reads == set(TOOLS) - {"index_code", "reindex", "explore", "mark_core", "unmark_core"}
     replaces = {

@@ -138,6 +138,7 @@ def test_an_interrupt_leaves_what_the_next_sync_goes_on_from(tracked):
         ["search", "--no-graph", "-c", "issues", "key"],
         ["related", "--duplicates", "key"],
         ["related", "--diff", "HEAD"],
+        ["check", "."],
     ],
     ids=lambda command: " ".join(command[:2]),
 )

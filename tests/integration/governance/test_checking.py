@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -108,3 +109,27 @@ def test_a_check_needs_an_index(make_repository):
     app = App.open(repository.path, environ=repository.environment)
     with pytest.raises(NotSetUpError, match="No gitrag collections found"):
         check(app, repository.path / "a.py")
+
+
+ISSUE = (
+    "---\nid: 12\ntitle: Token bucket forgets clients at restart\nstatus: open\n---\n"
+    "The token bucket that limits the calls of a client forgets every client at a restart.\n"
+)
+
+
+def test_an_issue_about_the_same_comes_up_beside(app):
+    place = app.repo.root / ".sdd/issues/12.md"
+    assert check(app, app.repo.root / "service/rate_limit.py").issues == ()
+    place.parent.mkdir(parents=True)
+    place.write_text(ISSUE)
+    try:
+        checked = check(app, app.repo.root / "service/rate_limit.py")
+    finally:
+        shutil.rmtree(app.repo.root / ".sdd")
+    assert [each.document.id for each in checked.issues] == ["12"]
+    assert checked.candidates[0].document.id == "ADR-0004"
+    listed = "### Issues\n\n- **#12: Token bucket forgets clients at restart** (score: "
+    assert listed in forms.checked_markdown(checked)
+    assert "\nIssues\n\n#12  Token bucket forgets clients at restart  " in forms.checked_text(checked)
+    [row] = json.loads(forms.checked_json(checked))["issues"]
+    assert (row["id"], row["kind"], row["named"]) == ("12", "issues", False)
