@@ -103,7 +103,10 @@ def check(app: App, target: Path) -> Checked:
     words = _words(query)
 
     def best(preset: Preset) -> tuple[Candidate, ...]:
-        answer = app.search(query, preset.options())
+        try:
+            answer = app.search(query, preset.options())
+        except NotSetUpError:  # no documents of these kinds
+            return ()
         found = [
             _candidate(section.kind, hit, hit.document, mentions, governs, words)
             for section in answer.sections
@@ -116,12 +119,7 @@ def check(app: App, target: Path) -> Checked:
     preset = PRESETS["check"]
     there = {document.id for _, document, _ in app.documents(preset.kinds)}
     missing = tuple(sorted(own for own in mentions if own not in there))
-    candidates = best(preset)
-    try:
-        issues = best(PRESETS["plan issues"])
-    except NotSetUpError:  # there are none
-        issues = ()
-    return Checked(read_target.path, query, candidates, issues, missing)
+    return Checked(read_target.path, query, best(preset), best(PRESETS["plan issues"]), missing)
 
 
 def name_of(kind: CollectionKind, document: Document) -> str:

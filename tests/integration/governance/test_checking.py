@@ -133,3 +133,11 @@ def test_an_issue_about_the_same_comes_up_beside(app):
     assert "\nIssues\n\n#12  Token bucket forgets clients at restart  " in forms.checked_text(checked)
     [row] = json.loads(forms.checked_json(checked))["issues"]
     assert (row["id"], row["kind"], row["named"]) == ("12", "issues", False)
+
+
+def test_a_repository_of_code_alone_has_nothing_that_bears_on_a_file(make_repository):
+    repository = make_repository({"a.py": "A = 1\n"})
+    app = App.open(repository.path, environ=repository.environment)
+    app.update()
+    checked = check(app, repository.path / "a.py")
+    assert (checked.candidates, checked.issues) == ((), ())
