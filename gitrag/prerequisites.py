@@ -126,7 +126,10 @@ def check_writable(directory: Path) -> Check:
     paths = [place, *(place.iterdir() if place == directory and os.access(place, os.R_OK | os.X_OK) else ())]
     for path in paths:
         if not os.access(path, os.W_OK | (os.X_OK if path == place else 0)):
-            ours = path.lstat().st_uid == os.geteuid()
+            try:
+                ours = path.lstat().st_uid == os.geteuid()
+            except FileNotFoundError:  # another process's note of what it does, for one, goes at any moment
+                continue
             mend = f"chmod -R u+rwX {_quoted(place)}" if ours else f'sudo chown -R "$USER" {_quoted(place)}'
             return fail(f"{path} is not writable", mend)
     return Check("git directory", State.OK, f"{place} is writable")
