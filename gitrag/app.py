@@ -64,6 +64,10 @@ RECIPE = (
 INLINE_TEXTS = 24
 """Texts that a search embeds before it answers: an edited file's, a third of a second."""
 
+_FEW_TEXTS = 256
+"""Texts that the background worker embeds before it reads who calls whom: a commit's, a second or two. A whole
+repository's call graph comes before its vectors: it is sooner done."""
+
 _ATTEMPTS = 5
 """To catch up and answer; one is enough unless others remove the index meanwhile."""
 
@@ -839,15 +843,20 @@ class App:
         app.store.while_locked(background.in_turn)
         now = app.snapshot()
         refreshed = refresh(app.store, now)
+        app._finish_revision()  # noqa: SLF001
         own = refreshed.overlay.entries
+        few = app.count_unembedded(own) <= _FEW_TEXTS
+        if few:
+            app._embed_waiting(own, asked)  # noqa: SLF001
         with app.store.read() as db:
             rows = rows_of(db, refreshed, missing_only=True)
         facts_of(app.store, now, rows)  # no question has to wait for them then
-        app._finish_revision()  # noqa: SLF001
-        if app.count_unembedded(own) == 0 or asked():
-            return
-        if app.have_model():
-            app.embed(entries=own, stop=asked)
+        if not few:
+            app._embed_waiting(own, asked)  # noqa: SLF001
+
+    def _embed_waiting(self, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]) -> None:
+        if self.count_unembedded(entries) and not asked() and self.have_model():
+            self.embed(entries=entries, stop=asked)
 
     def _finish_revision(self) -> None:
         """Cut what a search of a revision had no time for."""

@@ -186,6 +186,21 @@ def test_uncommitted_files_are_embedded_too(project):
     assert (answer.dirty, answer.drafts, answer.hits[0].path) == (40, 0, "src/part7.py")
 
 
+@pytest.mark.parametrize("few", [True, False])
+def test_a_commits_vectors_come_before_the_call_graph_and_this_before_all_others(project, monkeypatch, few):
+    if not few:
+        monkeypatch.setattr("gitrag.app._FEW_TEXTS", 10)
+    app = open_app(project)
+
+    def has_facts() -> bool:
+        with app.store.read() as db:
+            return bool(db.execute("SELECT 1 FROM facts LIMIT 1").fetchone())
+
+    app._work(project.path, has_facts)  # somebody asks as soon as there are facts: then nothing is embedded
+    assert has_facts()
+    assert (app.count_unembedded() == 0) is few
+
+
 def test_a_failure_in_one_worktree_does_not_keep_others_waiting(project, tmp_path):
     linked = project.worktree(tmp_path / "linked", "--detach")
     linked.write({".gitrag.yaml": "limit: nonsense\n"})
