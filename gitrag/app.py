@@ -65,8 +65,8 @@ INLINE_TEXTS = 24
 """Texts that a search embeds before it answers: an edited file's, a third of a second."""
 
 _FEW_TEXTS = 256
-"""Texts that the background worker embeds before it reads who calls whom: a commit's, a second or two. A whole
-repository's call graph comes before its vectors: it is sooner done."""
+"""Texts that the background worker embeds before it reads who calls whom: a commit's, a second or two.
+A whole repository's call graph comes before its vectors: it is sooner done."""
 
 _ATTEMPTS = 5
 """To catch up and answer; one is enough unless others remove the index meanwhile."""
