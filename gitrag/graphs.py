@@ -95,7 +95,11 @@ def call_graph(
         with without_collecting():
             loaded = _load(app, f"{slug(module)}-{CollectionKind.CODE}" if module else None, checked)
             calls = Calls(loaded.files, checked)
-            found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
+            try:
+                asked = replace(question, allowed=matcher(globs)) if globs else question
+                found = answering.answer(calls, asked)
+            finally:
+                calls.forget()
     except answering.NoMatchError:
         if not skipped:
             raise
@@ -147,10 +151,13 @@ def calling_files(
             calls = Calls(_load(app, None, deadline.check).files, deadline.check)
             rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
-            for batch in range(0, len(rows), _BATCH):
-                for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
-                    if edge.caller.path != edge.callee.path:
-                        callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
+            try:
+                for batch in range(0, len(rows), _BATCH):
+                    for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
+                        if edge.caller.path != edge.callee.path:
+                            callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
+            finally:
+                calls.forget()
     except TimeoutReachedError:
         return callers, False
     except (RecursionError, MemoryError, UnicodeError, ValueError):

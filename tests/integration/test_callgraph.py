@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -86,6 +87,24 @@ def test_an_index_that_another_process_moves_or_removes_is_read_as_it_is_then(
     monkeypatch.setattr(reading, "refresh", overtaken)
     assert edges(call_graph(app, GraphQuestion("rate"))) == {"total -> rate", "late -> rate"}
     assert next(late, None) is None
+
+
+def test_what_was_inferred_is_let_go_of_at_once(project):
+    """A server that draws many graphs would otherwise stop for seconds now and then, to collect them."""
+    app = open_app(project)
+    for ask in (
+        lambda: call_graph(app, GraphQuestion()),
+        lambda: calling_files(app, lambda _: True, timeout_s=60),
+    ):
+        ask()  # imports and caches
+        gc.collect()
+        gc.disable()
+        try:
+            ask()
+            left = gc.collect()
+        finally:
+            gc.enable()
+        assert left < 20
 
 
 def test_what_is_asked_about_in_other_languages_is_named(project):
