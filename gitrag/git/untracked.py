@@ -93,7 +93,7 @@ class Untracked(Generic[T]):
             place = os.path.join(top, directory)  # noqa: PTH118 - bytes
             yield place
             if directory in closed:
-                yield os.path.join(place, b".git", b"HEAD")  # noqa: PTH118 - without it, it is none
+                yield from _what_makes_it_a_repository(place)
                 continue
             with suppress(OSError), os.scandir(place) as inside:
                 for entry in inside:
@@ -123,6 +123,16 @@ class Untracked(Generic[T]):
     def _submodules(self) -> set[bytes]:
         entries = self._repository.git("ls-files", "--stage", "-z").stdout.split(b"\0")
         return {entry.partition(b"\t")[2] for entry in entries if entry.startswith(b"160000 ")}
+
+
+def _what_makes_it_a_repository(place: bytes) -> Iterator[bytes]:
+    """List the files without which a directory is no repository: its HEAD, and what says where that is."""
+    git = os.path.join(place, b".git")  # noqa: PTH118 - bytes
+    with suppress(OSError):  # a directory, mostly
+        pointer = Path(os.fsdecode(git)).read_bytes()
+        yield git
+        git = os.path.join(place, pointer.removeprefix(b"gitdir:").strip())  # noqa: PTH118
+    yield os.path.join(git, b"HEAD")  # noqa: PTH118
 
 
 def _sign(path: bytes) -> _Sign:

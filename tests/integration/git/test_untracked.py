@@ -128,6 +128,18 @@ def test_what_is_in_a_repository_inside_is_not_watched(looked_at):
     assert not any(path.endswith(b"loose/deep") for path in remembered._signs or ())
 
 
+def test_a_repository_inside_whose_git_directory_lies_elsewhere_may_stop_being_one(looked_at):
+    """As a submodule's does, in the git directory of the repository around it."""
+    made, repository, remembered = looked_at
+    kept = made.path / ".git/inner"
+    made.git("init", "--quiet", "--separate-git-dir", kept, made.path / "inner")
+    (made.path / "inner/new.py").write_text("x\n")
+    look_thrice(repository, remembered)
+    assert remembered.is_known
+    shutil.rmtree(kept)
+    assert working_state(repository, untracked=remembered) == working_state(repository)
+
+
 @pytest.mark.parametrize("place", ["global", "worktree", "on a branch"])
 def test_configuration_that_comes_up_is_seen(looked_at, place):
     made, _, _ = looked_at
