@@ -208,6 +208,11 @@ def lacking(db: Connection, now: Snapshot) -> tuple[list[tuple[int, int]], int]:
         Path id (0 for none) and content id of what the tree holds and the store knows, and the number of
         paths whose content it has not read.
     """
+    view = views.find(db, now.head.tree, now.rules_key)
+    if view is not None:  # what a view of the tree holds need not be worked out again
+        entries = list(views.held(db, view.view_id).items())
+        waiting = {item.content_id for item in content.pending(db, [], view.view_id)}
+        return entries, sum(content_id in waiting for _path_id, content_id in entries)
     repo = now.repo
     changes = [Change(entry.path, entry) for entry in repo.entries(now.head.tree)]
     difference = plan_of(now, changes, rule_files_of(repo, changes), ())

@@ -7,9 +7,9 @@ import pytest
 from gitrag.app import App, SearchOptions
 from gitrag.errors import UsageError
 from gitrag.indexing import cutting
-from gitrag.indexing.refresh import refresh
-from gitrag.indexing.snapshot import look
-from gitrag.store import content, inspection
+from gitrag.indexing.refresh import lacking, refresh
+from gitrag.indexing.snapshot import look, look_at
+from gitrag.store import content, inspection, views
 from gitrag.store.connection import Store, StoreMissingError
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
@@ -143,3 +143,18 @@ def test_what_was_cut_for_one_index_is_not_written_into_another(history, tmp_pat
     with app.store.write("writing chunks", make=False):
         pass
     assert logical(app) == logical(open_app(history, tmp_path / "fresh"))
+
+
+def test_what_is_lacking_of_a_tree_is_the_same_with_a_view_of_it_and_without(history, monkeypatch):
+    history.commit({f"more{number}.py": f"def more{number}(): pass\n" for number in range(3)})
+    monkeypatch.setattr(cutting, "_BATCH_BYTES", 0)
+    app = open_app(history)
+    refresh(app.store, app.snapshot(), budget_s=0)  # a view with two contents that are not read yet
+    now = look_at(app.repo, app.options, "HEAD")
+    with app.store.read() as db:
+        assert views.find(db, now.head.tree, now.rules_key) is not None
+        entries, missing = lacking(db, now)
+        monkeypatch.setattr(views, "find", lambda *_: None)
+        alone, missing_too = lacking(db, now)
+    assert (sorted(entries), missing) == (sorted(alone), missing_too)
+    assert missing == 2
