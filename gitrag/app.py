@@ -739,7 +739,7 @@ class App:
         """Count the indexed files and their chunks: all, or those at or below a path."""
         from gitrag.store import candidates, views
 
-        now = look(self.repo, self.options)
+        now = self.snapshot()
         with self.store.read() as db:
             view = views.current(db, self.repo.worktree)
             if view is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from gitrag.app import App
 from gitrag.errors import GitragError
 from gitrag.indexing.refresh import known
-from gitrag.indexing.snapshot import REVISION, look
+from gitrag.indexing.snapshot import REVISION
 from gitrag.store import garbage
 from gitrag.store.garbage import Garbage, Keep
 
@@ -79,7 +79,7 @@ def _keep(app: App) -> Keep:
     for place in {own, *app.repo.worktree_roots()} - {None}:
         with suppress(GitragError):
             there = app if place == own else App.open(Path(place or ""), environ=app.environ)
-            now = look(there.repo, there.options)
+            now = there.snapshot()
             with app.store.read() as db:
                 refreshed = known(db, now)
             if refreshed is not None:

@@ -13,7 +13,6 @@ from gitrag.errors import NotSetUpError, UsageError
 from gitrag.files import within
 from gitrag.git.history import ChangeCount
 from gitrag.indexing.refresh import recorded
-from gitrag.indexing.snapshot import look
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
 from gitrag.memory.home import project_name
 from gitrag.model import Chunk, Kind
@@ -95,7 +94,7 @@ def outline(app: App, paths: Iterable[str]) -> dict[str, list[Chunk]]:
     from gitrag.store import candidates, content, views
 
     wanted = set(paths)
-    now = look(app.repo, app.options)
+    now = app.snapshot()
     found: dict[str, list[Chunk]] = {}
     with suppress(StoreMissingError), app.store.read() as db:
         view = views.current(db, app.repo.worktree)
