@@ -7,7 +7,7 @@ compared in some milliseconds, so nothing is indexed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,6 @@ from gitrag.traits import Trait
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 _NAME_WEIGHT = 3
 """As in `gitrag/indexing/preparation.py`: how often a term of the title counts beyond its place in a text."""

@@ -21,16 +21,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from gitrag.trackers.base import Order, Page, Place, Registration, Setting
-from gitrag.trackers.fields import Json, MalformedError, objects, text
+from gitrag.trackers.fields import Json, objects, text
 from gitrag.trackers.github import closed_by_merged, to_issue
-from gitrag.trackers.http import Http
+from gitrag.trackers.http import Http, HttpTracker
 from gitrag.trackers.issue import Issue
 from gitrag.trackers.paging import Walk
 
 _PAGE = 50
 
 
-class Gitea:
+class Gitea(HttpTracker):
     """A repository's issues."""
 
     order = Order.ANY
@@ -45,32 +45,24 @@ class Gitea:
             note=setting.note,
         )
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give a page; see `gitrag.trackers.base.Tracker`."""
+    def _page(self, since: datetime | None, cursor: str | None) -> Page:
         page = int(cursor or "1")
         params: dict[str, str | int] = {"state": "all", "limit": _PAGE, "page": page}
         if bound := Walk(since).bound:
             params["since"] = bound
         answer = self._http.get(f"/repos/{self._project}/issues", params)
-        try:
-            found = objects(answer.data, "the answer")
-            more = answer.link("next") is not None and bool(found)
-            total = answer.headers.get("x-total-count", "")
-            issues = tuple(_to_issue(item) for item in found if not item.get("pull_request"))
-            return Page(
-                issues,
-                others=len(found) - len(issues),
-                cursor=str(page + 1) if more else None,
-                total=int(total) if total.isdigit() else None,
-                merged=tuple(closed_by_merged(found, self._project)),
-                at=answer.at,
-            )
-        except MalformedError as error:
-            raise self._http.malformed(error) from error
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._http.close()
+        found = objects(answer.data, "the answer")
+        more = answer.link("next") is not None and bool(found)
+        total = answer.headers.get("x-total-count", "")
+        issues = tuple(_to_issue(item) for item in found if not item.get("pull_request"))
+        return Page(
+            issues,
+            others=len(found) - len(issues),
+            cursor=str(page + 1) if more else None,
+            total=int(total) if total.isdigit() else None,
+            merged=tuple(closed_by_merged(found, self._project)),
+            at=answer.at,
+        )
 
 
 def _to_issue(item: Json) -> Issue:

@@ -37,8 +37,8 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from gitrag.trackers.base import Order, Page, Place, Registration, Setting
-from gitrag.trackers.fields import Json, MalformedError, names, objects, part, required, text, when
-from gitrag.trackers.http import Answer, Http
+from gitrag.trackers.fields import Json, names, objects, part, required, text, when
+from gitrag.trackers.http import Answer, Http, HttpTracker
 from gitrag.trackers.issue import Issue, Status, find_references
 from gitrag.trackers.paging import Walk
 
@@ -51,7 +51,7 @@ _CLOSES = re.compile(
 )
 
 
-class GitHub:
+class GitHub(HttpTracker):
     """A repository's issues."""
 
     order = Order.ASCENDING
@@ -67,8 +67,7 @@ class GitHub:
             meaning=_meaning,
         )
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give a page; see `gitrag.trackers.base.Tracker`."""
+    def _page(self, since: datetime | None, cursor: str | None) -> Page:
         walk = Walk.start(since, cursor)
         params: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc"}
         params |= {"per_page": _PAGE}
@@ -76,25 +75,18 @@ class GitHub:
         if walk.bound:
             params["since"] = walk.bound
         answer = self._http.get(f"/repos/{self._project}/issues", params)
-        try:
-            found = objects(answer.data, "the answer")
-            following = answer.link("next") if found else None
-            last = when(found[-1], "updated_at") if found else ""
-            issues = tuple(to_issue(item) for item in found if not item.get("pull_request"))
-            return Page(
-                issues,
-                others=len(found) - len(issues),
-                cursor=None if following is None else walk.next(last, following.get("after", "")),
-                total=_total(answer, len(found)) if cursor is None else None,
-                merged=tuple(closed_by_merged(found, self._project)),
-                at=answer.at,
-            )
-        except MalformedError as error:
-            raise self._http.malformed(error) from error
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._http.close()
+        found = objects(answer.data, "the answer")
+        following = answer.link("next") if found else None
+        last = when(found[-1], "updated_at") if found else ""
+        issues = tuple(to_issue(item) for item in found if not item.get("pull_request"))
+        return Page(
+            issues,
+            others=len(found) - len(issues),
+            cursor=None if following is None else walk.next(last, following.get("after", "")),
+            total=_total(answer, len(found)) if cursor is None else None,
+            merged=tuple(closed_by_merged(found, self._project)),
+            at=answer.at,
+        )
 
 
 def to_issue(item: Json) -> Issue:

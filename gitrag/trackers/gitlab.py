@@ -22,15 +22,15 @@ from datetime import datetime
 from urllib.parse import quote
 
 from gitrag.trackers.base import Order, Page, Place, Registration, Setting
-from gitrag.trackers.fields import Json, MalformedError, names, objects, part, required, text, when
-from gitrag.trackers.http import Http
+from gitrag.trackers.fields import Json, names, objects, part, required, text, when
+from gitrag.trackers.http import Http, HttpTracker
 from gitrag.trackers.issue import Issue, Status, find_references
 from gitrag.trackers.paging import Walk
 
 _PAGE = 100
 
 
-class GitLab:
+class GitLab(HttpTracker):
     """A project's issues."""
 
     order = Order.ASCENDING
@@ -45,30 +45,22 @@ class GitLab:
             note=setting.note,
         )
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give a page; see `gitrag.trackers.base.Tracker`."""
+    def _page(self, since: datetime | None, cursor: str | None) -> Page:
         walk = Walk.start(since, cursor)
         params: dict[str, str | int] = {"scope": "all", "order_by": "updated_at", "sort": "asc"}
         params |= {"per_page": _PAGE, "page": walk.page}
         if walk.bound:
             params["updated_after"] = walk.bound
         answer = self._http.get(self._path, params)
-        try:
-            found = objects(answer.data, "the answer")
-            more = bool(answer.headers.get("x-next-page", "").strip()) and bool(found)
-            total = answer.headers.get("x-total", "")
-            return Page(
-                issues=tuple(_to_issue(item) for item in found),
-                cursor=walk.next(when(found[-1], "updated_at")) if more else None,
-                total=int(total) if total.isdigit() else None,
-                at=answer.at,
-            )
-        except MalformedError as error:
-            raise self._http.malformed(error) from error
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._http.close()
+        found = objects(answer.data, "the answer")
+        more = bool(answer.headers.get("x-next-page", "").strip()) and bool(found)
+        total = answer.headers.get("x-total", "")
+        return Page(
+            issues=tuple(_to_issue(item) for item in found),
+            cursor=walk.next(when(found[-1], "updated_at")) if more else None,
+            total=int(total) if total.isdigit() else None,
+            at=answer.at,
+        )
 
 
 def _to_issue(item: Json) -> Issue:

@@ -9,6 +9,7 @@ import json
 import logging
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gitrag import __version__
 from gitrag.errors import NetworkError
-from gitrag.trackers.base import Place, TrackerAuthError, TrackerError, TrackerSetupError
+from gitrag.trackers.base import Page, Place, TrackerAuthError, TrackerError, TrackerSetupError
 from gitrag.trackers.fields import MalformedError
 
 if TYPE_CHECKING:
@@ -271,6 +272,27 @@ class Http:
         error = state.outcome.exception() if state.outcome else None
         pause = state.next_action.sleep if state.next_action else 0.0
         self._note(f"{self.place.tracker} {error}; again in {pause:.0f} s")
+
+
+class HttpTracker(ABC):
+    """What the trackers that speak HTTP have in common; see `gitrag.trackers.base.Tracker`."""
+
+    _http: Http
+
+    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+        """Give a page; see `gitrag.trackers.base.Tracker`."""
+        try:
+            return self._page(since, cursor)
+        except MalformedError as error:
+            raise self._http.malformed(error) from error
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+    @abstractmethod
+    def _page(self, since: datetime | None, cursor: str | None) -> Page:
+        """Ask for a page and read it; `MalformedError` where it is none."""
 
 
 def wait_s(state: tenacity.RetryCallState) -> float:

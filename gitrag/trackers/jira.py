@@ -36,7 +36,6 @@ from gitrag.trackers.adf import to_markdown
 from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerAuthError
 from gitrag.trackers.fields import (
     Json,
-    MalformedError,
     as_object,
     items,
     names,
@@ -47,7 +46,7 @@ from gitrag.trackers.fields import (
     text,
     when,
 )
-from gitrag.trackers.http import Http
+from gitrag.trackers.http import Http, HttpTracker
 from gitrag.trackers.issue import Issue, Status, find_references, read_moment
 
 _PAGE = 100
@@ -61,7 +60,7 @@ _OVERLAP = 10
 pages without an issue slipping through."""
 
 
-class Jira:
+class Jira(HttpTracker):
     """A project's issues."""
 
     order = Order.ASCENDING
@@ -78,8 +77,7 @@ class Jira:
         self._server: Json | None = None
         self._bears_token = setting.secret is not None and not _account(setting)
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give a page; see `gitrag.trackers.base.Tracker`."""
+    def _page(self, since: datetime | None, cursor: str | None) -> Page:
         try:
             if self._server is None:
                 self._server = as_object(self._http.get("/rest/api/2/serverInfo", {}).data, "the answer")
@@ -92,18 +90,12 @@ class Jira:
             if _is_cloud(self._server):
                 return self._token_page(params, cursor)
             return self._numbered_page(params, int(cursor or "0"))
-        except MalformedError as error:
-            raise self._http.malformed(error) from error
         except TrackerAuthError as error:
             if not self._lacks_account:
                 raise
             raise TrackerAuthError(
                 str(error), f"Jira Cloud wants the token's account, too: set {_ACCOUNTS[0]}."
             ) from error
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._http.close()
 
     def _token_page(self, params: dict[str, str | int], cursor: str | None) -> Page:
         answer = self._http.get(

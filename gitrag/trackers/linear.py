@@ -25,8 +25,8 @@ from datetime import datetime
 from typing import Any
 
 from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerError, TrackerSetupError
-from gitrag.trackers.fields import Json, MalformedError, as_object, names, objects, part, required, text, when
-from gitrag.trackers.http import Http
+from gitrag.trackers.fields import Json, as_object, names, objects, part, required, text, when
+from gitrag.trackers.http import Http, HttpTracker
 from gitrag.trackers.issue import Issue, Status, find_references, show_moment
 
 _PAGE = 50
@@ -52,7 +52,7 @@ _DONE = {"completed", "canceled", "duplicate"}
 _API_KEY = "lin_api_"
 
 
-class Linear:
+class Linear(HttpTracker):
     """A team's issues."""
 
     order = Order.ANY
@@ -68,34 +68,26 @@ class Linear:
             meaning=_meaning,
         )
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give a page; see `gitrag.trackers.base.Tracker`."""
+    def _page(self, since: datetime | None, cursor: str | None) -> Page:
         wanted: dict[str, Any] = {"team": {"key": {"eq": self._place.project}}}
         if since:
             wanted["updatedAt"] = {"gte": show_moment(since)}
         variables = {"first": _PAGE, "after": cursor, "filter": wanted}
         answer = self._http.post("/graphql", {"query": _QUERY, "variables": variables})
-        try:
-            data = as_object(answer.data, "the answer")
-            if data.get("errors"):
-                said = "; ".join(text(error, "message") for error in objects(data["errors"], "errors"))
-                raise TrackerError(f"{TRACKER.name} refuses the question: {said}.")
-            connection = part(part(data, "data"), "issues")
-            info = part(connection, "pageInfo")
-            nodes = objects(connection.get("nodes"), "nodes")
-            found = tuple(_to_issue(item) for item in nodes if not item.get("trashed"))
-            more = required(info, "endCursor") if info.get("hasNextPage") else None
-            if not nodes and cursor is None and since is None:
-                self._must_exist()
-            total = len(found) if cursor is None and more is None else None
-            gone = tuple(required(item, "identifier") for item in nodes if item.get("trashed"))
-            return Page(found, cursor=more, total=total, gone=gone, at=answer.at)
-        except MalformedError as error:
-            raise self._http.malformed(error) from error
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._http.close()
+        data = as_object(answer.data, "the answer")
+        if data.get("errors"):
+            said = "; ".join(text(error, "message") for error in objects(data["errors"], "errors"))
+            raise TrackerError(f"{TRACKER.name} refuses the question: {said}.")
+        connection = part(part(data, "data"), "issues")
+        info = part(connection, "pageInfo")
+        nodes = objects(connection.get("nodes"), "nodes")
+        found = tuple(_to_issue(item) for item in nodes if not item.get("trashed"))
+        more = required(info, "endCursor") if info.get("hasNextPage") else None
+        if not nodes and cursor is None and since is None:
+            self._must_exist()
+        total = len(found) if cursor is None and more is None else None
+        gone = tuple(required(item, "identifier") for item in nodes if item.get("trashed"))
+        return Page(found, cursor=more, total=total, gone=gone, at=answer.at)
 
     def _must_exist(self) -> None:
         """Tell a team without issues from one that is not there: the filter does not."""
