@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -13,7 +14,7 @@ from gitrag.callgraph import answering
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.graph import Graph
-from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.loading import Deadline, TimeoutReachedError
 from gitrag.callgraph.resolution import Calls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
@@ -92,14 +93,9 @@ def call_graph(
         check()
 
     try:
-        with without_collecting():
-            loaded = _load(app, f"{slug(module)}-{CollectionKind.CODE}" if module else None, checked)
-            calls = Calls(loaded.files, checked)
-            try:
-                asked = replace(question, allowed=matcher(globs)) if globs else question
-                found = answering.answer(calls, asked)
-            finally:
-                calls.forget()
+        collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
+        with _calls_of(app, collection, checked) as (calls, made):
+            found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
     except answering.NoMatchError:
         if not skipped:
             raise
@@ -111,19 +107,29 @@ def call_graph(
         reason = failure or type(failure).__name__
         return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
     if not found.nodes:
-        return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made)
-    return GraphAnswer(question.filter, found, None, skipped, loaded.made)
+        return GraphAnswer(question.filter, None, NO_NODES, skipped, made)
+    return GraphAnswer(question.filter, found, None, skipped, made)
 
 
-def _load(app: App, collection: str | None, check: Callable[[], None]) -> Loaded:
-    """Read what the files as they are now define and call."""
-    now, rows = read_view(
-        app.store,
-        app.snapshot,
-        lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
-        budget_s=app.config.catch_up_s,
-    )
-    return facts_of(app.store, now, rows, check=check)
+@contextmanager
+def _calls_of(app: App, collection: str | None, check: Callable[[], None]) -> Iterator[tuple[Calls, int]]:
+    """Read what the files as they are now define and call; give how many had to be parsed, too.
+
+    What is inferred meanwhile is let go of before the cycle collector may look at it.
+    """
+    with without_collecting():
+        now, rows = read_view(
+            app.store,
+            app.snapshot,
+            lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
+            budget_s=app.config.catch_up_s,
+        )
+        loaded = facts_of(app.store, now, rows, check=check)
+        calls = Calls(loaded.files, check)
+        try:
+            yield calls, loaded.made
+        finally:
+            calls.forget()
 
 
 def calling_files(
@@ -147,17 +153,13 @@ def calling_files(
     callers: dict[str, set[str]] = {}
     deadline = Deadline(timeout_s)
     try:
-        with without_collecting():
-            calls = Calls(_load(app, None, deadline.check).files, deadline.check)
+        with _calls_of(app, None, deadline.check) as (calls, _made):
             rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
-            try:
-                for batch in range(0, len(rows), _BATCH):
-                    for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
-                        if edge.caller.path != edge.callee.path:
-                            callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
-            finally:
-                calls.forget()
+            for batch in range(0, len(rows), _BATCH):
+                for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
+                    if edge.caller.path != edge.callee.path:
+                        callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
     except TimeoutReachedError:
         return callers, False
     except (RecursionError, MemoryError, UnicodeError, ValueError):
