@@ -16,29 +16,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
-from gitrag import config as configuration
-from gitrag.chunking import CHUNKER_VERSION
 from gitrag.config import Config
 from gitrag.corpus import issues
-from gitrag.corpus.layout import LAYOUT_VERSION, CollectionKind, Places, kind_of, module_of, slug
+from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
 from gitrag.embedding import weights
 from gitrag.embedding.manifest import MANIFEST
-from gitrag.embedding.version import DRAFT_VERSION, ENCODER_VERSION
 from gitrag.errors import BusyError, GitragError, ModelError, NotSetUpError, StoreError, UsageError
-from gitrag.git import RULES_VERSION, DirtyPath, Repository, Untracked
+from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.indexing import worker as background
 from gitrag.indexing.planning import workspace
-from gitrag.indexing.preparation import PREPARATION_VERSION
 from gitrag.indexing.refresh import Refreshed, Start, known, recorded, refresh, start_of
 from gitrag.indexing.snapshot import REVISION, Options, Snapshot, look, look_at
+from gitrag.recipe import RECIPE
+from gitrag.settings import settings_of
 from gitrag.staleness import failed_line, stale_line
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.lock import Holder
-from gitrag.store.schema import TABLES_VERSION
 from gitrag.store.views import Overlay
-from gitrag.teamfile import read_team
-from gitrag.terms import TERMS_VERSION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,17 +44,10 @@ if TYPE_CHECKING:
     from gitrag.search.engine import Hit
     from gitrag.search.sections import Section, Sections, Wanted
     from gitrag.store.connection import Connection
-    from gitrag.store.copy import State
     from gitrag.store.inspection import CollectionCounts, StoreCounts, ViewCounts
+    from gitrag.store.state import State
 
 T = TypeVar("T")
-
-RECIPE = (
-    f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}, drafts {DRAFT_VERSION},"
-    f" rules {RULES_VERSION}, preparation {PREPARATION_VERSION}, layout {LAYOUT_VERSION},"
-    f" tables {TABLES_VERSION}"
-)
-"""What the content of an index was made with; one made otherwise is built again."""
 
 INLINE_TEXTS = 24
 """Texts that a search embeds before it answers: an edited file's, a third of a second."""
@@ -254,7 +242,7 @@ class App:
         self._last_state: tuple[int, Overlay] | None = None
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         self.store = Store(
-            repo.common_dir / "gitrag",
+            repo.store_directory,
             recipe=RECIPE,
             lock_timeout_s=config.lock_timeout_s,
             say=say,
@@ -279,9 +267,7 @@ class App:
             ConfigError: A setting is wrong.
         """
         repo = Repository.discover(start, environ)
-        team = read_team(repo.root) if repo.root is not None else None
-        config = configuration.load(git=repo.config("gitrag"), team=team, env=environ, flags=flags)
-        return cls(repo, config, environ, say, resident=resident, clock=clock)
+        return cls(repo, settings_of(repo, environ, flags), environ, say, resident=resident, clock=clock)
 
     @cached_property
     def name(self) -> str:

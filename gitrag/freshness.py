@@ -1,15 +1,31 @@
-"""How far the index is behind what is being pushed."""
+"""How far the index is behind what is being pushed.
+
+What was found fresh is noted beside the index with the state of its file: a push that finds both as they were
+need not open it, which takes longer than all else (DuckDB and NumPy to import, a view to read).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gitrag.app import App
 from gitrag.errors import UsageError
-from gitrag.indexing.refresh import lacking
-from gitrag.indexing.snapshot import look_at
-from gitrag.store.connection import StoreMissingError
+from gitrag.files import replace
+from gitrag.recipe import RECIPE
+from gitrag.store.state import NAME, State, state_of
+
+if TYPE_CHECKING:
+    from gitrag.app import App
+    from gitrag.config import Config
+
+_NOTE = "fresh.json"
+_NOTED = 64
+"""Commits in a note: the worktrees' and those of a large push."""
 
 _NO_VIEW = -1
 """No view's id: only what is given counts."""
@@ -66,21 +82,71 @@ def parse_pushed(lines: Iterable[str]) -> list[Pushed]:
     return list({item.commit: item for item in pushed}.values())
 
 
+def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
+    """Tell whether all that is pushed was found fresh in the index as its file is now.
+
+    Args:
+        directory: The store's.
+        config: The settings of the repository.
+        pushed: What is pushed.
+    """
+    state = state_of(directory / NAME)
+    return state is not None and {item.commit for item in pushed} <= _read(directory, _key(config, state))
+
+
 def behind(app: App, pushed: Iterable[Pushed]) -> list[Behind]:
     """Say for each pushed ref what the index lacks of its tip; what is no commit or tree is left out."""
+    from gitrag.indexing.refresh import lacking
+    from gitrag.indexing.snapshot import look_at
     from gitrag.store import vectors
+    from gitrag.store.connection import StoreMissingError
 
-    found = []
+    tips = []
     for item in pushed:
-        try:
-            now = look_at(app.repo, app.options, item.commit)
-        except UsageError:  # a tag of a blob
-            continue
-        try:
-            with app.store.read() as db:
-                entries, missing = lacking(db, now)
-                unembedded = vectors.count_pending(db, entries, _NO_VIEW)
-        except StoreMissingError:
-            missing, unembedded = sum(1 for _ in app.repo.entries(now.head.tree)), 0
-        found.append(Behind(item.name, missing, unembedded))
+        with suppress(UsageError):  # a tag of a blob
+            tips.append((item, look_at(app.repo, app.options, item.commit)))
+    found = []
+    try:
+        with app.store.read() as db:
+            for item, tip in tips:
+                entries, missing = lacking(db, tip)
+                found.append(Behind(item.name, missing, vectors.count_pending(db, entries, _NO_VIEW)))
+            state = app.store.state
+    except StoreMissingError:
+        return [Behind(item.name, sum(1 for _ in app.repo.entries(tip.head.tree)), 0) for item, tip in tips]
+    fresh = [item.commit for (item, _tip), of_it in zip(tips, found, strict=True) if of_it.is_fresh]
+    if state is not None and fresh:
+        _note(app.store.directory, _key(app.config, state), fresh)
     return found
+
+
+def note_heads(app: App) -> None:
+    """Note what is fresh of the commits that the worktrees stand on; the background worker's last act."""
+    from gitrag.indexing.snapshot import look
+    from gitrag.store import views
+
+    rules = look(app.repo, app.options, committed_only=True).rules_key
+    with app.store.read() as db:
+        found = [views.current(db, worktree) for worktree in app.repo.worktrees()]
+    commits = {view.commit for view in found if view is not None and view.commit and view.rules == rules}
+    behind(app, [Pushed("", commit) for commit in sorted(commits)])
+
+
+def _key(config: Config, state: State) -> str:
+    """Sign all that decides, beside a commit, whether it is fresh."""
+    wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
+    return blake2b(repr((RECIPE, wanted, state)).encode(), digest_size=16).hexdigest()
+
+
+def _read(directory: Path, key: str) -> set[str]:
+    try:
+        note = json.loads((directory / _NOTE).read_bytes())
+        return set(note["commits"]) if note["of"] == key else set()
+    except (OSError, ValueError, TypeError, KeyError):
+        return set()
+
+
+def _note(directory: Path, key: str, commits: Sequence[str]) -> None:
+    every = list(dict.fromkeys([*commits, *sorted(_read(directory, key))]))[:_NOTED]
+    with suppress(OSError):  # a store that cannot be written, a full disk: the next push looks again
+        replace(directory / _NOTE, json.dumps({"of": key, "commits": every}).encode(), 0o644)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitrag.app import RECIPE, App
+from gitrag.app import App
 from gitrag.indexing.refresh import known, refresh
 from gitrag.indexing.snapshot import look
+from gitrag.recipe import RECIPE
 from gitrag.store import candidates
 from gitrag.store.columns import run
 from gitrag.store.connection import Store

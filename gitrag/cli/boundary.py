@@ -136,7 +136,7 @@ def _log_directories(start: Path, environ: Mapping[str, str]) -> list[Path]:
 
     directories = [platformdirs.user_state_path("gitrag")]
     with suppress(GitragError, ImportError):  # outside a repository: the user's
-        directories.insert(0, Repository.discover(start, environ).common_dir / "gitrag")
+        directories.insert(0, Repository.discover(start, environ).store_directory)
     return directories
 
 

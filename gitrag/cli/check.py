@@ -57,13 +57,19 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
 
 
 def _check_push(session: Session) -> int:
-    from gitrag.freshness import Behind, behind, parse_pushed
+    from gitrag.freshness import Behind, behind, noted, parse_pushed
 
-    app = session.app()
-    policy = app.config.pre_push
+    repo = session.repository()
+    config = session.settings(repo)
+    policy = config.pre_push
     if policy == "off":
         return OK
     pushed = parse_pushed(sys.stdin.read().splitlines())
+    if noted(repo.store_directory, config, pushed):
+        return OK
+    from gitrag.app import App
+
+    app = App(repo, config, session.environ, session.terminal.note)
 
     def stale() -> list[Behind]:
         return [item for item in behind(app, pushed) if not item.is_fresh]

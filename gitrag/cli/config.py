@@ -7,9 +7,10 @@ import click
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import sanitise, sanitise_line
-from gitrag.config import DEFAULT, Config, Setting, find_key, load
+from gitrag.config import DEFAULT, Config, Setting, find_key
 from gitrag.errors import RepositoryError
-from gitrag.teamfile import TEAM_FILE, read_team
+from gitrag.settings import settings_of
+from gitrag.teamfile import TEAM_FILE
 
 
 @command(
@@ -51,8 +52,7 @@ def _load(session: Session) -> Config:
     except RepositoryError as error:
         session.terminal.note(f"{error} What follows holds everywhere else.")
         return session.config_outside()
-    team = read_team(repository.root) if repository.root else None
-    return load(git=repository.config("gitrag"), team=team, env=session.environ)
+    return settings_of(repository, session.environ)
 
 
 def _print_all(settings: list[Setting], session: Session) -> None:

@@ -57,10 +57,21 @@ class Session:
         """
         from gitrag.app import App
 
-        app = App.open(self.start, environ=self.environ, flags=flags, say=self.terminal.note)
-        for warning in app.config.warnings:
+        repo = self.repository()
+        return App(repo, self.settings(repo, **flags), self.environ, self.terminal.note)
+
+    def settings(self, repo: Repository, **flags: object) -> Config:
+        """Read the settings of a repository, and say what is odd about them.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
+        from gitrag.settings import settings_of
+
+        config = settings_of(repo, self.environ, flags)
+        for warning in config.warnings:
             self.terminal.warn(warning)
-        return app
+        return config
 
     def project_name(self, given: str | None = None) -> str:
         """Name the project: as given, else after origin, else after the directory."""

@@ -3,3 +3,5 @@
 ``adrs``, ``specs``, ``code`` and ``issues`` say which paths are their own and how a document is read;
 ``layout`` says for each path which collection it is in; ``workspaces`` finds the modules. Pure.
 """
+
+LAYOUT_VERSION = 1  # raise when a path may come into another collection

@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from gitrag.corpus import adrs, code, issues, specs
+from gitrag.corpus import LAYOUT_VERSION, adrs, code, issues, specs
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
-
-LAYOUT_VERSION = 1  # raise when a path may come into another collection
 
 
 class CollectionKind(StrEnum):

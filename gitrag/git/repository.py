@@ -131,6 +131,11 @@ class Repository:
         return [root for root in found if root.is_dir()]
 
     @property
+    def store_directory(self) -> Path:
+        """Where gitrag keeps the index, its log and its locks: in the repository, one for all worktrees."""
+        return self.common_dir / "gitrag"
+
+    @property
     def default_directory_name(self) -> str:
         """The main worktree's directory name, or the bare repository's without ``.git``."""
         if self.worktree and self.common_dir.name == ".git":

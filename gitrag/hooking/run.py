@@ -49,7 +49,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     place = repository.root or repository.git_dir
     environ = _without_leaks(repository, place, environ)
     environ = {key: value for key, value in environ.items() if key != _STARTING}
-    _run_logged(name, repository.common_dir, place, environ, starting)
+    _run_logged(name, repository.store_directory, place, environ, starting)
 
 
 def detach(keep: int | None = None) -> None:
@@ -99,12 +99,12 @@ def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, st
 
 
 def _run_logged(
-    name: str, common_dir: Path, start: Path, environ: Mapping[str, str], starting: int | None
+    name: str, store: Path, start: Path, environ: Mapping[str, str], starting: int | None
 ) -> None:
     from gitrag.log import close_log, open_log
 
     try:
-        log = open_log(common_dir / "gitrag")
+        log = open_log(store)
     except OSError:
         return  # nothing can be written there: neither a log nor an index
 
@@ -118,10 +118,12 @@ def _run_logged(
     try:
         from gitrag.app import App
         from gitrag.collecting import collect_rarely
+        from gitrag.freshness import note_heads
 
         app = App.open(start, environ=environ, say=log.info)
         if app.run_worker(settled):
             collect_rarely(app)
+            note_heads(app)
             log.info("%s: done", name)
     except GitragError as error:
         log.warning("%s: %s %s", name, error, error.hint)

@@ -4,3 +4,5 @@
 store keeps (pure); ``cutting`` does that for many, with several processes; ``refresh`` brings a worktree's
 view up to date; ``embedding`` gives texts their vectors; ``worker`` is the one background process of a store.
 """
+
+PREPARATION_VERSION = 3  # raise when anything in `preparation` changes: every index is then built again

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PREPARATION_VERSION = 3  # raise when anything below changes: every index is then built again
-
 NAME_WEIGHT = 3
 """How often a term of the qualified name counts beyond its place in the text: names say what a chunk is
 about."""

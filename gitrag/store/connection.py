@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 import shutil
 import time
@@ -13,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
 from gitrag.store import schema
-from gitrag.store.copy import Copy, State, state_of, write_copy
+from gitrag.store.copy import MAX_BYTES, Copy, write_copy
 from gitrag.store.engine import Engine, start
 from gitrag.store.lock import FileLock, StoreLock
 from gitrag.store.memo import Memo
 from gitrag.store.schema import ForeignDatabaseError
+from gitrag.store.state import NAME, State, state_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -123,7 +123,7 @@ class Store:
         self._copy: Copy | None = None
         self._identity_seen: str | None = None
         self.directory = directory
-        self.path = directory / "index.duckdb"
+        self.path = directory / NAME
         self._recipe = recipe
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
@@ -172,7 +172,7 @@ class Store:
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
                 self._check(db)
-                self.memo, self.state = Memo(), state_of(self.path, math.inf)
+                self.memo, self.state = Memo(), state_of(self.path)
                 yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
@@ -185,7 +185,7 @@ class Store:
         """Give the copy in memory, made when the file is found unchanged for the first time."""
         import duckdb
 
-        state = state_of(self.path)
+        state = state_of(self.path, MAX_BYTES)
         if self._copy is not None and not self._copy.is_of(state):
             self._copy.close()
             self._copy = None
@@ -275,11 +275,11 @@ class Store:
             with _interruptible(), self._lock.shared():
                 self._require()
                 self._delete(f"{_NEW}*")  # of a process that was killed
-                state = state_of(self.path, math.inf)
+                state = state_of(self.path)
                 with start(self.directory) as db:
                     write_copy(db, self.path, new)
             with self._lock.exclusive("putting the smaller index in its place"):
-                if state is None or state_of(self.path, math.inf) != state or state[-1]:
+                if state is None or state_of(self.path) != state or state[-1]:
                     return 0
                 new.replace(self.path)
         except duckdb.Error as error:
@@ -304,13 +304,13 @@ class Store:
             BusyError: Others held it for too long.
         """
         paths = [
-            path for pattern in ("index.duckdb*", _ASIDE, f"{_NEW}*") for path in self.directory.glob(pattern)
+            path for pattern in (f"{NAME}*", _ASIDE, f"{_NEW}*") for path in self.directory.glob(pattern)
         ]
         if not paths:
             return 0
         freed = sum(path.stat().st_size for path in paths)
         with self._lock.exclusive("removing the index"):
-            self._delete("index.duckdb*", _ASIDE, f"{_NEW}*")
+            self._delete(f"{NAME}*", _ASIDE, f"{_NEW}*")
         return freed
 
     def _require(self) -> None:
@@ -358,7 +358,7 @@ class Store:
             db = self._open_writable(engine)
             if db is not None:
                 return db
-            self._delete("index.duckdb*")
+            self._delete(f"{NAME}*")
             self._say("The index was made by another version of gitrag; building it again.")
         except (duckdb.Error, ForeignDatabaseError) as error:
             self._move(self._diagnose(error))

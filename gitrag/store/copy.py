@@ -8,13 +8,13 @@ open, so it is not kept open: it is copied.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.store.candidates import POSTINGS, read_postings
 from gitrag.store.engine import quoted
 from gitrag.store.memo import Memo
+from gitrag.store.state import State
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -24,30 +24,6 @@ MAX_BYTES = 192 << 20
 
 _LEAST_BYTES = 128 << 20
 """What DuckDB may take at least; else half as much again as the file: what is read of it need not stay."""
-
-_HEADER_BYTES = 3 * 4096
-"""DuckDB's main header and its two database headers, of which each checkpoint rewrites one with a count."""
-
-State = tuple[int, int, bytes, int]
-"""What tells one content of the file from the next: inode, device, headers, bytes in the log."""
-
-
-def state_of(path: Path, largest: float | None = None) -> State | None:
-    """Look at an index file; None when there is none, or when it is too large to be kept in memory."""
-    log = 0
-    with suppress(OSError):
-        log = path.with_name(path.name + ".wal").stat().st_size
-    try:
-        with path.open("rb") as file:
-            headers = file.read(_HEADER_BYTES)
-        status = path.stat()
-    except OSError:
-        return None
-    return (
-        (status.st_ino, status.st_dev, headers, log)
-        if status.st_size <= (MAX_BYTES if largest is None else largest)
-        else None
-    )
 
 
 class Copy:

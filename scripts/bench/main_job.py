@@ -119,6 +119,7 @@ def main() -> None:
             measure_vectors(repository)
             measure_changes(repository)
             measure_search(repository)
+            measure_push(repository, arguments.pairs)
             if project.name == BIG or len(chosen) == 1:
                 measure_commits(repository, arguments.pairs)
 
@@ -328,6 +329,33 @@ def memory_mb() -> float:
     """Measure the resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def measure_push(repository: Path, times: int) -> None:
+    """Time what the pre-push hook asks while all is fresh: as found before, and with the index to be opened."""
+    tip = git(repository, "rev-parse", "HEAD").strip()
+    asked = f"refs/heads/main {tip} refs/heads/main {'0' * len(tip)}\n"
+    note = repository / ".git" / "gitrag" / "fresh.json"
+    took: dict[bool, list[float]] = {True: [], False: []}
+    for noted in [False, True] * times:
+        if not noted:
+            note.unlink(missing_ok=True)
+        begin = time.perf_counter()
+        done = subprocess.run(
+            [GITRAG, "check", "--push"],
+            cwd=repository,
+            input=asked,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        took[noted].append(1000 * (time.perf_counter() - begin))
+        if done.stderr:
+            raise SystemExit(f"gitrag check --push: {done.stderr}")
+    print(
+        f"pre-push check when fresh, median of {times}: {statistics.median(took[True]):.0f} ms as noted,"
+        f" {statistics.median(took[False]):.0f} ms with the index opened"
+    )
 
 
 def measure_commits(repository: Path, pairs: int) -> None:

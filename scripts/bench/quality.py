@@ -38,7 +38,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gitrag.app import RECIPE, App, SearchOptions
+from gitrag.app import App, SearchOptions
+from gitrag.recipe import RECIPE
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read

@@ -38,9 +38,9 @@ def gitrags(done):
     return [line for line in done.stderr.splitlines() if line.startswith(("warning: the search", "hint:"))]
 
 
-def catch_up(project):
-    assert project.gitrag("index", "update", "--no-embed").status == 0
-    assert project.gitrag("index", "embed", "--foreground").status == 0
+def catch_up(project, env=None):
+    assert project.gitrag("index", "update", "--no-embed", env=env).status == 0
+    assert project.gitrag("index", "embed", "--foreground", env=env).status == 0
 
 
 def commit(project, files, *args):
@@ -119,6 +119,70 @@ def test_update_without_a_model_warns_and_lets_the_push_through(project, remote,
     assert done.returncode == 0
     assert gitrags(done)[0] == "warning: the search index is behind main: 6 chunks unembedded"
     assert "warning: The model is not on this machine yet" in done.stderr
+
+
+@pytest.fixture
+def unopened(tmp_path):
+    """An environment in which nobody can open an index."""
+    place = tmp_path / "without duckdb"
+    place.mkdir()
+    (place / "duckdb.py").write_text("raise ImportError('the index was opened')\n")
+    return {"PYTHONPATH": str(place), "GITRAG_PRE_PUSH": "block"}
+
+
+def check(project, env, name="main"):
+    tip = project.git.git("rev-parse", name)
+    refs = f"refs/heads/main {tip} refs/heads/main {'0' * 40}\n".encode()
+    return project.gitrag("check", "--push", stdin=refs, env=env)
+
+
+def is_silent(done):
+    return (done.status, done.out, done.err) == (0, "", "")
+
+
+def test_what_was_found_fresh_is_not_looked_for_again(project, remote, unopened):
+    catch_up(project)
+    assert not is_silent(check(project, unopened)), "nobody has looked yet"
+    assert is_silent(check(project, {"GITRAG_PRE_PUSH": "block"}))
+    assert is_silent(check(project, unopened))
+    commit(project, {"new.py": "def new(): pass\n"})
+    assert not is_silent(check(project, unopened)), "another commit"
+    assert is_silent(check(project, unopened, "main~"))
+    catch_up(project)
+    assert not is_silent(check(project, unopened, "main~")), "another content of the index"
+    assert is_silent(check(project, {"GITRAG_PRE_PUSH": "block"}))
+    assert is_silent(check(project, unopened))
+
+
+def test_the_background_worker_finds_it_fresh_for_every_worktree(project, remote, unopened, tmp_path):
+    project.git.git("worktree", "add", "--quiet", "-b", "side", tmp_path / "side", env={"GITRAG": "0"})
+    assert project.gitrag("-C", str(tmp_path / "side"), "index", "update", "--no-embed").status == 0
+    commit(project, {"new.py": "def new(): pass\n"})
+    assert project.gitrag("hook", "run", "post-commit").status == 0
+    assert is_silent(check(project, unopened))
+    assert is_silent(check(project, unopened, "side"))
+
+
+def test_what_was_found_fresh_does_not_outlive_what_it_rests_on(project, remote):
+    (project.path / "long.py").write_text("def long():\n" + "    step()\n" * 50)
+    commit(project, {})
+    small = {"GITRAG_MAX_FILE_BYTES": "400", "GITRAG_PRE_PUSH": "block"}
+    catch_up(project, small)
+    assert is_silent(check(project, small))
+    done = check(project, {"GITRAG_PRE_PUSH": "block"})
+    assert (done.status, done.said[0]) == (
+        3,
+        "warning: the search index is behind main: 1 file not indexed",
+    )
+    assert is_silent(check(project, small))
+    note = (project.store / "fresh.json").read_bytes()
+    assert project.gitrag("index", "remove").status == 0
+    project.store.mkdir(exist_ok=True)
+    (project.store / "fresh.json").write_bytes(note)
+    assert check(project, small).status == 3
+    for noise in (b"", b"null", b"[]", b'{"of": 1}', b"\xff" * 99):
+        (project.store / "fresh.json").write_bytes(noise)
+        assert check(project, small).status == 3
 
 
 def test_off_is_silent(project, remote):

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from gitrag import app as application
-from gitrag.app import RECIPE, App, SearchOptions, _Meanwhile
+from gitrag.app import App, SearchOptions, _Meanwhile
+from gitrag.recipe import RECIPE
 from gitrag.store.connection import Store
 from tests.indexes import open_app
 from tests.repository import GitRepository

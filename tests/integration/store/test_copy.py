@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gitrag.store import candidates, copy, vectors
+from gitrag.store import candidates, connection, vectors
 from gitrag.store.candidates import Filters
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.memo import Memo
@@ -111,7 +111,7 @@ def test_an_index_of_another_version_is_not_kept(tmp_path: Path):
 
 def test_a_large_index_is_opened_for_each_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = filled(tmp_path)
-    monkeypatch.setattr(copy, "MAX_BYTES", store.size_bytes() - 1)
+    monkeypatch.setattr(connection, "MAX_BYTES", store.size_bytes() - 1)
     resident = open_store(tmp_path, resident=True)
     assert [answer(resident) for _ in range(3)] == [answer(store)] * 3
     assert not resident.memo.lasting
