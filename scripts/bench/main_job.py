@@ -332,7 +332,7 @@ def memory_mb() -> float:
 
 
 def measure_push(repository: Path, times: int) -> None:
-    """Time what the pre-push hook asks while all is fresh: as found before, and with the index to be opened."""
+    """Time what the pre-push hook asks while all is fresh: as noted, and with the index to be opened."""
     tip = git(repository, "rev-parse", "HEAD").strip()
     asked = f"refs/heads/main {tip} refs/heads/main {'0' * len(tip)}\n"
     note = repository / ".git" / "gitrag" / "fresh.json"
