@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from gitrag.app import Answer, App, SearchOptions
+from gitrag.app import App
 from gitrag.chunking.languages import language_of
 from gitrag.continuity import outline
 from gitrag.corpus.layout import CollectionKind
@@ -23,6 +23,7 @@ from gitrag.ranges import file_lines, hit_id
 from gitrag.search.engine import Hit
 from gitrag.search.question import Question, read
 from gitrag.search.sections import Wanted
+from gitrag.searching import Answer, SearchOptions, search
 from gitrag.store.candidates import Filters
 from gitrag.terms import query_terms
 
@@ -149,7 +150,7 @@ def _ask(
         filters=Filters(globs=tuple(globs)), wanted=Wanted((CollectionKind.CODE,)), limit=limit
     )
     try:
-        return app.search(query, options), ()
+        return search(app, query, options), ()
     except UsageError:
         raise
     except GitragError as error:

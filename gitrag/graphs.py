@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from gitrag.app import Answer, App
+from gitrag.app import App
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.extraction import unsupported
@@ -22,6 +22,7 @@ from gitrag.indexing.facts import facts_of, rows_of
 from gitrag.indexing.reading import read_view
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
+from gitrag.searching import Answer
 
 if TYPE_CHECKING:
     from gitrag.search.engine import Hit

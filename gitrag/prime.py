@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.continuity import continuity
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.memory.core_files import CoreFiles
 from gitrag.report import Style, shown, standing
+from gitrag.searching import SearchOptions, search
 from gitrag.staleness import prime_updates, refreshed_line, unembedded_line
 
 TOP = 5
@@ -181,7 +182,7 @@ def _all(app: App) -> Iterator[Entry]:
 def _about(app: App, topic: str) -> Iterator[Entry]:
     from gitrag.search.sections import Wanted
 
-    answer = app.search(topic, SearchOptions(wanted=Wanted(_KINDS), limit=TOP))
+    answer = search(app, topic, SearchOptions(wanted=Wanted(_KINDS), limit=TOP))
     texts = {document.path: text for _kind, document, text in app.documents(_KINDS)}
     for section in answer.sections:
         for hit in section.hits:

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitrag.app import SearchOptions
+from gitrag.searching import SearchOptions, search
 from gitrag.store.connection import Store
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
@@ -91,7 +91,7 @@ class Crashes:
         said: list[str] = []
         app = open_app(self.repo, say=said.append)
         app.update()
-        answer = app.search(f"act_{self._generation}", SearchOptions(min_score=0.0))
+        answer = search(app, f"act_{self._generation}", SearchOptions(min_score=0.0))
         assert (answer.waiting, answer.commit) == (0, self.repo.git("rev-parse", "HEAD")), when
         assert not [line for line in said if "damaged" in line], (when, said)
         fresh = self.space / "fresh"

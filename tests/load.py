@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.hooking.install import install
+from gitrag.searching import SearchOptions, search
 from gitrag.store.candidates import Filters
 from gitrag.store.lock import StoreLock
 from tests.repository import GitRepository
@@ -154,7 +155,7 @@ def _watch_lock() -> list[float]:
 def _ask(app: App, tree: GitRepository, found: Load, *, committed: bool) -> float:
     options = SearchOptions(filters=Filters(globs=(STAMP,)), min_score=0.0, committed_only=committed)
     begin = time.monotonic()
-    answer = app.search("stamp", options)
+    answer = search(app, "stamp", options)
     wait = time.monotonic() - begin
     found.late += bool(answer.waiting)
     said = int(tree.git("show", f"{answer.commit}:{STAMP}").split()[-1])

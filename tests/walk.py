@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitrag import collecting
-from gitrag.app import Answer, App, SearchOptions
+from gitrag.app import App
 from gitrag.hooking.install import install
+from gitrag.searching import Answer, SearchOptions, search
 from tests.acts import ACTS, Actor
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
@@ -100,10 +101,10 @@ class Walk(Actor):
         told = []
         for _ in range(times):
             known = resident._untracked is not None and resident._untracked.is_known
-            told.append(said(resident.search(QUESTION, EVERYTHING)))
+            told.append(said(search(resident, QUESTION, EVERYTHING)))
             self.kept[0] += resident.store.memo.lasting
             self.kept[1] += known and resident._untracked is not None and resident._untracked.is_known
-        expected = said(open_app(tree).search(QUESTION, EVERYTHING))
+        expected = said(search(open_app(tree), QUESTION, EVERYTHING))
         for answer in told:
             assert answer == expected, self.story()
         for path, _first, _last, _score in expected[2]:
@@ -117,7 +118,7 @@ class Walk(Actor):
         asked = SearchOptions(limit=1000, min_score=0.0, every_chunk=True, revision=commit)
         built = open_app(tree, self.space / "of-revisions")
         built.update()
-        found, expected = (said(app.search(QUESTION, asked)) for app in (open_app(tree), built))
+        found, expected = (said(search(app, QUESTION, asked)) for app in (open_app(tree), built))
         assert found[:2] == (commit, 0)
         assert {hit[:3] for hit in found[2]} == {hit[:3] for hit in expected[2]}, self.story()
 
@@ -140,7 +141,7 @@ class Walk(Actor):
         assert logical(open_app(tree)) == expected, self.story()
         # Both answer alike, but for the last bits of drafts that were made in other batches.
         kept, new = (
-            {hit[:3]: hit[3] for hit in said(app.search(QUESTION, EVERYTHING))[2]}
+            {hit[:3]: hit[3] for hit in said(search(app, QUESTION, EVERYTHING))[2]}
             for app in (open_app(tree), built)
         )
         assert kept.keys() == new.keys(), self.story()

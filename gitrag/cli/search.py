@@ -18,9 +18,9 @@ from gitrag.model import Kind
 from gitrag.staleness import undrafted_line
 
 if TYPE_CHECKING:
-    from gitrag.app import Answer
     from gitrag.model import CallGraph
     from gitrag.report import Style
+    from gitrag.searching import Answer
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -118,8 +118,7 @@ def search(
     if not query:
         click.echo(context.get_help(), err=True)
         return USAGE
-    from gitrag import report
-    from gitrag.app import SearchOptions
+    from gitrag import report, searching
     from gitrag.store.candidates import Filters
 
     terminal = session.terminal
@@ -130,9 +129,10 @@ def search(
         from gitrag.cli.issues import sync_first
 
         sync_first(session, app)
-    answer = app.search(
+    answer = searching.search(
+        app,
         " ".join(query),
-        SearchOptions(
+        searching.SearchOptions(
             filters=Filters(kinds, tuple(_language(name) for name in languages), globs),
             wanted=wanted,
             limit=limit,

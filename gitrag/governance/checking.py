@@ -18,6 +18,7 @@ from gitrag.governance.presets import PRESETS, Preset
 from gitrag.model import Kind
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
+from gitrag.searching import search
 
 MOST_BYTES = 1024 * 1024
 MOST_FILES = 200
@@ -104,7 +105,7 @@ def check(app: App, target: Path) -> Checked:
 
     def best(preset: Preset) -> tuple[Candidate, ...]:
         try:
-            answer = app.search(query, preset.options())
+            answer = search(app, query, preset.options())
         except NotSetUpError:  # no documents of these kinds
             return ()
         found = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitrag.app import SearchOptions
 from gitrag.corpus.layout import CollectionKind
+from gitrag.searching import SearchOptions
 
 
 @dataclass(frozen=True, slots=True)

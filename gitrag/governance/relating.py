@@ -13,6 +13,7 @@ from gitrag.errors import NotSetUpError, UsageError
 from gitrag.governance.likeness import like
 from gitrag.governance.presets import PRESETS
 from gitrag.search.alike import Alike
+from gitrag.searching import search
 from gitrag.store.candidates import NO_FILTERS
 
 THRESHOLD = 0.7
@@ -72,7 +73,7 @@ def related(app: App, text: str, uses: Sequence[str] = ("adr", "spec")) -> list[
     app.require_index()
     for use in uses:
         try:
-            answer = app.search(text, PRESETS[use].options())
+            answer = search(app, text, PRESETS[use].options())
         except NotSetUpError:  # no decisions, or no specifications
             continue
         for section in answer.sections:

@@ -21,6 +21,7 @@ from gitrag.governance.relating import THRESHOLD
 from gitrag.model import Chunk, Kind
 from gitrag.search.alike import Alike
 from gitrag.search.engine import Hit
+from gitrag.searching import search
 from gitrag.store.candidates import Filters
 from gitrag.traits import Trait, traits
 
@@ -231,7 +232,7 @@ def _questions(
 
 def _asked(app: App, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
     try:
-        answer = app.search(query, PRESETS["review"].options())
+        answer = search(app, query, PRESETS["review"].options())
     except (NotSetUpError, UsageError):  # neither decisions nor issues; or no words in it
         return
     for section in answer.sections:

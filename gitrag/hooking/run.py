@@ -117,11 +117,12 @@ def _run_logged(
 
     try:
         from gitrag.app import App
+        from gitrag.background import run_worker
         from gitrag.collecting import collect_rarely
         from gitrag.freshness import note_heads
 
         app = App.open(start, environ=environ, say=log.info)
-        if app.run_worker(settled):
+        if run_worker(app, settled):
             collect_rarely(app)
             note_heads(app)
             log.info("%s: done", name)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitrag.app import Answer, Status
+from gitrag.app import Status
 from gitrag.cascade import Cascade, Snippet
 from gitrag.graphs import GraphAnswer
 from gitrag.memory.core_files import CoreFile
 from gitrag.ranges import Range
+from gitrag.searching import Answer
 from gitrag.staleness import undrafted_line
 from gitrag.store.observations import Observation
 

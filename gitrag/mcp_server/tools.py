@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gitrag import cascade, graphs, ranges
-from gitrag.app import App, SearchOptions, Status
+from gitrag.app import App, Status
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.mermaid import as_mermaid
 from gitrag.continuity import continuity, project_of
@@ -21,6 +21,8 @@ from gitrag.mcp_server.workbench import Call, Workbench
 from gitrag.prime import as_markdown as primed_text
 from gitrag.prime import prime as gather
 from gitrag.report import as_json, as_markdown
+from gitrag.searching import SearchOptions
+from gitrag.searching import search as ask
 
 Project = Annotated[str, Field(description="Another indexed repository; empty for this one.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Results at most.")]
@@ -62,7 +64,7 @@ def search(
 ) -> Reply[replies.Searched]:
     """Semantic search by vector embeddings over decisions (ADRs), specifications and code, in one report."""
     app = bench.app
-    answer = app.search(query, SearchOptions(wanted=app.wanted((), module), limit=limit))
+    answer = ask(app, query, SearchOptions(wanted=app.wanted((), module), limit=limit))
     drawn = None
     if graph or unfiltered:
         drawn = graphs.graph_of(app, answer, module=module, unfiltered=unfiltered, check=call.tick)

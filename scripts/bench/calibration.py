@@ -43,9 +43,10 @@ from quality import (
     read_projects,
 )
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.embedding.draft import drafter
 from gitrag.search.engine import Hit
+from gitrag.searching import SearchOptions, search
 
 EACH = 5
 """Shared questions of a kind that a repository is asked."""
@@ -148,7 +149,7 @@ def files_with(repository: Path, pattern: str) -> list[str]:
 
 
 def _search(app: App, text: str) -> Sequence[Hit]:
-    return app.search(text, SearchOptions(limit=PAGE, min_score=0.0)).hits
+    return search(app, text, SearchOptions(limit=PAGE, min_score=0.0)).hits
 
 
 def measure(search: Search, project: Project, absent: Sequence[Absent]) -> list[Outcome]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from main_job import QUESTIONS, WARM_UP, memory_mb
 
 from gitrag.app import App
+from gitrag.searching import search
 
 
 def main() -> None:
@@ -36,11 +37,11 @@ def main() -> None:
         for resident in (False, True):
             app = App.open(repository, environ=os.environ, flags={"refine_s": 0.0}, resident=resident)
             for question in QUESTIONS[:WARM_UP]:
-                app.search(question)
+                search(app, question)
             times = []
             for question in QUESTIONS * arguments.rounds:
                 begin = time.perf_counter()
-                app.search(question)
+                search(app, question)
                 times.append(1000 * (time.perf_counter() - begin))
             cells += [statistics.median(times), sorted(times)[int(len(times) * 0.95)]]
             view = app.status().view

@@ -38,11 +38,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.recipe import RECIPE
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
+from gitrag.searching import SearchOptions, search
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS, Scope
 from gitrag.store.connection import Store
@@ -221,11 +222,11 @@ def measure(repository: Path, project: Project) -> tuple[float, list[Outcome]]:
     app.update()
     seconds = time.perf_counter() - began
     app.embed()
-    app.search("warm up", SearchOptions())
+    search(app, "warm up", SearchOptions())
     outcomes = []
     for question in project.questions:
         began = time.perf_counter()
-        answer = app.search(question.text, SearchOptions(limit=PAGE, min_score=0.0))
+        answer = search(app, question.text, SearchOptions(limit=PAGE, min_score=0.0))
         milliseconds = 1000 * (time.perf_counter() - began)
         ranks = [rank_of(target, answer.hits) for target in question.targets]
         found = [rank for rank in ranks if rank]

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from gitrag.app import Answer, App, SearchOptions
+from gitrag.app import App
 from gitrag.corpus.layout import CollectionKind
 from gitrag.graphs import graph_of
 from gitrag.report import as_json, as_markdown, as_text, hits_of
+from gitrag.searching import Answer, SearchOptions, search
 from tests.golden.project import decided_project
 from tests.indexes import embedded_app
 from tests.mermaid import assert_parses
@@ -58,7 +59,7 @@ def app(tmp_path_factory, model_dir) -> App:
 
 @pytest.fixture(scope="module")
 def answers(app) -> dict[str, Answer]:
-    return {question: app.search(question) for question in [*QUESTIONS, *ABSENT]}
+    return {question: search(app, question) for question in [*QUESTIONS, *ABSENT]}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -108,7 +109,7 @@ def test_a_requirement_is_found_with_its_heading_path(answers):
 def test_reports_are_the_same_bytes_each_time(app, answers):
     """§2.11."""
     question = "how are signing keys rotated"
-    again = app.search(question)
+    again = search(app, question)
     for render in (as_json, as_markdown, as_text):
         assert render(answers[question]) == render(again)
 
@@ -170,7 +171,7 @@ def test_an_unfiltered_graph_is_of_everything_and_says_so(app, answers):
 
 def test_without_code_the_questions_words_are_the_filter(app):
     """§2.6."""
-    answer = app.search("why do we not use redis", SearchOptions(wanted=app.wanted(["adrs"], "")))
+    answer = search(app, "why do we not use redis", SearchOptions(wanted=app.wanted(["adrs"], "")))
     graph = graph_of(app, answer)
     assert graph is not None
     assert graph.filter == "why|do|we|not|use|redis"

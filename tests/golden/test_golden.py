@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
+from gitrag.searching import SearchOptions, search
 from tests.golden.project import project
 from tests.indexes import embedded_app
 
@@ -74,7 +75,7 @@ def ranks(app) -> dict[str, int | None]:
     """For each question the rank of its file, from 1; None when it is not among the hits."""
     found = {}
     for question, path in QUESTIONS.items():
-        paths = [hit.path for hit in app.search(question, SearchOptions(min_score=0.0)).hits]
+        paths = [hit.path for hit in search(app, question, SearchOptions(min_score=0.0)).hits]
         found[question] = paths.index(path) + 1 if path in paths else None
     return found
 
@@ -93,22 +94,22 @@ def test_most_files_are_shown(app):
     hidden = [
         question
         for question, path in QUESTIONS.items()
-        if path not in [hit.path for hit in app.search(question).hits]
+        if path not in [hit.path for hit in search(app, question).hits]
     ]
     assert len(hidden) <= (1 - SHOWN) * len(QUESTIONS), hidden
 
 
 @pytest.mark.parametrize("question", ABSENT)
 def test_a_question_without_an_answer_has_no_hit(app, question):
-    assert [hit.path for hit in app.search(question).hits] == []
+    assert [hit.path for hit in search(app, question).hits] == []
 
 
 @pytest.mark.parametrize("question", ["TokenBucket", "Notifier.parcel_changed", "verify_token"])
 def test_a_defined_name_is_nearly_certain(app, question):
-    assert app.search(question).hits[0].score > 0.95
+    assert search(app, question).hits[0].score > 0.95
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_scores_never_rise_down_the_list(app, question):
-    scores = [hit.score for hit in app.search(question, SearchOptions(limit=50, min_score=0.0)).hits]
+    scores = [hit.score for hit in search(app, question, SearchOptions(limit=50, min_score=0.0)).hits]
     assert scores == sorted(scores, reverse=True)

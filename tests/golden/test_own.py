@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import gitrag
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
+from gitrag.searching import SearchOptions, search
 from tests.repository import create_repository, isolated_environment
 
 SOURCE = Path(gitrag.__file__).parent
@@ -48,7 +49,7 @@ QUESTIONS = {
     "StoreMissingError": "store/connection.py",
     "Drafter": "embedding/draft.py",
     "open_scope": "store/candidates.py",
-    "run_worker": "app.py",
+    "run_worker": "background.py",
 }
 PAGE = 10
 FIRST = 0.75
@@ -76,7 +77,7 @@ def places(app) -> dict[str, int]:
     """The place, from 1, of each question's file; PAGE + 1 where it is on no page."""
     found = {}
     for question, wanted in QUESTIONS.items():
-        hits = app.search(question, SearchOptions(limit=PAGE, min_score=0.0)).hits
+        hits = search(app, question, SearchOptions(limit=PAGE, min_score=0.0)).hits
         at = [place for place, hit in enumerate(hits, 1) if hit.path.startswith(f"gitrag/{wanted}")]
         found[question] = at[0] if at else PAGE + 1
     return found

@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from gitrag import app as application
-from gitrag.app import App, SearchOptions, _Meanwhile
+from gitrag import searching
+from gitrag.app import App
 from gitrag.recipe import RECIPE
+from gitrag.searching import SearchOptions, _Meanwhile, search
 from gitrag.store.connection import Store
 from tests.indexes import open_app
 from tests.repository import GitRepository
@@ -21,7 +22,7 @@ LOOSELY = SearchOptions(min_score=0.0)
 def busily(repo: GitRepository, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Let another process commit and index whenever the search has caught up; count how often."""
     count = 0
-    real = application.refresh
+    real = searching.refresh
 
     def refresh(*args, **kwargs):
         nonlocal count
@@ -33,7 +34,7 @@ def busily(repo: GitRepository, monkeypatch: pytest.MonkeyPatch) -> Callable[[],
             real(other.store, other.snapshot())
         return refreshed
 
-    monkeypatch.setattr(application, "refresh", refresh)
+    monkeypatch.setattr(searching, "refresh", refresh)
     return lambda: count
 
 
@@ -44,11 +45,11 @@ def test_others_that_move_the_view_again_and_again_keep_no_answer_back(
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
     open_app(repo).update()
     app = App.open(repo.path, environ=repo.environment, resident=resident)
-    app.search("stamp", LOOSELY)
-    app.search("stamp", LOOSELY)
+    search(app, "stamp", LOOSELY)
+    search(app, "stamp", LOOSELY)
     repo.commit({"stamp.py": "def stamp():\n    return -1\n"})
     times = busily(repo, monkeypatch)
-    answer = app.search("stamp", LOOSELY)
+    answer = search(app, "stamp", LOOSELY)
     assert answer.waiting == 0
     told = repo.git("show", f"{answer.commit}:stamp.py")
     assert [hit.chunk.text for hit in answer.hits] == [told]
@@ -60,7 +61,7 @@ def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
     app = open_app(repo)
     app.update()
-    asked, real_look, real_guess = threading.Event(), App._look, App._guess
+    asked, real_look, real_guess = threading.Event(), searching._look, searching._guess
 
     def guess(*args):
         try:
@@ -74,9 +75,9 @@ def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
             pass
         return real_look(*args, **kwargs)
 
-    monkeypatch.setattr(App, "_guess", guess)
-    monkeypatch.setattr(App, "_look", look)
-    assert [hit.path for hit in app.search("stamp", LOOSELY).hits] == ["stamp.py"]
+    monkeypatch.setattr(searching, "_guess", guess)
+    monkeypatch.setattr(searching, "_look", look)
+    assert [hit.path for hit in search(app, "stamp", LOOSELY).hits] == ["stamp.py"]
 
 
 def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repository, monkeypatch):
@@ -84,18 +85,18 @@ def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repo
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
     app = open_app(repo)
     app.update()
-    app.search("stamp", LOOSELY)
-    real = App._guess
+    search(app, "stamp", LOOSELY)
+    real = searching._guess
 
-    def guess(self: App, *args):
-        found = real(self, *args)
+    def guess(*args):
+        found = real(*args)
         repo.commit({"stamp.py": "def stamp():\n    return 1\n"})
         open_app(repo).update()
         return found
 
-    monkeypatch.setattr(App, "_guess", guess)
+    monkeypatch.setattr(searching, "_guess", guess)
     monkeypatch.setattr(_Meanwhile, "wait", lambda self: None)  # git looks last
     monkeypatch.setattr(_Meanwhile, "result", lambda self: app.snapshot())
-    answer = app.search("stamp", LOOSELY)
+    answer = search(app, "stamp", LOOSELY)
     assert answer.commit == repo.git("rev-parse", "HEAD")
     assert [hit.chunk.text for hit in answer.hits] == ["def stamp():\n    return 1"]

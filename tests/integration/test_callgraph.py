@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from gitrag.app import SearchOptions
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.graphs import call_graph, calling_files, graph_of
 from gitrag.indexing import reading
+from gitrag.searching import SearchOptions, search
 from gitrag.store.connection import Store
 from tests.indexes import open_app
 from tests.mermaid import assert_parses
@@ -132,7 +132,7 @@ def test_a_script_without_a_suffix_is_a_program_too(make_repository):
     script = "#!/bin/sh\n# Rotates the signing keys.\nrotate_keys() {\n  mv key key.old\n}\nrotate_keys\n"
     app = open_app(make_repository({"bin/rotate": script}))
     app.update()
-    answer = app.search("rotate the signing keys", SearchOptions(min_score=0.0))
+    answer = search(app, "rotate the signing keys", SearchOptions(min_score=0.0))
     assert [hit.path for hit in answer.hits] == ["bin/rotate"]
     found = graph_of(app, answer)
     assert found is not None

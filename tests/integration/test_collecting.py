@@ -8,7 +8,8 @@ import time
 import pytest
 
 from gitrag import collecting
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
+from gitrag.searching import SearchOptions, search
 from gitrag.store import garbage, inspection
 from gitrag.store.connection import Store
 from gitrag.store.lock import StoreLock
@@ -103,7 +104,7 @@ def test_what_is_uncommitted_stays_in_every_worktree(repo, tmp_path, monkeypatch
     collecting.collect(thrifty(repo))
     monkeypatch.setattr(Store, "write", None)
     for tree in (repo, linked):
-        hits = open_app(tree).search("dirty", SearchOptions(min_score=0.0)).hits
+        hits = search(open_app(tree), "dirty", SearchOptions(min_score=0.0)).hits
         assert tree.path.name in hits[0].chunk.text
 
 
@@ -118,7 +119,7 @@ def test_a_removed_worktree_takes_its_view_with_it(repo, tmp_path):
 
 
 def test_the_view_of_a_revision_goes_when_it_is_old(repo):
-    open_app(repo).search("act", SearchOptions(revision="HEAD~1"))
+    search(open_app(repo), "act", SearchOptions(revision="HEAD~1"))
     assert collecting.collect(open_app(repo)).garbage.views == 0
     assert collecting.collect(thrifty(repo)).garbage.views == 1
     assert count(open_app(repo))[0] == 1
@@ -143,11 +144,11 @@ def test_the_disk_gets_its_room_back(bloated, tmp_path):
     store = thrifty(bloated).store
     before = store.size_bytes()
     resident = App.open(bloated.path, environ=bloated.environment, resident=True)
-    expected = [hit.path for hit in resident.search("act").hits]
+    expected = [hit.path for hit in search(resident, "act").hits]
     freed = collecting.collect(thrifty(bloated)).freed_bytes
     assert freed == before - store.size_bytes()
     assert store.size_bytes() < 0.7 * before
-    assert [hit.path for hit in resident.search("act").hits] == expected
+    assert [hit.path for hit in search(resident, "act").hits] == expected
     assert logical(open_app(bloated)) == logical(open_app(bloated, tmp_path / "fresh"))
     names = {path.name for path in store.directory.iterdir()}
     assert not {name for name in names if "smaller" in name or name.endswith(".wal")}

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
 from gitrag.search.sections import Wanted
+from gitrag.searching import SearchOptions, search
 from tests.indexes import open_app
 from tests.repository import GitRepository, Link
 
@@ -42,7 +43,7 @@ def updated(app: App) -> dict[str, float | None]:
 
 
 def found(app: App, query: str, wanted: Wanted = ALL_KINDS) -> dict[str, list[str]]:
-    answer = app.search(query, SearchOptions(wanted=wanted, min_score=0.0))
+    answer = search(app, query, SearchOptions(wanted=wanted, min_score=0.0))
     return {section.kind.value: [hit.path for hit in section.hits] for section in answer.sections}
 
 
@@ -187,7 +188,7 @@ def test_a_collection_is_named_exactly(own):
         assert found(app, "scans", app.wanted([name], "")).keys() == {"adrs"}
     for name in ("adr", "watch-adrs", "not-parcel-watch-adrs", "parcel-watch"):
         with pytest.raises(NotSetUpError):
-            app.search("scans", SearchOptions(wanted=app.wanted([name], "")))
+            search(app, "scans", SearchOptions(wanted=app.wanted([name], "")))
 
 
 def test_a_missing_collection_leaves_the_rest(own):
@@ -236,14 +237,14 @@ def test_issues_are_indexed_though_git_ignores_them(own):
     app = open_app(own)
     app.update()
     own.write({".sdd/issues/12.md": ISSUE})
-    answer = app.search("scans lost at night", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
+    answer = search(app, "scans lost at night", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
     issue = answer.sections[-1].hits[0]
     assert (issue.path, issue.document.id, issue.document.status) == (".sdd/issues/12.md", "12", "open")
     assert answer.dirty == 0
     app.update()
     assert held(app)["issues"] == 1
     own.write({".sdd/issues/12.md": ISSUE.replace("night", "noon")})
-    answer = app.search("scans lost at noon", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
+    answer = search(app, "scans lost at noon", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
     assert "noon" in answer.sections[-1].hits[0].chunk.text
 
 

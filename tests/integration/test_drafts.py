@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.cli.search import _notes
 from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.embedding import draft
+from gitrag.searching import SearchOptions, search
 from gitrag.store import inspection
 from tests.repository import GitRepository
 
@@ -37,14 +38,14 @@ def repository(make_repository, model_dir) -> GitRepository:
 @pytest.fixture
 def few_count_as_many(monkeypatch) -> None:
     """Let a search neither embed all the texts that wait, as it does with a few, nor start the worker."""
-    monkeypatch.setattr("gitrag.app.INLINE_TEXTS", 0)
+    monkeypatch.setattr("gitrag.searching.INLINE_TEXTS", 0)
     monkeypatch.setattr(App, "start_worker", lambda _app: None)
 
 
 def test_meaning_answers_without_the_model(repository, tmp_path):
     app = app_of(repository, model_dir=str(tmp_path / "none"))
     app.update()
-    answer = app.search(QUESTION, EVERYTHING)
+    answer = search(app, QUESTION, EVERYTHING)
     assert (answer.model, answer.drafts) == (False, app.count_unembedded())
     assert answer.hits[0].path == "src/backoff.py"
     assert vectors_of(app) == 0
@@ -55,18 +56,18 @@ def test_what_is_shown_is_refined_and_kept(repository, few_count_as_many):
     app.update()
     waiting = app.count_unembedded()
     options = SearchOptions(min_score=0.0, limit=2)
-    answer = app.search(QUESTION, options)
+    answer = search(app, QUESTION, options)
     assert 0 < vectors_of(app) < waiting
     assert answer.drafts == app.count_unembedded() == waiting - vectors_of(app)
     kept = vectors_of(app)
-    app.search(QUESTION, options)
+    search(app, QUESTION, options)
     assert vectors_of(app) == kept
 
 
 def test_no_budget_leaves_drafts(repository, few_count_as_many):
     app = app_of(repository, refine_s=0)
     app.update()
-    answer = app.search(QUESTION, EVERYTHING)
+    answer = search(app, QUESTION, EVERYTHING)
     assert answer.hits[0].path == "src/backoff.py"
     assert vectors_of(app) == 0
 
@@ -100,7 +101,7 @@ def vectors_of(app: App) -> int:
 
 def found(app: App, name: str) -> set[str]:
     """The files that define a name."""
-    answer = app.search(name, EVERYTHING)
+    answer = search(app, name, EVERYTHING)
     return {hit.path for hit in answer.hits if dict(hit.reasons).get("defines_it")}
 
 
@@ -111,10 +112,10 @@ def test_without_model_and_table_words_answer(repository, few_count_as_many, mon
     try:
         app = app_of(repository, model_dir=str(tmp_path / "none"))
         app.update()
-        answer = app.search("retry backoff", SearchOptions())
+        answer = search(app, "retry backoff", SearchOptions())
         assert answer.hits[0].path == "src/backoff.py"
         assert {hit.cosine for hit in answer.hits} <= {-1.0}
-        assert app.search("zebra croissant", SearchOptions()).hits == ()
+        assert search(app, "zebra croissant", SearchOptions()).hits == ()
     finally:
         draft.drafter.cache_clear()
     _notes(answer, Terminal.standard(ColorMode.NEVER, {}))

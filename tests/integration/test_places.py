@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import SearchOptions
 from gitrag.errors import NotSetUpError
+from gitrag.searching import SearchOptions, search
 from gitrag.store import inspection
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
@@ -24,7 +24,7 @@ def repo(make_repository) -> GitRepository:
 
 
 def paths(repo: GitRepository) -> set[str]:
-    return {hit.path for hit in open_app(repo).search("act", LOOSELY).hits}
+    return {hit.path for hit in search(open_app(repo), "act", LOOSELY).hits}
 
 
 def at(path: Path, repo: GitRepository) -> GitRepository:

@@ -6,12 +6,13 @@ import time
 
 import pytest
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.cli.root import root
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import NotSetUpError
 from gitrag.prime import as_markdown, prime
+from gitrag.searching import SearchOptions, search
 from tests.golden.project import decided_project
 from tests.repository import GitRepository
 
@@ -151,16 +152,16 @@ def test_a_reader_says_that_it_refreshed_an_old_index(app, own, clock, heard, mi
     if committed:
         own.commit()
     clock.ahead_s = 60 * minutes + 30
-    app.search("window")
+    search(app, "window")
     assert stale(heard) == said
-    app.search("window")
+    search(app, "window")
     assert stale(heard) == said
 
 
 def test_a_reader_of_an_index_that_has_everything_says_nothing(app, clock, heard):
     """§3.7: however old."""
     clock.ahead_s = 10 * 24 * 3600
-    app.search("window")
+    search(app, "window")
     assert stale(heard) == []
 
 
@@ -173,7 +174,7 @@ def test_the_threshold_is_configured(own, git_environment, model_dir, clock, hea
     app.update()
     own.commit({"new.py": "A = 1\n"})
     clock.ahead_s = 60 * minutes - 30
-    app.search("window")
+    search(app, "window")
     assert len(stale(heard)) == lines
 
 
@@ -199,6 +200,6 @@ def test_a_refresh_that_fails_is_one_line(app, own, heard):
 def test_what_is_on_drafts_is_counted(app):
     """§3.4: hybrid from the start, and the answer says how many are drafts."""
     assert drafter() is not None
-    answer = app.search("signing keys", SearchOptions())
+    answer = search(app, "signing keys", SearchOptions())
     assert answer.drafts > 0
     assert all(hit.cosine > -1 for hit in answer.hits)

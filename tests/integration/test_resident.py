@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.git import untracked
 from gitrag.graphs import call_graph
 from gitrag.report import as_json
+from gitrag.searching import SearchOptions, search
 from gitrag.store.candidates import Filters
 from tests.golden.project import project
 from tests.repository import create_repository, isolated_environment
@@ -62,9 +63,9 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
     for step in steps:
         step()
         time.sleep(0.02)  # a tick of the file system's clock
-        expected = [as_json(open_app().search(*asked)) for asked in ASKED]
+        expected = [as_json(search(open_app(), *asked)) for asked in ASKED]
         for _ in range(3):
-            assert [as_json(resident.search(*asked)) for asked in ASKED] == expected
+            assert [as_json(search(resident, *asked)) for asked in ASKED] == expected
         kept += resident.store.memo.lasting
     assert kept == len(steps)
 
@@ -77,7 +78,7 @@ def test_what_else_is_read_is_read_of_the_copy_too(tmp_path: Path, model_dir: Pa
     resident.update()
     resident.embed()
     for _ in range(3):
-        resident.search("retry with backoff")
+        search(resident, "retry with backoff")
     assert resident.store.memo.lasting
     fresh = App.open(repository.path, environ=environment)
     assert resident.status() == fresh.status()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
+from gitrag.background import catch_up
 from gitrag.errors import UsageError
 from gitrag.indexing import cutting
 from gitrag.indexing.refresh import lacking, refresh
 from gitrag.indexing.snapshot import look, look_at
+from gitrag.searching import SearchOptions, search
 from gitrag.store import content, inspection, views
 from gitrag.store.connection import Store, StoreMissingError
 from tests.indexes import logical, open_app
@@ -31,7 +33,7 @@ def history(make_repository, tmp_path) -> GitRepository:
 
 
 def paths(app: App, **options: object) -> set[str]:
-    found = app.search("def", SearchOptions(min_score=0.0, limit=1000, **options))
+    found = search(app, "def", SearchOptions(min_score=0.0, limit=1000, **options))
     return {hit.path for hit in found.hits}
 
 
@@ -39,7 +41,7 @@ def paths(app: App, **options: object) -> set[str]:
 def test_a_revision_is_searched_as_it_was(history, revision):
     history.write({"kept.py": "def edited(): pass\n"})
     before = history.git("status", "--porcelain")
-    answer = open_app(history).search("def", SearchOptions(min_score=0.0, revision=revision))
+    answer = search(open_app(history), "def", SearchOptions(min_score=0.0, revision=revision))
     assert {hit.path for hit in answer.hits} == {"gone.py", "kept.py"}
     assert "edited" not in "".join(hit.chunk.text for hit in answer.hits)
     commit = None if revision.endswith("}") else history.git("rev-parse", f"{revision}^{{commit}}")
@@ -55,20 +57,20 @@ def test_a_merge_base_is_a_revision(history):
 
 def test_what_is_no_revision_is_refused(history):
     with pytest.raises(UsageError, match="no revision 'nonsense'"):
-        open_app(history).search("def", SearchOptions(revision="nonsense"))
+        search(open_app(history), "def", SearchOptions(revision="nonsense"))
 
 
 def test_views_of_revisions_do_not_pile_up(history):
     app = open_app(history)
     for revision in ("v1", "HEAD~1", "v1", "HEAD", "HEAD~1"):
-        app.search("def", SearchOptions(revision=revision))
+        search(app, "def", SearchOptions(revision=revision))
     with app.store.read() as db:
         assert inspection.count_store(db).views == 2
 
 
 def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
     app = open_app(history)
-    app.search("def", SearchOptions(revision="v1"))
+    search(app, "def", SearchOptions(revision="v1"))
     monkeypatch.setattr(Store, "write", None)
     assert paths(app, revision="v1") == {"gone.py", "kept.py"}
 
@@ -89,8 +91,8 @@ def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(histo
     commit = history.git("rev-parse", "HEAD")
     history.git("reset", "--quiet", "--hard", "HEAD~1")
     app.start_worker = lambda: None  # not beside this test
-    assert app.search("def", SearchOptions(revision=commit)).waiting == 2
-    app._work(app.repo.root, lambda: False)
+    assert search(app, "def", SearchOptions(revision=commit)).waiting == 2
+    catch_up(app, lambda: False)
     assert {"m0.py", "m1.py", "m2.py"} < paths(app, revision=commit)
 
 
@@ -110,7 +112,7 @@ def test_an_answer_is_of_what_git_said_though_another_process_moves_the_view_bac
             refresh(open_app(history).store, snapshot)
         return refreshed
 
-    monkeypatch.setattr("gitrag.app.refresh", overtaken)
+    monkeypatch.setattr("gitrag.searching.refresh", overtaken)
     assert paths(app) == {"kept.py", "latest.py", "newest.py"}
     assert next(late, None) is None
 
@@ -126,7 +128,7 @@ def test_an_index_removed_meanwhile_is_built_again(history, monkeypatch):
             app.store.remove()
         return refreshed
 
-    monkeypatch.setattr("gitrag.app.refresh", removed)
+    monkeypatch.setattr("gitrag.searching.refresh", removed)
     assert paths(app) == {"kept.py", "latest.py", "new.py", "newest.py"}
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gitrag.app import App, SearchOptions
+from gitrag.app import App
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import as_json, as_text
+from gitrag.searching import SearchOptions, search
 from gitrag.store import candidates, views
 from gitrag.store.candidates import Filters, Scope
 from gitrag.store.content import read_chunks
@@ -66,7 +67,7 @@ def own(tmp_path, environment) -> GitRepository:
 
 
 def paths(app: App, query: str, options: SearchOptions = ALL) -> list[str]:
-    return [hit.path for hit in app.search(query, options).hits]
+    return [hit.path for hit in search(app, query, options).hits]
 
 
 # filters
@@ -89,12 +90,12 @@ def test_filters_act_before_the_cut(app, filters, holds):
     """§2.12: however few hits are asked for, a filtered search gives the best of what passes the filter."""
     query = "scans of a parcel that are sent to the service"
     every = SearchOptions(filters=filters, limit=1000, min_score=0.0)
-    found = app.search(query, every).hits
+    found = search(app, query, every).hits
     assert found
     assert all(map(holds, found))
-    few = app.search(query, SearchOptions(filters=filters, limit=2, min_score=0.0)).sections
+    few = search(app, query, SearchOptions(filters=filters, limit=2, min_score=0.0)).sections
     assert [section.hits for section in few] == [
-        section.hits[:2] for section in app.search(query, every).sections
+        section.hits[:2] for section in search(app, query, every).sections
     ]
 
 
@@ -113,7 +114,7 @@ def test_filtering_does_not_change_what_a_language_is_called(app):
 @pytest.mark.parametrize("query", ["", "   ", "?!… --- ()", "\n\t", "_"])
 def test_a_question_without_words_is_refused_with_an_example(app, query):
     with pytest.raises(UsageError) as caught:
-        app.search(query)
+        search(app, query)
     assert "gitrag search" in caught.value.hint
 
 
@@ -134,8 +135,8 @@ def test_a_question_without_words_is_refused_with_an_example(app, query):
     ids=lambda query: ascii(query[:20]),
 )
 def test_any_other_question_is_answered(app, query):
-    answer = app.search(query)
-    assert answer == app.search(query)
+    answer = search(app, query)
+    assert answer == search(app, query)
     assert all(0 <= hit.score <= 1 for hit in answer.hits)
 
 
@@ -147,13 +148,13 @@ def test_a_question_in_chinese_finds_chinese_text(own):
 @pytest.mark.parametrize("query", ["zxqv wkjh qqpf", "flurbington snorkwaffle", "8f3a9c1e77"])
 def test_nonsense_finds_nothing(app, query):
     """§2.5."""
-    assert app.search(query).hits == ()
+    assert search(app, query).hits == ()
 
 
 def test_without_an_index_the_way_to_one_is_said(tmp_path, environment):
     empty = open_app(create_repository(tmp_path / "Without", environment, {"a.py": "A = 1\n"}))
     with pytest.raises(NotSetUpError) as caught:
-        empty.search("anything")
+        search(empty, "anything")
     assert str(caught.value) == "No gitrag collections found for without. Run `gitrag index` first."
 
 
@@ -172,7 +173,7 @@ def test_without_an_index_the_way_to_one_is_said(tmp_path, environment):
     ],
 )
 def test_the_definition_of_a_name_comes_first(app, query, path, name):
-    first = app.search(query).hits[0]
+    first = search(app, query).hits[0]
     assert (first.path, first.chunk.qualified_name) == (path, name)
 
 
@@ -187,12 +188,12 @@ def test_the_definition_of_the_name_that_is_the_question_comes_first(own):
             "src/hinge.py": "def latch(door):\n    door.fast = True\n",
         }
     )
-    first = open_app(own).search("latch", ALL).hits[0]
+    first = search(open_app(own), "latch", ALL).hits[0]
     assert (first.path, first.chunk.qualified_name) == ("src/hinge.py", "latch")
 
 
 def test_a_hit_says_what_put_it_there(app):
-    first, *others = app.search("TokenBucket", ALL).hits
+    first, *others = search(app, "TokenBucket", ALL).hits
     assert {"defines", "defines_it"} <= dict(first.reasons).keys()
     assert first.bm25 > 0
     assert all("defines_it" not in dict(hit.reasons) for hit in others)
@@ -202,14 +203,14 @@ def test_a_hit_says_what_put_it_there(app):
 
 
 def test_scores_never_rise_and_a_file_comes_once(app):
-    hits = app.search("token of a parcel", ALL).hits
+    hits = search(app, "token of a parcel", ALL).hits
     assert len({hit.path for hit in hits}) == len(hits) > 5
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_every_chunk_may_be_asked_for(app):
-    hits = app.search("token of a client", SearchOptions(limit=1000, min_score=0.0, every_chunk=True)).hits
+    hits = search(app, "token of a client", SearchOptions(limit=1000, min_score=0.0, every_chunk=True)).hits
     assert len({(hit.path, hit.chunk.line_start) for hit in hits}) == len(hits)
     assert len({hit.path for hit in hits}) < len(hits)
     assert all(hit.also == () for hit in hits)
@@ -222,14 +223,14 @@ def test_a_copy_is_shown_once(own):
 
 
 def test_the_limit_and_the_least_score_hold(app):
-    for section in app.search("parcel", SearchOptions(limit=1, min_score=0.0)).sections:
+    for section in search(app, "parcel", SearchOptions(limit=1, min_score=0.0)).sections:
         assert len(section.hits) == 1
-    for hit in app.search("parcel", SearchOptions(limit=1000, min_score=0.5)).hits:
+    for hit in search(app, "parcel", SearchOptions(limit=1000, min_score=0.5)).hits:
         assert hit.score >= 0.5
 
 
 def test_shown_lines_are_the_files_lines(app):
-    for hit in app.search("compute the state of a parcel", ALL).hits:
+    for hit in search(app, "compute the state of a parcel", ALL).hits:
         assert app.repo.root is not None
         whole = (app.repo.root / hit.path).read_text().split("\n")
         assert hit.chunk.text.split("\n") == whole[hit.chunk.line_start - 1 : hit.chunk.line_end]
@@ -242,9 +243,9 @@ def test_shown_lines_are_the_files_lines(app):
 
 def test_an_edit_is_found_at_once_and_the_old_text_is_not(own):
     own.write({"src/door.py": "def close_hatch(bolt):\n    return bolt\n"})
-    answer = open_app(own).search("close_hatch")
+    answer = search(open_app(own), "close_hatch")
     assert (answer.hits[0].path, answer.hits[0].chunk.name, answer.dirty) == ("src/door.py", "close_hatch", 1)
-    assert all("open_door" not in hit.chunk.text for hit in open_app(own).search("open_door", ALL).hits)
+    assert all("open_door" not in hit.chunk.text for hit in search(open_app(own), "open_door", ALL).hits)
 
 
 def test_a_new_file_is_found_and_a_removed_one_is_not(own):
@@ -256,7 +257,7 @@ def test_a_new_file_is_found_and_a_removed_one_is_not(own):
 def test_committed_leaves_changes_out(own):
     own.write({"src/door.py": "def close_hatch():\n    pass\n", "src/new.py": "def open_door_new(): pass\n"})
     committed = SearchOptions(committed_only=True)
-    answer = open_app(own).search("open_door", committed)
+    answer = search(open_app(own), "open_door", committed)
     assert (answer.hits[0].chunk.name, answer.dirty) == ("open_door", 0)
     assert "src/new.py" not in paths(open_app(own), "open_door_new", committed)
     assert paths(open_app(own), "close_hatch")[0] == "src/door.py"
@@ -264,9 +265,9 @@ def test_committed_leaves_changes_out(own):
 
 def test_an_answer_is_the_same_before_and_after_the_commit(own):
     own.write({"src/attic.py": "def climb_ladder():\n    pass\n", "src/door.py": "def shut(): pass\n"})
-    before = open_app(own).search("how to climb into the attic", ALL)
+    before = search(open_app(own), "how to climb into the attic", ALL)
     own.commit()
-    after = open_app(own).search("how to climb into the attic", ALL)
+    after = search(open_app(own), "how to climb into the attic", ALL)
     assert as_json(before) == as_json(after)
 
 
@@ -276,12 +277,12 @@ def test_an_answer_is_the_same_before_and_after_the_commit(own):
 def test_the_same_index_and_question_give_the_same_bytes(app, environment):
     """§2.11."""
     query = "keep scans until the service accepts them"
-    expected = as_json(app.search(query, ALL)), as_text(app.search(query, ALL), explain=True)
+    expected = as_json(search(app, query, ALL)), as_text(search(app, query, ALL), explain=True)
     for _ in range(5):
         again = open_app(GitRepository(Path(app.repo.root or ""), environment))
         assert (
-            as_json(again.search(query, ALL)),
-            as_text(again.search(query, ALL), explain=True),
+            as_json(search(again, query, ALL)),
+            as_text(search(again, query, ALL), explain=True),
         ) == expected
     runs = [
         subprocess.run(
@@ -326,9 +327,9 @@ def test_two_stages_find_what_the_exact_scan_finds(app, encoder, monkeypatch, qu
 
 
 def test_what_all_fits_in_the_second_stage_is_answered_the_same(app, monkeypatch):
-    exact = app.search("a pool of connections", ALL)
+    exact = search(app, "a pool of connections", ALL)
     monkeypatch.setattr(candidates, "SURPLUS", 1)
-    assert as_json(app.search("a pool of connections", ALL)) == as_json(exact)
+    assert as_json(search(app, "a pool of connections", ALL)) == as_json(exact)
 
 
 def test_meaning_ranks_by_the_models_own_cosines(app, encoder):
@@ -353,7 +354,7 @@ def test_drafts_are_found_before_anything_is_embedded(own, tmp_path):
     own.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
     own.commit({"src/glass.py": "def smash_pane(hammer):\n    return hammer\n"})
     app = open_app(own)
-    answer = app.search("break the glass of a window", ALL)
+    answer = search(app, "break the glass of a window", ALL)
     assert not answer.model
     assert answer.drafts == tables(app)["drafts"] > 0
     assert tables(app)["vectors"] == 0
@@ -368,7 +369,7 @@ def test_vectors_take_the_place_of_drafts(own):
     assert (before["vectors"], before["both"]) == (0, 0)
     app.embed()
     assert tables(app) == {"vectors": before["drafts"], "drafts": 0, "both": 0}
-    answer = app.search("open_door", ALL)
+    answer = search(app, "open_door", ALL)
     assert (answer.model, answer.drafts) == (True, 0)
     own.commit({"src/attic.py": "def climb_ladder():\n    pass\n"})
     app = open_app(own)
@@ -401,5 +402,5 @@ def test_a_search_says_when_it_found_an_index_older_than_the_threshold(make_repo
     with app.store.write("test") as db:
         db.execute("UPDATE views SET updated = now() - to_hours(?)", [hours])
     repo.commit({"b.py": "def open_window():\n    return 1\n"})
-    app.search("window")
+    search(app, "window")
     assert [line for line in heard if "stale" in line] == said

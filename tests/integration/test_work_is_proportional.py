@@ -9,6 +9,7 @@ import pytest
 
 from gitrag.app import App
 from gitrag.model import Chunk
+from gitrag.searching import search
 from gitrag.store import inspection, vectors
 from gitrag.store.views import Overlay, current
 from tests.indexes import open_app
@@ -142,7 +143,7 @@ def test_a_function_moved_to_another_file_is_not_embedded_again(project):
 def test_committing_what_was_searched_while_dirty_costs_nothing(project):
     project.write({"src/door.py": edited("door"), "src/fresh.py": "def fresh_air():\n    return 1\n"})
     app = open_app(project)
-    assert app.search("fresh air").hits[0].path == "src/fresh.py"
+    assert search(app, "fresh air").hits[0].path == "src/fresh.py"
     project.commit()
     assert catch_up(project) == NOTHING
 

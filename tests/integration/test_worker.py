@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import INLINE_TEXTS, App
+from gitrag.app import App
+from gitrag.background import catch_up
 from gitrag.indexing.worker import Worker, processors, running
+from gitrag.searching import INLINE_TEXTS, search
 from gitrag.store import inspection, vectors
 from gitrag.store.lock import FileLock, read_holder
 from tests.indexes import logical, open_app
@@ -151,7 +153,7 @@ def test_a_search_during_indexing_is_answered(project):
     indexer = start(project, "index", "update", "--no-embed")
     answers = 0
     while indexer.poll() is None or not answers:
-        answer = open_app(project).search("act_7_1")
+        answer = search(open_app(project), "act_7_1")
         assert answer.waiting or answer.hits[0].path == "src/part7.py"
         answers += 1
     assert indexer.communicate()[1] == ""
@@ -172,9 +174,9 @@ def test_a_search_leaves_what_is_much_to_the_worker(project, tmp_path):
     app = open_app(project)
     app.update()
     assert app.count_unembedded() > INLINE_TEXTS
-    assert app.search("act_7_0").drafts > 0
+    assert search(app, "act_7_0").drafts > 0
     wait_for_worker(project)
-    assert app.search("act_7_0").drafts == 0
+    assert search(app, "act_7_0").drafts == 0
     assert_complete(project, tmp_path / "fresh")
 
 
@@ -182,21 +184,21 @@ def test_uncommitted_files_are_embedded_too(project):
     finish(start_worker(project))
     project.write(sources(1))
     finish(start_worker(project))
-    answer = open_app(project).search("act_7_1")
+    answer = search(open_app(project), "act_7_1")
     assert (answer.dirty, answer.drafts, answer.hits[0].path) == (40, 0, "src/part7.py")
 
 
 @pytest.mark.parametrize("few", [True, False])
 def test_a_commits_vectors_come_before_the_call_graph_and_this_before_all_others(project, monkeypatch, few):
     if not few:
-        monkeypatch.setattr("gitrag.app._FEW_TEXTS", 10)
+        monkeypatch.setattr("gitrag.background._FEW_TEXTS", 10)
     app = open_app(project)
 
     def has_facts() -> bool:
         with app.store.read() as db:
             return bool(db.execute("SELECT 1 FROM facts LIMIT 1").fetchone())
 
-    app._work(project.path, has_facts)  # somebody asks as soon as there are facts: then nothing is embedded
+    catch_up(app, has_facts)  # somebody asks as soon as there are facts: then nothing is embedded
     assert has_facts()
     assert (app.count_unembedded() == 0) is few
 
@@ -253,7 +255,7 @@ def test_a_worker_killed_at_any_time_leaves_an_index_that_works(project, tmp_pat
         time.sleep(delay)
         worker.kill()
         worker.communicate()
-        found = open_app(project).search(f"act_7_{generation}")
+        found = search(open_app(project), f"act_7_{generation}")
         assert (found.waiting, found.drafts) == (0, 0)
         assert found.hits[0].chunk.name == f"act_7_{generation}"
     assert_complete(project, tmp_path / "fresh")

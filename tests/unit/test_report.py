@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from gitrag.app import Answer
 from gitrag.corpus.documents import Document, Edge
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph, Chunk, Kind
@@ -14,6 +13,7 @@ from gitrag.search.engine import Hit, Place
 from gitrag.search.graph_filter import graph_filter
 from gitrag.search.sections import Section
 from gitrag.search.snippet import Line
+from gitrag.searching import Answer
 
 SEND = Chunk(
     Kind.METHOD,
