@@ -124,10 +124,14 @@ def note_heads(app: App) -> None:
     """Note what is fresh of the commits that the worktrees stand on; the background worker's last act."""
     from gitrag.indexing.snapshot import look
     from gitrag.store import views
+    from gitrag.store.connection import StoreMissingError
 
     rules = look(app.repo, app.options, committed_only=True).rules_key
-    with app.store.read() as db:
-        found = [views.current(db, worktree) for worktree in app.repo.worktrees()]
+    try:
+        with app.store.read() as db:
+            found = [views.current(db, worktree) for worktree in app.repo.worktrees()]
+    except StoreMissingError:  # removed meanwhile
+        return
     commits = {view.commit for view in found if view is not None and view.commit and view.rules == rules}
     behind(app, [Pushed("", commit) for commit in sorted(commits)])
 

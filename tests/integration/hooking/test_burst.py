@@ -88,11 +88,11 @@ def test_one_that_is_being_started_is_waited_for(live):
 SETTLE = """
 import os, sys
 from pathlib import Path
-from gitrag.app import App
+from gitrag import background
 from gitrag.hooking import run
 from gitrag.store.lock import is_held
 store = Path(sys.argv[1])
-App._work = lambda *_: print(is_held(store / "worker.lock"), is_held(store / "worker.start"), flush=True)
+background.catch_up = lambda *_: print(is_held(store / "worker.lock"), is_held(store / "worker.start"), flush=True)
 run.run("post-commit", [], start=store.parent.parent, environ=os.environ)
 """
 
