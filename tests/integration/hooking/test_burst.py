@@ -92,7 +92,8 @@ from gitrag import background
 from gitrag.hooking import run
 from gitrag.store.lock import is_held
 store = Path(sys.argv[1])
-background.catch_up = lambda *_: print(is_held(store / "worker.lock"), is_held(store / "worker.start"), flush=True)
+held = lambda: [is_held(store / name) for name in ("worker.lock", "worker.start")]
+background.catch_up = lambda *_: print(*held(), flush=True)
 run.run("post-commit", [], start=store.parent.parent, environ=os.environ)
 """
 
