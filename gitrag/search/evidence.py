@@ -48,7 +48,7 @@ class Evidence:
         file: int32 (c,), the number of each one's file.
         bm25: float32 (c,).
         cosine: float32 (c,), -1 where it is not known.
-        defines: bool (c,), whether it defines a name that was asked for.
+        defines: float32 (c,), how many parts of a name that was asked for it defines.
         worth: float32 (c,), which of a file's chunks to show first.
         is_name: Whether the question is a single word.
     """
@@ -58,7 +58,7 @@ class Evidence:
     file: NDArray[np.int32]
     bm25: Column
     cosine: Column
-    defines: NDArray[np.bool_]
+    defines: Column
     worth: Column
     is_name: bool = False
 
@@ -117,8 +117,11 @@ def gather(
     features["is_file_name"] = features["in_file_name"] * features["of_file_name"]
     features["in_names"] = in_name @ share
     defined = np.zeros(f)
+    longest = max((row.parts for row in definitions), default=1)
     for row in definitions:
-        defined[row.file] = max(defined[row.file], 1.0 if row.exact else _CASE_ASIDE)
+        # Where there is Session.send, the send of another class is half of what was asked for.
+        value = row.parts / longest * (1.0 if row.exact else _CASE_ASIDE)
+        defined[row.file] = max(defined[row.file], value)
     features["defines"] = defined
     features["defines_it"] = defined * question.is_name
     features |= _nature(files, question)
@@ -137,8 +140,8 @@ def gather(
 
 def _chunks(
     files: Files, postings: Postings, near: Near, definitions: list[Definition], terms: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, NDArray[np.bool_]]:
-    """Put what is known of each chunk side by side: BM25 by its terms, its cosine, whether it defines."""
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, Column]:
+    """Put what is known of each chunk side by side: BM25 by its terms, its cosine, what it defines."""
     import numpy as np
 
     defining = np.array([(row.chunk_id, row.file) for row in definitions], dtype=np.int64).reshape(-1, 2)
@@ -153,8 +156,8 @@ def _chunks(
     bm25 = np.bincount(place[:words], weighted, len(keys)).astype(np.float32)
     cosine = np.full(len(keys), -1.0, dtype=np.float32)
     cosine[place[words : words + meanings]] = near.cosine
-    defines = np.zeros(len(keys), dtype=bool)
-    defines[place[words + meanings :]] = True
+    defines = np.zeros(len(keys), dtype=np.float32)
+    np.maximum.at(defines, place[words + meanings :], [row.parts for row in definitions])
     return (keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32), bm25, cosine, defines
 
 

@@ -154,11 +154,13 @@ class Definition:
         chunk_id: Its first chunk.
         file: Number of the file in the scope.
         exact: Whether the name is written as asked for, not only the same letters.
+        parts: Of the longest name that it answers to: two for ``Session.send``, one for ``send``.
     """
 
     chunk_id: int
     file: int
     exact: bool
+    parts: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,12 +391,13 @@ def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> l
         objects(names),
         objects(name.casefold() for name in names),
         objects(name.rpartition(".")[2].casefold() for name in names),
+        integers(name.count(".") + 1 for name in names),
     ]
     found = run(
         db,
         columns,
         """
-        SELECT min(chunk_id) AS chunk_id,
+        SELECT min(chunk_id) AS chunk_id, max(column3) AS parts,
             bool_or(name = column0 OR ends_with('.' || qualified_name, '.' || column0)) AS exact
         FROM chunks JOIN columns ON name_key = column2
         WHERE (column1 = column2 OR ends_with('.' || lower(qualified_name), '.' || column1))
@@ -403,11 +406,9 @@ def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> l
         """,
     ).fetchnumpy()
     row, place = _matches(scope.chunk_id, found["chunk_id"])
-    exact = found["exact"][row]
-    rows = sorted(
-        zip(scope.file[place].tolist(), scope.chunk_id[place].tolist(), exact.tolist(), strict=True)
-    )
-    return [Definition(chunk_id, file, exact) for file, chunk_id, exact in rows]
+    columns = [scope.file[place], scope.chunk_id[place], found["exact"][row], found["parts"][row]]
+    rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
+    return [Definition(chunk_id, file, exact, parts) for file, chunk_id, exact, parts in rows]
 
 
 def name_words(

@@ -90,3 +90,16 @@ def test_the_file_is_among_the_first_ten(places, question):
 
 def test_most_files_come_first(places):
     assert sum(place == 1 for place in places.values()) >= FIRST * len(places)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("FileLock.try_acquire", "store/lock.py"),
+        ("Store.read", "store/connection.py"),
+        ("Rules.build", "git/rules.py"),
+    ],
+)
+def test_a_qualified_name_shows_its_own_definition_and_not_the_class(app, name, path):
+    first = search(app, name).hits[0]
+    assert (first.path, first.chunk.qualified_name) == (f"gitrag/{path}", name)

@@ -144,7 +144,7 @@ def test_a_definition_is_worth_most_as_it_is_written():
     found = evidence_of(TWO, "open_door", definitions=definitions)
     assert feature(found, "defines") == pytest.approx([1, 0.7])
     assert feature(found, "defines_it") == pytest.approx([1, 0.7])
-    assert found.defines.tolist() == [True] * 3
+    assert found.defines.tolist() == [1.0] * 3
     asked_for = evidence_of(TWO, "where is open_door used", definitions=definitions)
     assert feature(asked_for, "defines") == pytest.approx([1, 0.7])
     assert feature(asked_for, "defines_it") == [0, 0]
@@ -228,6 +228,19 @@ def test_the_chunk_to_show_first_is_the_definition_then_what_has_most_of_both():
     )
     worth = dict(zip(found.chunk_id.tolist(), found.worth.tolist(), strict=True))
     assert sorted(worth, key=lambda chunk: -worth[chunk]) == [4, 1, 2, 3]
+
+
+def test_the_whole_of_a_qualified_name_goes_before_its_parts():
+    definitions = [
+        Definition(11, 0, exact=True),
+        Definition(12, 0, exact=True, parts=2),
+        Definition(13, 1, exact=True),
+    ]
+    found = evidence_of(TWO, "Door.open", postings=[(0, 11, 0, 9, True, 1)], definitions=definitions)
+    assert feature(found, "defines_it") == pytest.approx([1, 0.5])
+    assert found.chunk_id[found.worth.argmax()] == 12
+    alone = evidence_of(TWO, "Door.open", definitions=definitions[2:])
+    assert feature(alone, "defines_it") == pytest.approx([0, 1]), "there is no better one"
 
 
 def test_a_chunk_of_two_files_speaks_for_both():
