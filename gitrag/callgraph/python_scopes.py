@@ -8,7 +8,7 @@ from typing import Any
 from gitrag.callgraph.python_calls import Calls
 from gitrag.callgraph.python_classes import Classes
 from gitrag.callgraph.python_frame import FUNCTIONS, Frame
-from gitrag.callgraph.python_values import CERTAIN, NOTHING, Value, Values, limited, listed
+from gitrag.callgraph.python_values import CERTAIN, MOST, NOTHING, Value, Values, limited, listed, ordered
 from gitrag.callgraph.python_world import Id, Module, Packages
 
 _MAX_NESTING = 3
@@ -114,12 +114,12 @@ class Scopes:
         return value[0] in "cfLTDF" or (value[0] == "i" and not self.classes.is_protocol(value[1]))
 
     def flow(self, own: Id, name: str, values: Values) -> None:
-        """Note what a parameter is given."""
-        useful = frozenset(value for value in values if value[0] not in "xbpq")
-        if useful:
-            known = self.flows.get((own, name), NOTHING)
-            if not useful <= known:
-                self.flows[own, name] = limited(known | useful)
+        """Note what a parameter is given; of too much the first that comes, since nothing is taken back."""
+        known = self.flows.get((own, name), NOTHING)
+        room = MOST - len(known)
+        useful = [value for value in ordered(values - known) if value[0] not in "xbpq"]
+        if useful and room:
+            self.flows[own, name] = known | frozenset(useful[:room])
 
     def edge(self, frame: Frame, callee: Id, line: int, confidence: float = 1.0) -> None:
         """Note a call, made by the function that a frame lies in."""

@@ -48,9 +48,16 @@ MAX_DEPTH = 3
 
 
 def limited(values: Iterable[Value]) -> Values:
-    """Give values, or the first of them in a fixed order where they are too many."""
+    """Give values, or the first of them in a fixed order where they are too many.
+
+    That it is a parameter is never left out: it stands for what each caller gives.
+    """
     found = frozenset(values)
-    return found if len(found) <= MOST else frozenset(sorted(found, key=repr)[:MOST])
+    return found if len(found) <= MOST else frozenset(sorted(found, key=_parameters_first)[:MOST])
+
+
+def _parameters_first(value: Value) -> tuple[bool, str]:
+    return value[0] != "p", repr(value)
 
 
 def ordered(values: Values) -> Collection[Value]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.callgraph.python_values import MOST
 from tests.callgraphs import calls_of, edges_of
 
 
@@ -285,6 +286,18 @@ def test_decorators_are_applied_however_deep_their_function_is_first_met():
     assert {edge for edge in edges_of(files) if edge.startswith("b.py:group")} == {
         "b.py:group -> b.py:twice.decorate.wrapper"
     }
+
+
+def test_what_hands_its_parameter_back_gives_each_caller_its_own_however_many_there_are():
+    count = MOST + 20
+    source = "def keep(f):\n    kept = f\n    return kept\n" + "".join(
+        f"@keep\ndef work_{n}(): pass\ndef use_{n}(): work_{n}()\n" for n in range(count)
+    )
+    expected = {"<module> -> keep", *(f"use_{n} -> work_{n}" for n in range(count))}
+    assert edges_of({"a.py": source}) == expected
+    calls = calls_of({"a.py": source})
+    last = [own for own, node in calls.nodes() if node.name == f"work_{count - 1}"]
+    assert [edge.caller.name for edge in calls.callers(last)] == [f"use_{count - 1}"]
 
 
 def test_one_function_asked_about_alone_knows_what_others_give_it():
