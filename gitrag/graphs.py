@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -104,7 +103,7 @@ def call_graph(
     except TimeoutReachedError:
         return GraphAnswer(question.filter, None, TIMED_OUT.format(seconds=timeout_s), skipped)
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
-        logging.getLogger(__name__).exception("the call graph failed")
+        _log_failure(app, "the call graph failed", failure)
         reason = failure or type(failure).__name__
         return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
     if not found.nodes:
@@ -131,6 +130,14 @@ def _calls_of(app: App, collection: str | None, check: Callable[[], None]) -> It
             yield calls, loaded.made
         finally:
             calls.forget()
+
+
+def _log_failure(app: App, what: str, failure: Exception) -> None:
+    """Write a failure to the log, with its traceback."""
+    from gitrag.log import logged
+
+    with logged(app.store.directory) as log:
+        log.error(what, exc_info=failure)
 
 
 def calling_files(
@@ -163,8 +170,8 @@ def calling_files(
                         callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
     except TimeoutReachedError:
         return callers, False
-    except (RecursionError, MemoryError, UnicodeError, ValueError):
-        logging.getLogger(__name__).exception("the calls could not be read")
+    except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
+        _log_failure(app, "the calls could not be read", failure)
         return {}, False
     return callers, True
 

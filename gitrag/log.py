@@ -6,6 +6,8 @@ import logging
 import logging.handlers
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 NAME = "log"
@@ -33,6 +35,23 @@ def open_log(directory: Path) -> logging.Logger:
     logger.setLevel(logging.INFO)
     logger.propagate = False  # never to the terminal
     return logger
+
+
+@contextmanager
+def logged(directory: Path) -> Iterator[logging.Logger]:
+    """Give the logger ``gitrag``, which writes to a directory's log for now if it writes nowhere yet."""
+    logger = logging.getLogger("gitrag")
+    if logger.handlers:
+        yield logger
+        return
+    try:
+        open_log(directory)
+    except OSError:  # the log cannot be written; the terminal is not the place for it
+        logger.addHandler(logging.NullHandler())
+    try:
+        yield logger
+    finally:
+        close_log()
 
 
 def last_trouble(directory: Path) -> str:

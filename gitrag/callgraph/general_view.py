@@ -147,16 +147,16 @@ class GeneralView:
 
     # calls
 
-    def _resolve(self, parts: list[str], caller: Id) -> list[tuple[Id, float]]:
+    def _resolve(self, parts: list[str], caller: Id, depth: int = _DEPTH) -> list[tuple[Id, float]]:
         *before, name = parts
         if not before:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
-        holder = self._holder(before, caller, _DEPTH)
+        holder = self._holder(before, caller, depth)
         if holder is None:
             return []
         kind, what = holder
         if kind == "module":
-            return [(each, CERTAIN) for each in self._exported(what, name, _DEPTH)]
+            return [(each, CERTAIN) for each in self._exported(what, name, depth)]
         found = self._methods(what, name, caller[0])
         if kind == "super":
             return [each for each in found if each[1] == CERTAIN]
@@ -304,7 +304,10 @@ class GeneralView:
             return None
         for scope in self._outwards(caller):
             declared = self._body(caller[0]).variables.get((scope[1], bare))
-            if declared is not None:
+            made_of_itself = (
+                declared is not None and declared[1] and declared[1][0] == bare and not declared[0]
+            )
+            if declared is not None and not made_of_itself:  # `let app = app.layer(…)` is what app was before
                 return self._declared(declared, caller, depth)
         if cls is not None:
             field = self._field(cls, bare.lstrip("@"), depth)
@@ -355,7 +358,7 @@ class GeneralView:
             return ("class", type_.rpartition(".")[2])
         if not made or depth <= 0:
             return None
-        for own, _ in self._resolve(made, scope):
+        for own, _ in self._resolve(made, scope, depth - 1):
             return self._given(own, depth - 1)
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -58,6 +57,9 @@ def facts_of(
             with store.write("keeping facts about calls", make=False) as db:
                 facts.write(db, made)
         except (StoreError, BusyError) as error:  # a full disk, say: the answer needs no keeping
-            logging.getLogger(__name__).warning("facts about calls were not kept: %s", error)
+            from gitrag.log import logged
+
+            with logged(store.directory) as log:
+                log.warning("facts about calls were not kept: %s", error)
 
     return load(rows, read, keep, processes=now.options.processes, check=check)

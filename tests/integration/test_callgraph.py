@@ -10,9 +10,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
-from gitrag.graphs import call_graph, calling_files, graph_of
+from gitrag.graphs import FAILED, call_graph, calling_files, graph_of
 from gitrag.indexing import reading
 from gitrag.searching import SearchOptions, search
 from gitrag.store.connection import Store
@@ -139,6 +140,20 @@ def test_a_script_without_a_suffix_is_a_program_too(make_repository):
     assert found.notes == (
         "Call graph generation skipped for bin/rotate (language not supported). Showing other results.",
     )
+
+
+def test_what_fails_is_said_in_the_answer_and_its_traceback_is_in_the_log(project, monkeypatch, capfd):
+    def deep(*_args):
+        raise RecursionError("too deep")
+
+    app = open_app(project)
+    app.update()
+    monkeypatch.setattr(answering, "answer", deep)
+    found = call_graph(app, GraphQuestion())
+    assert (found.graph, found.error) == (None, FAILED.format(reason="too deep"))
+    assert capfd.readouterr() == ("", "")
+    assert "RecursionError: too deep" in (app.store.directory / "log").read_text()
+    assert "Traceback" in (app.store.directory / "log").read_text()
 
 
 def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):

@@ -238,3 +238,27 @@ def test_methods_are_found_by_class_and_by_what_a_variable_is(language):
         for edge in edges_of({path: source})
     }
     assert {("go", "end"), ("f", "go")} <= found
+
+
+def test_a_variable_made_of_its_namesake_is_what_that_one_was():
+    """Rust's `let app = app.layer()`: it hides a parameter, and says nothing new of what app is."""
+    source = """
+    struct Router {}
+    impl Router {
+        fn route(self) -> Self { self }
+        fn layer(self) -> Self { self }
+    }
+    fn serve(app: Router) {
+        let app = app.layer();
+        app.route();
+    }
+    fn unknown(app: Outside) {
+        let app = app.layer();
+        let app = app.layer();
+        app.route();
+    }
+    """
+    assert {edge for edge in edges_of({"a.rs": source}) if edge.startswith("serve")} == {
+        "serve -> Router.layer",
+        "serve -> Router.route",
+    }
