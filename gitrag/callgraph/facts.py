@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Raise with any change to what is extracted or how it is packed; facts of another version are made again."""
 
 _HEAD = struct.Struct("<BI")

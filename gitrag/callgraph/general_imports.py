@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import Any
 
+_WORKSPACES = frozenset({"packages", "apps", "libs", "modules", "plugins", "services"})
+"""Directories whose directories are packages by custom; npm's, pnpm's and Nx's documents use these names."""
+
+_SOURCES = ("src", "", "lib")
+"""Where in a package its source is."""
+
 _SCRIPTS = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js")
 
 
@@ -97,6 +103,15 @@ class Imports:
             if stem in {"mod", "lib", "main", "index"} and folder:
                 stem = folder.rpartition("/")[2]
             self._stems.setdefault(stem, []).append(path)
+        self._ends: dict[str, list[str]] = {}
+        for path in files:
+            self._ends.setdefault(_stem(path).rpartition("/")[2], []).append(path)
+        self._packages: dict[str, set[str]] = {}
+        for folder in self._folders:
+            parts = folder.split("/")
+            source = next((place for place, part in enumerate(parts) if part in _SOURCES), None)
+            for package in filter(None, {folder, "/".join(parts[:source])}):
+                self._packages.setdefault(package.rpartition("/")[2], set()).add(package)
 
     def within(self, module: str) -> list[str]:
         """Give the files that a file or directory stands for."""
@@ -135,9 +150,43 @@ class Imports:
 
     def _script(self, origin: str, importer: str) -> str | None:
         if not origin.startswith("."):
-            fitting = [path for path in self._files if _stem(path).endswith(f"/{origin.lstrip('@~/')}")]
-            return fitting[0] if len(fitting) == 1 and "/" in origin else None
-        place = normpath(join(importer.rpartition("/")[0], origin))
+            return self._of_package(origin) or self._aliased(origin)
+        return self._script_at(normpath(join(importer.rpartition("/")[0], origin)))
+
+    def _aliased(self, origin: str) -> str | None:
+        """Find the one file that lies where an import without dots says, below a root of its own."""
+        if "/" not in origin:
+            return None
+        end = f"/{origin.lstrip('@~/')}"
+        fitting = [path for path in self._ends.get(end.rpartition("/")[2], []) if _stem(path).endswith(end)]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _of_package(self, origin: str) -> str | None:
+        """Find the source of a package of the same repository: ``@scope/name/inner``, ``name``.
+
+        Manifests are not read: a package's directory has its name by custom. Without a scope it has to lie
+        where packages do, or a directory of any name would do for a package of somebody else.
+        """
+        parts = origin.split("/")
+        scoped = len(parts[0]) > 1 and origin.startswith("@") and len(parts) > 1  # not `@/inner`
+        name, inner = (parts[1], parts[2:]) if scoped else (parts[0], parts[1:])
+        there = sorted(self._packages.get(name, ()))
+        usual = [folder for folder in there if folder.rpartition("/")[0].rpartition("/")[2] in _WORKSPACES]
+        found = {
+            place
+            for folder in usual or (there if scoped else [])
+            if (place := self._in_package(folder, "/".join(inner))) is not None
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _in_package(self, folder: str, inner: str) -> str | None:
+        for source in _SOURCES:
+            found = self._script_at("/".join(part for part in (folder, source, inner or "index") if part))
+            if found is not None:
+                return found
+        return None
+
+    def _script_at(self, place: str) -> str | None:
         bare = place.removesuffix(".js").removesuffix(".mjs")
         for stem in (place, bare):
             for suffix in _SCRIPTS:

@@ -63,6 +63,10 @@ _NO_PART = frozenset(
 )
 
 
+_SUITE = re.compile(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
+"""How a block of tests begins, in JavaScript and Ruby."""
+
+
 class Reader:
     """Reads one file.
 
@@ -121,8 +125,8 @@ class Reader:
         ]
         self._spans = [(0, len(self._source) + 1)]
         for each in found:
-            if each.minor and each.kind is Kind.FUNCTION:
-                continue  # a prototype
+            if each.minor and (each.kind is Kind.FUNCTION or _SUITE.match(self._source, each.start)):
+                continue  # a prototype, or tests under a heading, which nobody calls
             parent = self._innermost(each.start, each.end)
             outer = self._rows[parent][1]
             own = ".".join([*each.owners, each.name])

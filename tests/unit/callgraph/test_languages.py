@@ -262,3 +262,56 @@ def test_a_variable_made_of_its_namesake_is_what_that_one_was():
         "serve -> Router.layer",
         "serve -> Router.route",
     }
+
+
+MONOREPO = {
+    "packages/client/src/index.ts": "export * from './links';\n",
+    "packages/client/src/links.ts": """
+        export * from './links/batch';
+        export { ping as probe } from './ping';
+    """,
+    "packages/client/src/links/batch.ts": "export function batch() { return 1; }\n",
+    "packages/client/src/ping.ts": "export function ping() { return 1; }\n",
+    "packages/server/src/http/index.ts": "export function serve() { return 1; }\n",
+    "libs/tools/index.js": "export function sharpen() { return 1; }\n",
+    "web/src/components/button.ts": "export function button() { return 1; }\n",
+    "examples/trpc/client.ts": "export function batch() { return 2; }\n",
+    "other/express/index.js": "export function express() { return 1; }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("imported", "call", "expected"),
+    [
+        ("{ batch } from '@acme/client'", "batch()", "packages/client/src/links/batch.ts:batch"),
+        ("{ probe } from '@acme/client'", "probe()", "packages/client/src/ping.ts:ping"),
+        ("* as client from '@acme/client'", "client.batch()", "packages/client/src/links/batch.ts:batch"),
+        ("{ serve } from '@acme/server/http'", "serve()", "packages/server/src/http/index.ts:serve"),
+        ("{ sharpen } from 'tools'", "sharpen()", "libs/tools/index.js:sharpen"),
+        ("{ button } from '@/components/button'", "button()", "web/src/components/button.ts:button"),
+        ("{ express } from 'express'", "express()", None),
+        ("{ gone } from '@acme/client'", "gone()", None),
+        ("{ batch } from '@acme/nowhere'", "batch()", None),
+    ],
+)
+def test_an_import_from_a_package_of_the_same_repository_is_followed(imported, call, expected):
+    app = {"web/app.ts": f"import {imported};\nexport function main() {{ {call}; }}\n"}
+    edges = {edge for edge in edges_of(MONOREPO | app) if edge.startswith("web/app.ts")}
+    assert edges == ({f"web/app.ts:main -> {expected}"} if expected else set())
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        (
+            "a.test.js",
+            "import { door } from './door';\ndescribe('door', () => { function open() { door(); } });\n",
+            {"a.test.js:open -> door.js:door"},
+        ),
+        ("a_spec.rb", "describe 'door' do\n  def open\n    door\n  end\nend\ndef door\nend\n", None),
+    ],
+)
+def test_a_block_of_tests_is_nothing_that_is_called(path, source, expected):
+    files = {path: source, "door.js": "export function door() { return 1; }\n"}
+    found = edges_of(files)
+    assert found == expected if expected else not any(edge.endswith("'door'") for edge in found)
