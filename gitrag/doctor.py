@@ -9,8 +9,8 @@ from gitrag import prerequisites
 from gitrag.app import App
 from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
-from gitrag.hooking.install import State as HookState
-from gitrag.hooking.install import status as hooks_status
+from gitrag.hooking.standing import State as HookState
+from gitrag.hooking.standing import status as hooks_status
 from gitrag.indexing.planning import workspace
 from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State

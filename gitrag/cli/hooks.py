@@ -11,7 +11,7 @@ from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.errors import NOTHING, OK
 
 if TYPE_CHECKING:
-    from gitrag.hooking.install import HookReport
+    from gitrag.hooking.standing import HookReport
 
 
 @group(
@@ -47,7 +47,8 @@ def install_hooks(session: Session) -> int:
 @pass_session
 def uninstall_hooks(session: Session) -> int:
     """Remove the hooks; your own part of a hook stays byte for byte."""
-    from gitrag.hooking.install import State, uninstall
+    from gitrag.hooking.install import uninstall
+    from gitrag.hooking.standing import State
 
     terminal = session.terminal
     for report in uninstall(session.repository()):
@@ -73,7 +74,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
     Exit status 1 unless all are installed.
     """
-    from gitrag.hooking.install import State, status
+    from gitrag.hooking.standing import State, status
 
     reports = status(session.repository())
     if not as_json:
@@ -94,7 +95,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
 
 def _show(reports: Sequence[HookReport], terminal: Terminal) -> int:
-    from gitrag.hooking.install import State
+    from gitrag.hooking.standing import State
     from gitrag.hooking.table import HOOKS
 
     does = {hook.name: hook.does for hook in HOOKS}

@@ -61,7 +61,8 @@ def init(
 
         return set_up(session, agents, write=write, remove=remove)
     from gitrag import prerequisites
-    from gitrag.hooking.install import State, install
+    from gitrag.hooking.install import install
+    from gitrag.hooking.standing import State
     from gitrag.initialise import ignore_local_files
 
     terminal = session.terminal

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from gitrag.git import Repository
-from gitrag.hooking.install import HookReport, install, status, uninstall
+from gitrag.hooking.install import install, uninstall
+from gitrag.hooking.standing import HookReport, status
 from tests.repository import GitRepository
 
 STAND_IN = """#!{python} -IS

@@ -9,7 +9,8 @@ import pytest
 
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import blocks
-from gitrag.hooking.install import State, find_launcher, install, lines_to_add
+from gitrag.hooking.install import find_launcher, install
+from gitrag.hooking.standing import State, lines_to_add
 from gitrag.hooking.table import HOOKS
 
 NAMES = [hook.name for hook in HOOKS]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.hooking.install import State
+from gitrag.hooking.standing import State
 from tests.integration.hooking.conftest import STAND_IN, Hooked, StandIn
 
 POST_COMMIT = "hook run post-commit"
