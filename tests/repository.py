@@ -42,6 +42,10 @@ def isolated_environment(home: Path) -> dict[str, str]:
         "GIT_COMMITTER_NAME": NAME,
         "GIT_COMMITTER_EMAIL": EMAIL,
         "GIT_TERMINAL_PROMPT": "0",
+        # git's maintenance would still be at work, with files of its own, after the command that started it
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "maintenance.auto",
+        "GIT_CONFIG_VALUE_0": "false",
         "GIT_EDITOR": "true",
         "LC_ALL": "C",
         "TZ": "UTC",
