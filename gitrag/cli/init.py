@@ -81,7 +81,7 @@ def init(
             terminal.warn(
                 f"{count(foreign, 'hook')} {'is' if foreign == 1 else 'are'} not gitrag's to change."
             )
-            terminal.hint("`gitrag hooks status` shows the lines to add.")
+            terminal.hint("`gitrag hooks status` says why, and what to add.")
     if app.repo.root is not None:
         try:
             done = ignore_local_files(app.repo.root)

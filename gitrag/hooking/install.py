@@ -2,7 +2,8 @@
 
 Only files inside the git directory are written. Hooks that git takes from elsewhere (core.hooksPath: a team's
 committed folder, husky's, a user's own for all repositories), links, and hooks in other languages belong to
-somebody else: there the report holds the lines to add by hand.
+somebody else: there a hook is configured beside them (`configured`), or where git is too old for that, the
+report holds the lines to add by hand.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from pathlib import Path
 
 from gitrag import files
 from gitrag.errors import NotSetUpError
-from gitrag.hooking import blocks
+from gitrag.hooking import blocks, configured
 from gitrag.hooking.standing import (
     HookReport,
     Repository,
+    Standing,
     State,
     block_of,
     is_inside,
     is_ours,
+    look,
     read_hook,
     status,
 )
@@ -42,21 +45,27 @@ def install(repository: Repository, launcher: str | None = None) -> list[HookRep
         NotSetUpError: The hooks' directory or a file in it cannot be written.
     """
     launcher = launcher or find_launcher()
+    beside = configured.are_run(repository) and repository.hooks_dir().is_dir()
     changed = {
-        report.name
-        for hook, report in zip(HOOKS, status(repository), strict=True)
-        if report.state not in {State.SHADOWED, State.FOREIGN} and _install(hook, report, launcher)
+        standing.hook.name
+        for standing in look(repository)
+        if _set_up(repository, standing, launcher, beside=beside)
     }
     return [replace(report, changed=report.name in changed) for report in status(repository)]
 
 
 def uninstall(repository: Repository) -> list[HookReport]:
-    """Take gitrag's block out of every hook, and remove the files that were made for it.
+    """Take gitrag's block out of every hook, and its sections out of the repository's configuration.
 
     Raises:
-        NotSetUpError: A file cannot be written.
+        NotSetUpError: A file or the configuration cannot be written.
     """
-    changed = {
+    entries = configured.read(repository)
+    changed = {hook.name for hook in HOOKS if any(entry.ours for entry in entries[hook.name])}
+    for hook in HOOKS:
+        if hook.name in changed:
+            configured.take_out(repository, hook)
+    changed |= {
         hook.name
         for directory in _own_directories(repository)
         for hook in HOOKS
@@ -80,6 +89,36 @@ def find_launcher() -> str | None:
             return str(candidate)
     found = shutil.which("gitrag")
     return found if found and Path(found).is_absolute() else None
+
+
+def _set_up(repository: Repository, standing: Standing, launcher: str | None, *, beside: bool) -> bool:
+    """Have gitrag run once: by the file where that is ours to write, else configured beside it.
+
+    Args:
+        repository: Where.
+        standing: How the hook stands.
+        launcher: See `install`.
+        beside: Whether git runs configured hooks here.
+
+    Returns:
+        Whether anything had to be changed.
+    """
+    hook, file = standing.hook, standing.file
+    script = HookReport(hook.name, State.MISSING, configured.script_of(repository, hook))
+    others = any(not entry.ours for entry in standing.running)
+    ours = any(entry.ours for entry in standing.running)
+    needless = ours and (others or file.state in {State.MISSING, State.INSTALLED, State.OUTDATED})
+    if needless:
+        configured.take_out(repository, hook)
+        _uninstall(script.path)
+    if others or standing.report.state is State.SWITCHED_OFF:
+        return needless
+    if (ours and not needless) or (beside and file.lines):
+        renewed = _install(hook, script, launcher)
+        return configured.put_in(repository, hook) or renewed
+    if file.state in {State.SHADOWED, State.FOREIGN}:
+        return False
+    return _install(hook, file, launcher) or needless
 
 
 def _install(hook: Hook, report: HookReport, launcher: str | None) -> bool:
@@ -114,6 +153,8 @@ def _uninstall(path: Path) -> bool:
     if left is None:
         try:
             path.unlink()
+            if path.parent.name == configured.DIRECTORY and not any(path.parent.iterdir()):
+                path.parent.rmdir()
         except OSError as error:
             raise _cannot_write(path, error) from error
     elif left != text:
@@ -125,7 +166,7 @@ def _own_directories(repository: Repository) -> Iterator[Path]:
     """Yield where a block of ours may be: also where hooks lay before core.hooksPath was set."""
     usual = repository.common_dir / "hooks"
     current = repository.hooks_dir()
-    for directory in {usual, current}:
+    for directory in {usual, current, repository.common_dir / configured.DIRECTORY}:
         if is_inside(directory, repository.common_dir):
             yield directory
 

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from gitrag.errors import NotSetUpError
-from gitrag.hooking import blocks
+from gitrag.hooking import blocks, configured
+from gitrag.hooking.configured import Configured
 from gitrag.hooking.managers import manager_of
 from gitrag.hooking.table import HOOKS, Hook, script
 
 
-class Repository(Protocol):
+class Repository(configured.Repository, Protocol):
     """What installation needs to know of a repository."""
 
     @property
     def root(self) -> Path | None:
         """The top of the working tree, if there is one."""
-
-    @property
-    def common_dir(self) -> Path:
-        """The git directory shared by all worktrees."""
 
     def hooks_dir(self) -> Path:
         """Where git looks for hooks."""
@@ -39,6 +37,8 @@ class State(StrEnum):
     SHADOWED = "shadowed"  # core.hooksPath leads outside the git directory
     FOREIGN = "foreign"  # a hook that a block cannot or must not be put into
     NOT_EXECUTABLE = "not executable"  # git passes it over
+    SWITCHED_OFF = "switched off"  # in git's configuration
+    TWICE = "twice"  # run by a file and by the configuration, or by two sections of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,10 @@ class HookReport:
         path: The file that git runs, or would run.
         detail: Why, in a few words; empty when there is nothing to say.
         advice: What to run; empty when there is nothing.
-        lines: The exact lines to add to ``path``, where only its owner should; mostly empty.
-        changed: Whether this call changed the file.
+        lines: The exact lines to add to ``path``, where only its owner should; mostly empty. With a hook that
+            gitrag has configured, what serves a git that is too old for it.
+        configured: The section of git's configuration that runs it; empty when a file does.
+        changed: Whether this call changed anything.
     """
 
     name: str
@@ -61,14 +63,23 @@ class HookReport:
     detail: str = ""
     advice: str = ""
     lines: str = ""
+    configured: str = ""
     changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a hook stands: by its file alone, by the configured hooks that are on, and by both together."""
+
+    hook: Hook
+    file: HookReport
+    running: tuple[Configured, ...]
+    report: HookReport
 
 
 def status(repository: Repository) -> list[HookReport]:
     """Return how every hook stands, and what to do about it; changes nothing."""
-    directory = repository.hooks_dir()
-    own = is_inside(directory, repository.common_dir)
-    return [_status(hook, directory / hook.name, repository.root, own=own) for hook in HOOKS]
+    return [standing.report for standing in look(repository)]
 
 
 def lines_to_add(hook: Hook) -> str:
@@ -85,12 +96,70 @@ def lines_to_add(hook: Hook) -> str:
     )
 
 
+def look(repository: Repository) -> Iterator[Standing]:
+    """Yield how every hook stands, in the order of `HOOKS`."""
+    directory = repository.hooks_dir()
+    own = is_inside(directory, repository.common_dir)
+    entries = configured.read(repository) if configured.are_run(repository) else {}
+    for hook in HOOKS:
+        file = _status(hook, directory / hook.name, repository.root, own=own)
+        found = entries.get(hook.name, [])
+        yield Standing(
+            hook,
+            file,
+            tuple(entry for entry in found if not entry.off),
+            _together(repository, hook, file, found),
+        )
+
+
+def _together(
+    repository: Repository, hook: Hook, file: HookReport, entries: Sequence[Configured]
+) -> HookReport:
+    """Return how a hook stands by its file and by the configured hooks that run gitrag."""
+    by_file = file.state in {State.INSTALLED, State.OUTDATED}
+    on = [entry for entry in entries if not entry.off]
+    ours = next((entry for entry in entries if entry.ours), None)
+    if by_file + len(on) > 1:
+        return _twice(hook, file, on, by_file=by_file)
+    if by_file or not (on or ours):
+        return file
+    if not on and ours:
+        detail, advice = f"{ours.off} is false", f"git config {ours.off} true"
+        return HookReport(hook.name, State.SWITCHED_OFF, file.path, detail, advice)
+    [entry] = on
+    if not entry.ours:
+        detail = f"called by {entry.key} of the {entry.scope} configuration"
+        return HookReport(hook.name, State.INSTALLED, file.path, detail, configured=entry.key)
+    script = configured.script_of(repository, hook)
+    found = _status_of_text(hook, script, read_hook(script)) if script.is_file() else None
+    detail = f"{script} is gone" if found is None else found.detail
+    if entry.command != configured.command_of(hook):
+        detail = "it is another version's"
+    if detail:
+        return HookReport(hook.name, State.OUTDATED, script, detail, "gitrag hooks install")
+    detail = f"configured as {entry.key}" + (f"; {file.detail}" if file.detail else "")
+    return replace(file, state=State.INSTALLED, detail=detail, advice="", configured=entry.key)
+
+
+def _twice(hook: Hook, file: HookReport, on: Sequence[Configured], *, by_file: bool) -> HookReport:
+    runners = [str(file.path)] * by_file + [entry.key for entry in on]
+    advice = ""
+    if any(entry.ours for entry in on):
+        advice = "gitrag hooks install"
+    elif by_file and blocks.START in read_hook(file.path):
+        advice = "gitrag hooks uninstall"
+    return HookReport(hook.name, State.TWICE, file.path, f"by {' and by '.join(runners)}", advice)
+
+
 def _status(hook: Hook, path: Path, root: Path | None, *, own: bool) -> HookReport:
     called = _calling(hook, path, root)
     if called:
         return HookReport(hook.name, State.INSTALLED, path, f"called by {called}")
     if not own:
-        where = "is not a directory" if not path.parent.is_dir() else "lies outside the git directory"
+        if path.parent.exists() and not path.parent.is_dir():
+            detail = f"core.hooksPath {path.parent} switches all hooks off"
+            return HookReport(hook.name, State.SHADOWED, path, detail)
+        where = "is not there" if not path.parent.is_dir() else "lies outside the git directory"
         detail = f"core.hooksPath {path.parent} {where}"
         if _is_huskys(path):
             path, detail = path.parent.parent / hook.name, "husky has the hooks"
