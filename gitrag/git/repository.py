@@ -189,8 +189,9 @@ class Repository:
             _, commit, tree = done.stdout.decode().split()
             return Head(commit, tree, branch)
         if ref and not (self.common_dir / ref).exists():
-            exists = self.git("show-ref", "--verify", "--quiet", "--", ref).returncode == 0  # packed
-            if not exists:
+            # packed; show-ref passes over one whose commit is gone
+            found = self.git("for-each-ref", "--format=%(refname)", ref).stdout
+            if os.fsdecode(found).strip() != ref:
                 return Head(None, EMPTY_TREE, branch)
         raise RepositoryError(
             f"HEAD of {self.git_dir} is damaged: {message_of(done)}.", "Look at: git fsck; git log -1"

@@ -44,6 +44,16 @@ def test_head_of_a_branch_whose_name_is_not_utf8(make_repository):
     assert discover(repository).head().branch == "caf\udce9"
 
 
+def test_a_branch_whose_commit_is_gone_is_not_taken_for_unborn(make_repository):
+    repository = make_repository({"a": "x\n"})
+    commit = repository.git("rev-parse", "HEAD")
+    repository.git("pack-refs", "--all")
+    (repository.path / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+
+    with pytest.raises(RepositoryError, match="is damaged"):
+        discover(repository).head()
+
+
 def test_head_follows_the_repository_while_it_is_open(make_repository):
     repository = make_repository({"a": "x\n"})
     found = discover(repository)
