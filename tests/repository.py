@@ -156,11 +156,13 @@ def create_repository(
     *,
     bare: bool = False,
     object_format: str = "sha1",
+    ref_format: str = "",  # as git has it
 ) -> GitRepository:
     """Create a repository on branch ``main``; with files, commit them."""
     path.mkdir(parents=True)
     repository = GitRepository(path, dict(environment))
     options = ["--bare"] if bare else []
+    options += [f"--ref-format={ref_format}"] if ref_format else []
     # an empty template: no sample hooks, and nothing of the machine's own
     repository.git(
         "init",
