@@ -9,8 +9,8 @@ from gitrag import prerequisites
 from gitrag.app import App
 from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
-from gitrag.hooking.install import State as HookState
-from gitrag.hooking.install import status as hooks_status
+from gitrag.hooking.standing import State as HookState
+from gitrag.hooking.standing import status as hooks_status
 from gitrag.indexing.planning import workspace
 from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State
@@ -85,7 +85,9 @@ def _hooks(app: App) -> Check:
         mends = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
         what = "; ".join(f"{state}: {', '.join(names)}" for state, names in bad.items())
         return Check("hooks", State.WARN, what, mends[0])
-    return Check("hooks", State.OK, f"{len(reports)} installed in {app.repo.hooks_dir()}")
+    beside = sum(bool(report.configured) for report in reports)
+    where = f", {beside} of them in git's configuration" if beside else f" in {app.repo.hooks_dir()}"
+    return Check("hooks", State.OK, f"{len(reports)} installed{where}")
 
 
 def _writable(app: App) -> Check:

@@ -88,11 +88,15 @@ def check_git(environ: Mapping[str, str] | None = None) -> Check:
     except (OSError, subprocess.CalledProcessError):
         return Check("git", State.FAIL, "git is not installed", "Install git: https://git-scm.com/downloads")
     text = done.stdout.strip().removeprefix("git version ")
-    numbers = tuple(int(part) for part in re.findall(r"\d+", text)[:2])
-    if numbers < OLDEST_GIT:
+    if version_of(text) < OLDEST_GIT:
         wanted = ".".join(map(str, OLDEST_GIT))
         return Check("git", State.FAIL, f"git {text} is older than {wanted}", "Upgrade git.")
     return Check("git", State.OK, text)
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    """Return the first two numbers of what ``git version`` says."""
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 
 def check_packages() -> Check:

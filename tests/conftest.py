@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import pytest
@@ -34,12 +35,9 @@ def make_repository(tmp_path: Path, git_environment: dict[str, str]) -> Callable
         files: Mapping[str | bytes, Content] | None = None,
         *,
         name: str = "project",
-        bare: bool = False,
-        object_format: str = "sha1",
+        **options: Any,
     ) -> GitRepository:
-        return create_repository(
-            tmp_path / name, git_environment, files, bare=bare, object_format=object_format
-        )
+        return create_repository(tmp_path / name, git_environment, files, **options)
 
     return make
 

@@ -42,6 +42,10 @@ def isolated_environment(home: Path) -> dict[str, str]:
         "GIT_COMMITTER_NAME": NAME,
         "GIT_COMMITTER_EMAIL": EMAIL,
         "GIT_TERMINAL_PROMPT": "0",
+        # git's maintenance would still be at work, with files of its own, after the command that started it
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "maintenance.auto",
+        "GIT_CONFIG_VALUE_0": "false",
         "GIT_EDITOR": "true",
         "LC_ALL": "C",
         "TZ": "UTC",
@@ -152,11 +156,13 @@ def create_repository(
     *,
     bare: bool = False,
     object_format: str = "sha1",
+    ref_format: str = "",  # as git has it
 ) -> GitRepository:
     """Create a repository on branch ``main``; with files, commit them."""
     path.mkdir(parents=True)
     repository = GitRepository(path, dict(environment))
     options = ["--bare"] if bare else []
+    options += [f"--ref-format={ref_format}"] if ref_format else []
     # an empty template: no sample hooks, and nothing of the machine's own
     repository.git(
         "init",

@@ -11,7 +11,7 @@ from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.errors import NOTHING, OK
 
 if TYPE_CHECKING:
-    from gitrag.hooking.install import HookReport
+    from gitrag.hooking.standing import HookReport
 
 
 @group(
@@ -35,8 +35,9 @@ def hooks() -> None:
 def install_hooks(session: Session) -> int:
     """Install the hooks, or renew them.
 
-    A hook in another language, a link, and a core.hooksPath outside the repository are left alone: the lines
-    to add there are printed. Exit status 1 when there are any.
+    A hook manager's file, a hook in another language, a link, and a core.hooksPath outside the repository are
+    left alone. Git 2.54 or later is told in the repository's configuration to run gitrag beside them; for an
+    earlier one the lines to add are printed. Exit status 1 unless all are installed.
     """
     from gitrag.hooking.install import install
 
@@ -47,7 +48,8 @@ def install_hooks(session: Session) -> int:
 @pass_session
 def uninstall_hooks(session: Session) -> int:
     """Remove the hooks; your own part of a hook stays byte for byte."""
-    from gitrag.hooking.install import State, uninstall
+    from gitrag.hooking.install import uninstall
+    from gitrag.hooking.standing import State
 
     terminal = session.terminal
     for report in uninstall(session.repository()):
@@ -73,11 +75,11 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
     Exit status 1 unless all are installed.
     """
-    from gitrag.hooking.install import State, status
+    from gitrag.hooking.standing import State, status
 
     reports = status(session.repository())
     if not as_json:
-        return _show(reports, session.terminal)
+        return _show(reports, session.terminal, for_older=True)
     rows = [
         {
             "name": report.name,
@@ -86,6 +88,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
             "detail": report.detail,
             "advice": report.advice,
             "lines": report.lines,
+            "configured": report.configured,
         }
         for report in reports
     ]
@@ -93,8 +96,9 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
     return OK if all(report.state is State.INSTALLED for report in reports) else NOTHING
 
 
-def _show(reports: Sequence[HookReport], terminal: Terminal) -> int:
-    from gitrag.hooking.install import State
+def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool = False) -> int:
+    """Print how each stands; ``for_older``: also what would serve a git that runs no configured hooks."""
+    from gitrag.hooking.standing import State
     from gitrag.hooking.table import HOOKS
 
     does = {hook.name: hook.does for hook in HOOKS}
@@ -103,8 +107,9 @@ def _show(reports: Sequence[HookReport], terminal: Terminal) -> int:
         state = terminal.style(f"{report.state.value:<14}", "green" if good else "yellow")
         detail = sanitise_line(report.detail) or does[report.name]
         terminal.print(f"{report.name:<14} {state} {detail}")
-        if report.lines:
-            terminal.print(f"    to have it, add to {sanitise_line(str(report.path))}:")
+        if report.lines and (for_older or not good):
+            why = "for git before 2.54" if good else "to have it"
+            terminal.print(f"    {why}, add to {sanitise_line(str(report.path))}:")
             for line in report.lines.splitlines():
                 terminal.print(f"        {line}")
     for advice in dict.fromkeys(report.advice for report in reports if report.advice):

@@ -132,8 +132,8 @@ def status(session: Session, *, as_json: bool) -> int:
 @pass_session
 def remove(session: Session) -> int:
     """Delete the index. It holds nothing that cannot be computed again."""
-    from gitrag.hooking.install import State
-    from gitrag.hooking.install import status as hooks_status
+    from gitrag.hooking.standing import State
+    from gitrag.hooking.standing import status as hooks_status
 
     app = session.app()
     freed = app.store.remove()

@@ -61,7 +61,8 @@ def init(
 
         return set_up(session, agents, write=write, remove=remove)
     from gitrag import prerequisites
-    from gitrag.hooking.install import State, install
+    from gitrag.hooking.install import install
+    from gitrag.hooking.standing import State
     from gitrag.initialise import ignore_local_files
 
     terminal = session.terminal
@@ -80,7 +81,7 @@ def init(
             terminal.warn(
                 f"{count(foreign, 'hook')} {'is' if foreign == 1 else 'are'} not gitrag's to change."
             )
-            terminal.hint("`gitrag hooks status` shows the lines to add.")
+            terminal.hint("`gitrag hooks status` says why, and what to add.")
     if app.repo.root is not None:
         try:
             done = ignore_local_files(app.repo.root)

@@ -22,7 +22,9 @@ from gitrag.git.repository import BlobError, Repository
 # A warning or a refusal meant for `git add`; what would be stored is the same.
 _NO_SAFECRLF = ("-c", "core.safecrlf=false")
 
-_NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")  # writing an index, even this one, runs post-index-change
+# Writing an index, even this one, runs post-index-change: the file and, since git 2.54, what is configured.
+# An event as a whole can be switched off since 2.55.
+_NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}", "-c", "hook.post-index-change.enabled=false")
 
 _PATHS_A_COMMAND = 500  # well under the smallest limit on argument lists, with paths of 250 bytes
 

@@ -32,16 +32,21 @@ EXECUTABLE_MODE = 0o100755
 FILE_MODE = 0o100644
 _TREE_MODE = 0o040000
 
-# libgit2 1.9 refuses some of these though they do not change how objects and references are read: a partial
-# clone only lacks objects, and missing objects are met one by one.
+# libgit2 1.9 refuses some of these though they do not change how objects are read: a partial clone only lacks
+# objects, and missing objects are met one by one. References are git's to read, in tables or in files.
 _HARMLESS_EXTENSIONS = (
     "noop",
     "objectformat",
     "partialclone",
     "preciousobjects",
+    "refstorage",
     "relativeworktrees",
+    "submodulepathconfig",
     "worktreeconfig",
 )
+
+_IN_TABLES = "refs/heads/.invalid"
+"""What the file HEAD names where references are kept in tables (git 2.45)."""
 
 # What each operation leaves in the git directory while it waits for the user.
 _OPERATIONS = {
@@ -182,6 +187,8 @@ class Repository:
         except OSError as error:
             raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
         ref = content.removeprefix("ref:").strip() if content.startswith("ref:") else None
+        if ref == _IN_TABLES:
+            ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
         branch = ref.removeprefix("refs/heads/") if ref else None
         # One look at the branch: of two, the second may find another commit.
         done = self.git("rev-list", "--no-walk", "--format=%T", "HEAD", "--")
@@ -189,8 +196,9 @@ class Repository:
             _, commit, tree = done.stdout.decode().split()
             return Head(commit, tree, branch)
         if ref and not (self.common_dir / ref).exists():
-            exists = self.git("show-ref", "--verify", "--quiet", "--", ref).returncode == 0  # packed
-            if not exists:
+            # packed, or in tables; show-ref passes over one whose commit is gone
+            found = self.git("for-each-ref", "--format=%(refname)", ref).stdout
+            if os.fsdecode(found).strip() != ref:
                 return Head(None, EMPTY_TREE, branch)
         raise RepositoryError(
             f"HEAD of {self.git_dir} is damaged: {message_of(done)}.", "Look at: git fsck; git log -1"
@@ -217,7 +225,10 @@ class Repository:
         )
 
     def operation_in_progress(self) -> str | None:
-        """Return what git is in the middle of: rebase, merge, cherry-pick, revert, bisect; or None."""
+        """Return what git is in the middle of: rebase, merge, cherry-pick, revert, bisect; or None.
+
+        Where references are kept in tables, so are the traces of a cherry-pick and a revert: not seen here.
+        """
         return next((name for file, name in _OPERATIONS.items() if (self.git_dir / file).exists()), None)
 
     # objects

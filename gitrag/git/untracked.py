@@ -106,6 +106,7 @@ class Untracked(Generic[T]):
                         waiting.append(name)
         yield os.fsencode(repository.git_dir / "index")
         yield os.fsencode(repository.git_dir / "HEAD")  # configuration can depend on the branch
+        yield os.fsencode(repository.git_dir / "reftable" / "tables.list")  # which may be kept there
         yield os.fsencode(repository.git_dir / "config.worktree")
         yield os.fsencode(repository.common_dir / "info" / "exclude")
         listed = repository.git("config", "--list", "--show-origin", "-z").stdout.split(b"\0")

@@ -10,8 +10,10 @@ from contextlib import suppress
 
 import pytest
 
+from gitrag.hooking.configured import SINCE
 from gitrag.store.lock import is_held
 from tests.e2e.conftest import GITRAG, SOURCES, Project, wait_until
+from tests.gitversion import needs_git
 
 
 def standing(project):
@@ -193,3 +195,25 @@ def test_uninstalling_leaves_nothing(hooked):
     assert list((hooked.path / ".git" / "hooks").iterdir()) == []
     done = hooked.gitrag("hooks", "status")
     assert (done.status, done.said) == (1, ["hint: gitrag hooks install"])
+
+
+@needs_git(*SINCE, "runs hooks named in its configuration")
+def test_beside_a_hook_that_is_not_gitrags_the_index_follows_too(make_project):
+    project = make_project(SOURCES | {".gitignore": ".sdd/\n"})
+    hooks = project.path / ".git" / "hooks"
+    hooks.mkdir()
+    (hooks / "post-commit").symlink_to(shutil.which("true"))
+    done = project.gitrag("init", "--foreground")
+    assert (done.status, done.err) == (0, "")
+    done = commit_with(project, "beside.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    wait_for(project, 4)
+    assert (
+        "ok    hooks         5 installed, 1 of them in git's configuration\n" in project.gitrag("doctor").out
+    )
+    done = project.gitrag("hooks", "status")
+    assert done.status == 0
+    assert f"    for git before 2.54, add to {hooks / 'post-commit'}:\n" in done.out
+    assert project.gitrag("hooks", "uninstall").status == 0
+    assert project.git.git("config", "--get-regexp", "^hook", check=False) == ""
+    assert [path.name for path in hooks.iterdir()] == ["post-commit"]

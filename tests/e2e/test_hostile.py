@@ -117,7 +117,8 @@ def hostile(tmp_path_factory, model_dir, listener) -> Project:
         "evil/config": "[core]\n\tbare = false\n\tworktree = .\n\thooksPath = hooks\n"
         f"\tfsmonitor = {command}\n"
         f'\tsshCommand = {command}\n[diff]\n\texternal = {command}\n[filter "evil"]\n\tclean = {command}\n'
-        f"\tsmudge = {command}\n\tprocess = {command}\n",
+        f"\tsmudge = {command}\n\tprocess = {command}\n"
+        f'[hook "evil"]\n\tevent = post-index-change\n\tcommand = {command}\n',
         "evil/hooks/post-index-change": f"#!/bin/sh\n{command}\n",
         ".gitattributes": "* filter=evil diff=evil ident\nutf.py working-tree-encoding=UTF-32-EVIL\n",
         ".gitmodules": f'[submodule "m"]\n\tpath = m\n\turl = ext::{command}\n\tupdate = !{command}\n',

@@ -8,8 +8,10 @@ import subprocess
 import pytest
 
 from gitrag.errors import USAGE
+from gitrag.hooking.configured import SINCE
 from gitrag.prerequisites import PACKAGES
 from tests.e2e.conftest import GITRAG, everything_in
+from tests.gitversion import GIT_VERSION
 
 HIDE = """
 import sys
@@ -139,13 +141,18 @@ def test_a_hook_of_ones_own_stays_and_is_told_where_it_cannot_be_changed(project
     hook.chmod(0o755)
     done = project.gitrag("init", "--skip-embed")
     assert done.status == 0
-    assert done.out.startswith("Hooks: post-commit, post-merge, post-checkout, post-rewrite\n")
-    assert done.said == [
+    beside = GIT_VERSION >= SINCE
+    named = "post-commit, post-merge, post-checkout, post-rewrite" + ", pre-push" * beside
+    assert done.out.startswith(f"Hooks: {named}\n")
+    said = [
         "warning: 1 hook is not gitrag's to change.",
-        "hint: `gitrag hooks status` shows the lines to add.",
+        "hint: `gitrag hooks status` says why, and what to add.",
     ]
+    assert done.said == ([] if beside else said)
     assert hook.read_text() == "#!/usr/bin/env python3\nprint('mine')\n"
-    assert project.gitrag("hooks", "status").status == 1
+    done = project.gitrag("hooks", "status")
+    assert done.status == (not beside)
+    assert f"add to {hook}:\n        refs=$(cat)" in done.out
     assert project.gitrag("hooks", "uninstall").status == 0
     own = project.path / ".git" / "hooks" / "post-commit"
     assert own.read_text() == "#!/bin/sh\necho mine\n"

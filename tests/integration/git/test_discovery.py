@@ -11,6 +11,7 @@ import pytest
 
 from gitrag.errors import NOT_SET_UP, RepositoryError
 from gitrag.git import Repository
+from tests.gitversion import needs_git
 from tests.repository import GitRepository, create_repository
 
 
@@ -175,10 +176,18 @@ def test_repository_format_of_the_future(make_repository):
     assert "newer git" in str(refusal(repository.path))
 
 
-def test_partial_clones_extension_is_no_obstacle(make_repository):
+@pytest.mark.parametrize(
+    ("extension", "value"),
+    [
+        ("partialClone", "origin"),
+        pytest.param("relativeWorktrees", "true", marks=needs_git(2, 48, "knows of this")),
+        pytest.param("submodulePathConfig", "true", marks=needs_git(2, 54, "knows of this")),
+    ],
+)
+def test_a_harmless_extension_is_no_obstacle(make_repository, extension, value):
     repository = make_repository({"a": "x\n"})
     repository.git("config", "core.repositoryFormatVersion", "1")
-    repository.git("config", "extensions.partialClone", "origin")
+    repository.git("config", f"extensions.{extension}", value)
 
     found = Repository.discover(repository.path)
     assert [entry.path for entry in found.entries(found.head().tree)] == ["a"]

@@ -12,6 +12,7 @@ from gitrag.errors import RepositoryError
 from gitrag.git import BlobError, Change, Repository, Rules, overlay, working_state
 from gitrag.git.conversion import blob_id
 from gitrag.model import Skip, TreeEntry
+from tests.gitversion import needs_git
 
 FILE = 0o100644
 
@@ -187,6 +188,18 @@ def test_no_hook_and_no_program_of_the_working_tree_runs(make_repository):
     repository.write({"a": b"2\r\n", "b": "b\n", ".gitattributes": attributes})
 
     assert [changed.path for changed in look(repository).changes] == [".gitattributes", "a", "b"]
+    assert not repository.file("ran").exists()
+
+
+@needs_git(2, 55, "can switch all configured hooks of an event off")
+def test_no_configured_hook_runs(make_repository):
+    """They run whatever core.hooksPath says."""
+    repository = make_repository({"a": "1\n"})
+    repository.git("config", "hook.theirs.command", "touch ran")
+    repository.git("config", "hook.theirs.event", "post-index-change")
+    repository.write({"a": b"2\r\n", ".gitattributes": "* text\n"})
+
+    assert [changed.path for changed in look(repository).changes] == [".gitattributes", "a"]
     assert not repository.file("ran").exists()
 
 

@@ -13,6 +13,7 @@ from gitrag.errors import RepositoryError, UsageError
 from gitrag.git import EMPTY_TREE, BlobError, Change, Repository
 from gitrag.git.repository import name_of_url
 from gitrag.model import Head, TreeEntry
+from tests.gitversion import needs_git
 from tests.repository import Link
 
 ODD = [b"caf\xe9", b"new\nline", b" space ", b'quo"te', b"-dash", b"tab\t", "sn\u2603w".encode()]
@@ -37,11 +38,40 @@ def test_head_on_a_branch_detached_and_unborn(make_repository):
     assert discover(repository).head() == Head(None, EMPTY_TREE, "fresh")
 
 
+@needs_git(2, 45, "keeps references in tables")
+def test_references_kept_in_tables(make_repository, tmp_path):
+    """HEAD, the file, then says refs/heads/.invalid to whoever does not know of them."""
+    repository = make_repository(ref_format="reftable")
+    assert discover(repository).head() == Head(None, EMPTY_TREE, "main")
+    commit = repository.commit({"a": "x\n"})
+    tree = repository.tree()
+    found = discover(repository)
+    assert found.head() == Head(commit, tree, "main")
+    assert [(entry.path, found.read_blob(entry.blob)) for entry in found.entries(tree)] == [("a", b"x\n")]
+    linked = repository.worktree(tmp_path / "linked", "-b", "topic/of-mine")
+    assert discover(linked).head() == Head(commit, tree, "topic/of-mine")
+    linked.git("checkout", "-q", "--detach")
+    assert discover(linked).head() == Head(commit, tree, None)
+    (repository.path / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+    with pytest.raises(RepositoryError, match="is damaged"):
+        found.head()
+
+
 def test_head_of_a_branch_whose_name_is_not_utf8(make_repository):
     repository = make_repository({"a": "x\n"})
     repository.git("checkout", "-q", "-b", b"caf\xe9")
 
     assert discover(repository).head().branch == "caf\udce9"
+
+
+def test_a_branch_whose_commit_is_gone_is_not_taken_for_unborn(make_repository):
+    repository = make_repository({"a": "x\n"})
+    commit = repository.git("rev-parse", "HEAD")
+    repository.git("pack-refs", "--all")
+    (repository.path / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+
+    with pytest.raises(RepositoryError, match="is damaged"):
+        discover(repository).head()
 
 
 def test_head_follows_the_repository_while_it_is_open(make_repository):

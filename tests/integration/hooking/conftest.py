@@ -11,8 +11,13 @@ from pathlib import Path
 import pytest
 
 from gitrag.git import Repository
-from gitrag.hooking.install import HookReport, install, status, uninstall
+from gitrag.hooking.configured import SINCE
+from gitrag.hooking.install import install, uninstall
+from gitrag.hooking.standing import HookReport, status
+from tests.gitversion import needs_git
 from tests.repository import GitRepository
+
+runs_configured = needs_git(*SINCE, "runs hooks named in its configuration")
 
 STAND_IN = """#!{python} -IS
 import json, os, sys, time

@@ -1,6 +1,7 @@
 """Published hook managers keep working with gitrag, and gitrag beside them, in both orders.
 
-They come from their registries; without these the tests are skipped.
+They come from their registries; without these the tests are skipped. Git 2.54 and later can run gitrag beside
+a manager's file; for an earlier one, lines are to be added to the manager's configuration.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.hooking.install import State
-from tests.integration.hooking.conftest import STAND_IN, Hooked, StandIn
+from gitrag.hooking.standing import State
+from tests.integration.hooking.conftest import STAND_IN, Hooked, StandIn, runs_configured
 
 POST_COMMIT = "hook run post-commit"
 RAN = "managed-as-before"
@@ -130,7 +131,7 @@ def test_pre_commit_after_gitrag_runs_gitrags_hook_too(managed, pre_commit):
 def test_gitrag_after_pre_commit_says_what_to_add(managed, pre_commit):
     managed.git.write({".pre-commit-config.yaml": PRE_COMMIT_OWN})
     call(managed, pre_commit, "install", *TYPES)
-    report = managed.install()["post-commit"]
+    report = managed.status()["post-commit"]
     assert (report.state, report.path.name) == (State.FOREIGN, ".pre-commit-config.yaml")
     assert RAN in commit(managed)
     assert managed.stand_in.calls() == []
@@ -177,7 +178,7 @@ def test_lefthook_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, fi
     own = LEFTHOOK_OWN + "post-commit:\n  commands:\n    own:\n      run: echo after\n"
     managed.git.write({"lefthook.yml": own})
     call(managed, lefthook, "install")
-    report = managed.install()["post-commit"]
+    report = managed.status()["post-commit"]
     assert (report.state, report.path.name) == (State.FOREIGN, "lefthook.yml")
     assert RAN in commit(managed)
     add_lines(managed, "post-commit", LEFTHOOK_OWN)
@@ -185,6 +186,7 @@ def test_lefthook_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, fi
     assert RAN in commit(managed)
     managed.stand_in.wait_for_calls([POST_COMMIT])
     # those that lefthook has nothing to do with are gitrag's own
+    managed.install()
     assert managed.status()["post-merge"].state is State.INSTALLED
 
 
@@ -210,7 +212,7 @@ def test_husky_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, first
         managed.install()
     managed.git.write({".husky/pre-commit": f"echo {RAN}\n"})
     call(managed, "node", npm_packages / "node_modules" / "husky" / "bin.js")
-    report = managed.install()["post-commit"]
+    report = managed.status()["post-commit"]
     assert report.state is State.SHADOWED
     assert report.path == managed.git.path / ".husky" / "post-commit"
     assert RAN in commit(managed)
@@ -219,3 +221,101 @@ def test_husky_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, first
     assert managed.status()["post-commit"].state is State.INSTALLED
     assert RAN in commit(managed)
     managed.stand_in.wait_for_calls([POST_COMMIT])
+
+
+# with nothing to add by hand
+
+
+def assert_it_runs_once(managed: Hooked, said: str) -> None:
+    """Commit twice: gitrag is run once for each, and the manager did its part."""
+    managed.stand_in.forget()
+    for _ in range(2):
+        assert said in commit(managed)
+    managed.stand_in.wait_for(2)
+    assert managed.stand_in.calls() == [POST_COMMIT] * 2
+
+
+def assert_it_is_configured_once(managed: Hooked) -> None:
+    """Install beside the manager, whose own files stay as they are."""
+    hook = managed.repository.hooks_dir() / "post-commit"
+    before = hook.read_bytes(), managed.git.git("status", "--porcelain")
+    report = managed.install()["post-commit"]
+    assert (report.state, report.configured) == (State.INSTALLED, "hook.gitrag-post-commit")
+    assert (hook.read_bytes(), managed.git.git("status", "--porcelain")) == before
+
+
+@runs_configured
+@pytest.mark.parametrize("first", ["gitrag", "pre-commit"])
+def test_beside_pre_commit_nothing_is_to_be_added(managed, pre_commit, first):
+    if first == "gitrag":
+        managed.install()
+    managed.git.write({".pre-commit-config.yaml": PRE_COMMIT_OWN})
+    call(managed, pre_commit, "install", "--overwrite", *TYPES)  # without it, a hook of before is run as well
+    assert_it_is_configured_once(managed)
+    assert_it_runs_once(managed, RAN)
+    add_lines(managed, "post-commit", PRE_COMMIT_OWN)
+    assert managed.status()["post-commit"].state is State.TWICE
+    assert managed.install()["post-commit"].configured == ""
+    assert_it_runs_once(managed, RAN)
+
+
+@runs_configured
+def test_what_pre_commit_puts_back_does_not_run_twice(managed, pre_commit):
+    managed.install()
+    managed.git.write({".pre-commit-config.yaml": PRE_COMMIT_OWN})
+    call(managed, pre_commit, "install", *TYPES)
+    assert managed.install()["post-commit"].configured == ""  # .legacy is run
+    assert_it_runs_once(managed, RAN)
+    call(managed, pre_commit, "uninstall", *TYPES)
+    assert managed.install()["post-commit"].configured == ""
+    assert_it_runs_once(managed, "")
+
+
+@runs_configured
+@pytest.mark.parametrize("first", ["gitrag", "lefthook"])
+def test_beside_lefthook_nothing_is_to_be_added(managed, npm_packages, first):
+    lefthook = npm_packages / "node_modules" / ".bin" / "lefthook"
+    managed.git.environment["PATH"] += f"{os.pathsep}{lefthook.parent}"
+    if first == "gitrag":
+        managed.install()
+    own = f"post-commit:\n  commands:\n    own:\n      run: echo {RAN}\n"
+    managed.git.write({"lefthook.yml": own})
+    call(managed, lefthook, "install")
+    assert_it_is_configured_once(managed)
+    assert_it_runs_once(managed, RAN)
+    call(managed, lefthook, "install", "--force")
+    assert_it_runs_once(managed, RAN)
+    call(managed, lefthook, "uninstall")
+    assert managed.install()["post-commit"].configured == ""
+    assert_it_runs_once(managed, "")
+
+
+@runs_configured
+@pytest.mark.parametrize("first", ["gitrag", "husky"])
+def test_beside_husky_nothing_is_to_be_added(managed, npm_packages, first):
+    if first == "gitrag":
+        managed.install()
+    managed.git.write({".husky/pre-commit": f"echo {RAN}\n"})
+    call(managed, "node", npm_packages / "node_modules" / "husky" / "bin.js")
+    assert_it_is_configured_once(managed)
+    assert_it_runs_once(managed, RAN)
+    managed.git.git("config", "--unset", "core.hooksPath")
+    assert managed.install()["post-commit"].configured == ""
+    assert_it_runs_once(managed, "")
+
+
+@runs_configured
+def test_a_push_beside_a_manager_is_checked(managed, npm_packages, tmp_path):
+    managed.git.git("init", "--quiet", "--bare", tmp_path / "remote.git")
+    managed.git.git("remote", "add", "origin", tmp_path / "remote.git")
+    managed.git.write({".husky/pre-push": "cat >pushed\n"})
+    call(managed, "node", npm_packages / "node_modules" / "husky" / "bin.js")
+    managed.install()
+    managed.stand_in.exit_with(3)
+    managed.git.git("push", "--quiet", "origin", "main", check=False)
+    assert managed.git.git("ls-remote", "origin") == ""
+    managed.stand_in.exit_with(0)
+    managed.git.git("push", "--quiet", "origin", "main")
+    pushed = managed.git.file("pushed").read_text()
+    assert managed.git.git("rev-parse", "HEAD") in pushed
+    assert managed.stand_in.events()[-1]["stdin"] == pushed
