@@ -137,6 +137,8 @@ def rank(
         score = sure * (_SHARE_KEPT + (1 - _SHARE_KEPT) * behind)
         if each_alone:
             score = min(chance(evidence, file, alone=True), *(item.score for item in found[-1:]), 1.0)
+            if score < min_score and sums[file] > best - _FAR_BEHIND:
+                continue  # hides none that is about as good
         if score < min_score or len(found) == limit:
             break
         found.append(Ranked(file, score, _chunks(evidence, file), reasons(evidence, file)))
