@@ -48,7 +48,8 @@ class Evidence:
         file: int32 (c,), the number of each one's file.
         bm25: float32 (c,).
         cosine: float32 (c,), -1 where it is not known.
-        defines: float32 (c,), how many parts of a name that was asked for it defines.
+        defines: float32 (c,), how many parts of a name that was asked for it defines, each less where only
+            case differs.
         worth: float32 (c,), which of a file's chunks to show first.
         coverage: float32 (f,), the share of the question's information (idf) that each file's words have. It
             says whether there is an answer, not which: as a feature it costs 0.003.
@@ -160,7 +161,8 @@ def _chunks(
     cosine = np.full(len(keys), -1.0, dtype=np.float32)
     cosine[place[words : words + meanings]] = near.cosine
     defines = np.zeros(len(keys), dtype=np.float32)
-    np.maximum.at(defines, place[words + meanings :], [row.parts for row in definitions])
+    worth = [row.parts * (1.0 if row.exact else _CASE_ASIDE) for row in definitions]
+    np.maximum.at(defines, place[words + meanings :], np.array(worth, dtype=np.float32))
     return (keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32), bm25, cosine, defines
 
 
