@@ -64,7 +64,7 @@ class Item:
 def main() -> None:
     """Fit, cross-validate and print."""
     parser = parser_of(__doc__)
-    parser.add_argument("--ridge", type=float, default=5.0)
+    parser.add_argument("--ridge", type=float, default=2.0)
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--errors", type=int, default=0, help="list so many of the worst answers")
     arguments = parser.parse_args()

@@ -16,6 +16,7 @@ from gitrag.search.snippet import Line, snippet
 from gitrag.store import candidates, content
 from gitrag.store.candidates import Filters, Near, Scope
 from gitrag.store.memo import Memo
+from gitrag.store.reexports import reexports
 from gitrag.store.views import Overlay
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def collect(
         scope.files,
         candidates.postings(db, scope, question.hashes, memo),
         near,
-        candidates.definitions(db, scope, question.names),
+        candidates.definitions(db, scope, question.names) + reexports(db, scope, question.names, memo),
         candidates.name_words(
             db, scope, (*question.hashes, *(short for short, _places in question.shorts)), memo
         ),

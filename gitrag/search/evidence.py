@@ -48,8 +48,11 @@ class Evidence:
         file: int32 (c,), the number of each one's file.
         bm25: float32 (c,).
         cosine: float32 (c,), -1 where it is not known.
-        defines: float32 (c,), how many parts of a name that was asked for it defines.
+        defines: float32 (c,), how many parts of a name that was asked for it defines, each less where only
+            case differs.
         worth: float32 (c,), which of a file's chunks to show first.
+        coverage: float32 (f,), the share of the question's information (idf) that each file's words have. It
+            says whether there is an answer, not which: as a feature it costs 0.003.
         is_name: Whether the question is a single word.
     """
 
@@ -60,6 +63,7 @@ class Evidence:
     cosine: Column
     defines: Column
     worth: Column
+    coverage: Column
     is_name: bool = False
 
 
@@ -76,8 +80,7 @@ def gather(
     Features of a file:
 
     - words: ``bm25``, the mean BM25 of its three best chunks, and ``bm25_file``, that of the file as one
-      document, as shares of the best file's; ``coverage``, the share of the question's information (idf) that
-      its words have
+      document, as shares of the best file's
     - meaning: ``cosine``, the mean of its five best chunks'; ``cosine_sum``, a soft sum over all of them;
       ``cosine_best``, how many of the 50 best chunks are its own (log)
     - names: shares of the question's words ``in_file_name``, whole or short (``Question.shorts``), and
@@ -98,7 +101,7 @@ def gather(
     idf = _idf(f, (frequency > 0).sum(axis=0))
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
     features["bm25_file"] = _share(_saturated(frequency, relative_length[:, None]) @ idf)
-    features["coverage"] = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
+    coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
     # meaning
     floor = float(near.cosine.min()) if len(near.cosine) else 0.0
     known = np.maximum(cosine, floor)
@@ -134,6 +137,7 @@ def gather(
         cosine,
         defines,
         worth,
+        coverage.astype(np.float32),
         question.is_name,
     )
 
@@ -157,7 +161,8 @@ def _chunks(
     cosine = np.full(len(keys), -1.0, dtype=np.float32)
     cosine[place[words : words + meanings]] = near.cosine
     defines = np.zeros(len(keys), dtype=np.float32)
-    np.maximum.at(defines, place[words + meanings :], [row.parts for row in definitions])
+    worth = [row.parts * (1.0 if row.exact else _CASE_ASIDE) for row in definitions]
+    np.maximum.at(defines, place[words + meanings :], np.array(worth, dtype=np.float32))
     return (keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32), bm25, cosine, defines
 
 

@@ -19,28 +19,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
-    "bm25": 0.876,
-    "bm25_file": 1.953,
-    "coverage": 0.430,
-    "cosine": 2.298,
-    "cosine_sum": 3.392,
-    "cosine_best": 0.360,
-    "in_file_name": -6.818,
-    "of_file_name": 1.687,
-    "is_file_name": 8.187,
-    "in_names": 0.565,
-    "defines": 1.525,
-    "test": -2.799,
-    "example": -1.626,
-    "document": -2.397,
-    "support": -1.224,
-    "code": 1.462,
-    "prose": -1.507,
-    "top_share": 2.075,
-    "size": 0.184,
+    "bm25": 0.807,
+    "bm25_file": 2.301,
+    "cosine": 2.051,
+    "cosine_sum": 3.879,
+    "cosine_best": 0.359,
+    "in_file_name": -8.158,
+    "of_file_name": 1.666,
+    "is_file_name": 9.401,
+    "in_names": 0.575,
+    "defines": 1.686,
+    "test": -3.182,
+    "example": -2.075,
+    "document": -2.478,
+    "support": -1.279,
+    "code": 2.053,
+    "prose": -2.313,
+    "top_share": 2.218,
+    "size": 0.202,
     "defines_it": 5.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.912 on source folders and 0.903 on whole repositories, each
+"""What a unit of each feature is worth: NDCG@10 0.919 on source folders and 0.910 on whole repositories, each
 scored by weights fitted on other repositories (436 questions, 22 repositories, 17 languages).
 
 A file whose name has some of the question's words among others is less likely the one than another file with
@@ -48,29 +47,28 @@ these words; one whose name they are is most likely it: ``in_file_name`` and ``i
 """
 
 CHANCE: Mapping[str, float] = {
-    "bias": -10.91,
-    "coverage": 4.03,
-    "first_coverage": 6.45,
-    "unknown_name": -3.47,
-    "cosine": 5.11,
-    "above": 12.30,
+    "bias": -11.70,
+    "coverage": 4.44,
+    "first_coverage": 6.73,
+    "unknown_name": -3.75,
+    "cosine": 6.11,
+    "above": 12.56,
 }
 """Weights of a logistic regression on whether a page of ten files answers its question: ``question_facts``.
 
 `scripts/fit_calibration.py` fits them on 436 questions with an answer and 462 without. On whole repositories
-left out 0.952 of the questions without an answer score below 0.3, of those with one 0.991 score above, and
-the expected calibration error is 0.013; on source folders 0.978, 0.977 and 0.015. Plausible features that the
-repository lacks are the hard kind: 0.841. The same weights serve drafts: 0.957, 0.991, 0.013; without
-``cosine``, which is worth nothing among true vectors, 0.944, 0.988, 0.013.
+left out 0.957 of the questions without an answer score below 0.3, of those with one 0.988 score above, and
+the expected calibration error is 0.013; on source folders 0.976, 0.979 and 0.014. Plausible features that the
+repository lacks are the hard kind: 0.848. Without ``cosine`` 0.955, 0.991 and 0.014.
 """
 
 CHANCE_BY_WORDS: Mapping[str, float] = {
-    "bias": -5.91,
-    "coverage": 5.35,
-    "first_coverage": 6.57,
-    "unknown_name": -3.74,
+    "bias": -6.28,
+    "coverage": 6.11,
+    "first_coverage": 6.96,
+    "unknown_name": -4.38,
 }
-"""The same where nothing in the scope has a vector: 0.922, 0.984 and 0.025."""
+"""The same where nothing in the scope has a vector: 0.920, 0.982 and 0.027."""
 
 _FEW = 100
 """So many chunks at least make up what the nearest one stands out from."""
@@ -137,6 +135,8 @@ def rank(
         score = sure * (_SHARE_KEPT + (1 - _SHARE_KEPT) * behind)
         if each_alone:
             score = min(chance(evidence, file, alone=True), *(item.score for item in found[-1:]), 1.0)
+            if score < min_score and sums[file] > best - _FAR_BEHIND:
+                continue  # hides none that is about as good
         if score < min_score or len(found) == limit:
             break
         found.append(Ranked(file, score, _chunks(evidence, file), reasons(evidence, file)))
@@ -203,7 +203,7 @@ def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> di
     """
     import numpy as np
 
-    coverage, defines = evidence.features["coverage"], evidence.features["defines"]
+    coverage, defines = evidence.coverage, evidence.features["defines"]
     facts = {
         "bias": 1.0,
         "coverage": float(coverage[first] if alone else coverage.max(initial=0.0)),

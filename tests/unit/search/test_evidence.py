@@ -65,9 +65,9 @@ def test_coverage_is_the_share_of_the_questions_information():
     """A term that is nowhere counts as found once, so that it is missed."""
     found = evidence_of(TWO, postings=[(0, 11, 0, 2, False, 10), (0, 13, 1, 1, False, 30)])
     common, unknown = log(1 + 0.5 / 2.5), log(1 + 1.5 / 1.5)
-    assert feature(found, "coverage") == pytest.approx([common / (common + unknown)] * 2)
+    assert found.coverage.tolist() == pytest.approx([common / (common + unknown)] * 2)
     whole = evidence_of(TWO, postings=[(0, 11, 0, 1, False, 10), (1, 12, 0, 1, False, 10)])
-    assert feature(whole, "coverage") == pytest.approx([1, 0])
+    assert whole.coverage.tolist() == pytest.approx([1, 0])
 
 
 # meaning
@@ -144,7 +144,8 @@ def test_a_definition_is_worth_most_as_it_is_written():
     found = evidence_of(TWO, "open_door", definitions=definitions)
     assert feature(found, "defines") == pytest.approx([1, 0.7])
     assert feature(found, "defines_it") == pytest.approx([1, 0.7])
-    assert found.defines.tolist() == [1.0] * 3
+    assert found.defines.tolist() == pytest.approx([1, 0.7, 0.7])
+    assert found.worth[0] > found.worth[1], "of a file's chunks too"
     asked_for = evidence_of(TWO, "where is open_door used", definitions=definitions)
     assert feature(asked_for, "defines") == pytest.approx([1, 0.7])
     assert feature(asked_for, "defines_it") == [0, 0]
@@ -192,13 +193,14 @@ def test_nothing_has_features_too(files, question):
     for column in found.features.values():
         assert column.shape == (len(files),)
         assert np.isfinite(column).all()
+    assert found.coverage.shape == (len(files),)
     columns = (found.chunk_id, found.file, found.bm25, found.cosine, found.defines, found.worth)
     assert [len(column) for column in columns] == [0] * 6
 
 
 def test_without_words_meaning_alone_speaks():
     found = evidence_of(TWO, "", near=[(11, 0, 0.8), (13, 1, 0.2)])
-    assert [feature(found, name) for name in ("bm25", "bm25_file", "coverage")] == [[0, 0]] * 3
+    assert [feature(found, name) for name in ("bm25", "bm25_file")] == [[0, 0]] * 2
     assert feature(found, "cosine")[0] > feature(found, "cosine")[1]
     assert found.bm25.tolist() == [0, 0]
 

@@ -25,10 +25,11 @@ def rank(
     twins: list[int] | None = None,
     limit: int = 10,
     min_score: float = 0.0,
+    each_alone: bool = False,
 ) -> list[Ranked]:
     same = np.array(twins or range(len(paths)), dtype=np.int32)
     sums = ranking.candidates(evidence, limit)
-    return ranking.rank(evidence, sums, same, paths, limit=limit, min_score=min_score)
+    return ranking.rank(evidence, sums, same, paths, limit=limit, min_score=min_score, each_alone=each_alone)
 
 
 def found(ranked: list[Ranked]) -> list[int]:
@@ -225,6 +226,17 @@ def test_scores_never_rise_among_files_that_are_as_good_as_equal():
     assert 0 < sums[1] - sums[0] < 5e-7
     ranked = rank(replace(evidence, features=evidence.features | {"size": size}))
     assert ranked[0].score >= ranked[1].score
+
+
+def test_a_document_that_is_left_out_hides_none_behind_it():
+    """The first is a little ahead by something that says nothing about whether it answers."""
+    postings = [(term, 12, 1, 1, False, 10) for term in (0, 1)]
+    evidence = evidence_of(FILES, postings=[*postings, (0, 11, 0, 1, False, 10)], near=[(12, 1, 0.5)])
+    size = evidence.features["size"].copy()
+    size[0] += (1 + np.ptp(ranking.total(evidence)[:2])) / WEIGHTS["size"]
+    evidence = replace(evidence, features=evidence.features | {"size": size})
+    assert found(rank(evidence, each_alone=True)) == [0, 1]
+    assert found(rank(evidence, each_alone=True, min_score=0.3)) == [1]
 
 
 def test_an_answer_is_likelier_the_nearer_and_the_better_covered():
