@@ -94,8 +94,13 @@ def unpack(data: bytes) -> Facts | None:
 _KINDS = {"m": "module", "f": "function", "c": "class"}
 
 
-def names_in(body: Any) -> Iterator[str]:
-    """Give the names that a Python body reads, calls or imports."""
+def names_in(body: Any, *, inherited: bool = True) -> Iterator[str]:
+    """Give the names that a Python body reads, calls or imports.
+
+    Args:
+        body: Rows, statements or expressions of `python_syntax`.
+        inherited: Whether those that it reads of ``super()`` are among them.
+    """
     waiting: list[Any] = [body]
     while waiting:
         each = waiting.pop()
@@ -106,7 +111,8 @@ def names_in(body: Any) -> Iterator[str]:
             case ["N", str(name)]:
                 yield name
             case ["A", base, str(name)]:
-                yield name
+                if inherited or not (base and base[0] == "C" and base[1] == ["N", "super"]):
+                    yield name
                 waiting.append(base)
             case ["m", int(), str(), str(name), str()]:
                 yield name
