@@ -54,7 +54,7 @@ class Scopes:
 
     def row(self, own: Id) -> list[Any]:
         """Give the facts of a definition."""
-        return self.modules[own[0]].definitions[own[1]]
+        return self.modules[own[0]].row(own[1])
 
     def frame(self, own: Id) -> Frame:
         """Give what is known of a body so far."""

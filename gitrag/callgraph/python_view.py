@@ -27,7 +27,7 @@ class _Modules(dict[str, Module]):
         self._facts = facts
 
     def __missing__(self, path: str) -> Module:
-        found = self[path] = Module(path, self._facts[path].read_body())
+        found = self[path] = Module(path, self._facts[path])
         return found
 
 
@@ -121,10 +121,12 @@ class PythonView:
         family = self._family(owners)
         found: set[Id] = set()
         for path, facts in self._facts.items():
-            if not names.isdisjoint(facts.mentions):
+            mentioned = names & facts.mentions
+            if mentioned:
                 inherited = not family.isdisjoint(facts.mentions)
-                for index, row in enumerate(self._modules[path].definitions):
-                    if not names.isdisjoint(names_in(row[5:], inherited=inherited)):
+                module = self._modules[path]
+                for index in module.mentioning(mentioned):
+                    if not mentioned.isdisjoint(names_in(module.row(index)[5:], inherited=inherited)):
                         found.add((path, index))
         return found
 
