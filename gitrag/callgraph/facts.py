@@ -11,7 +11,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 FACTS_VERSION = 3
 """Raise with any change to what is extracted or how it is packed; facts of another version are made again."""
@@ -21,9 +21,8 @@ _LEVEL = 1
 """Of zlib: level 6 saves a tenth and takes three times as long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """Something that calls or is called.
+class Definition(NamedTuple):
+    """Something that calls or is called. A tuple: each question makes those of all files.
 
     Attributes:
         kind: ``module`` (the code outside definitions, always the first), ``function``, ``method`` or

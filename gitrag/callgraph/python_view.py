@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from gitrag.callgraph import python_values
 from gitrag.callgraph.facts import Facts, names_in
 from gitrag.callgraph.python_inference import Inference
 from gitrag.callgraph.python_world import Id, Module
@@ -55,6 +56,7 @@ class PythonView:
         """Let go of what was unpacked and inferred, which holds itself: the collector need not walk it."""
         self._modules.clear()
         self._inference.__dict__.clear()
+        python_values.forget()
 
     def everything(self) -> dict[tuple[Id, Id], tuple[float, int]]:
         """Resolve all files: confidence and line of each call, by caller and callee."""

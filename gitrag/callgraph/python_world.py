@@ -99,6 +99,7 @@ class Packages:
         }
         self._by_name: dict[str, list[str]] = {}
         self._by_place: dict[str, str] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
         for path in sorted(paths):
             place = path.rpartition(".")[0].removesuffix("/__init__")
             known = self._by_place.get(place)
@@ -120,6 +121,12 @@ class Packages:
 
     def find(self, dotted: str, importer: str) -> str | None:
         """Find the file of a module that another file imports, by absolute or relative name."""
+        key = (dotted, importer)
+        if key not in self._found:
+            self._found[key] = self._find(dotted, importer)
+        return self._found[key]
+
+    def _find(self, dotted: str, importer: str) -> str | None:
         level = len(dotted) - len(dotted.lstrip("."))
         if level:
             folder = importer.split("/")[:-1]
@@ -153,6 +160,8 @@ def linearise(own: Id, lines: list[list[Id]]) -> list[Id]:
         own: The class.
         lines: Its bases' orders, and the bases themselves in order.
     """
+    if len(lines) == 2 and lines[0][:1] == lines[1] and own not in lines[0]:
+        return [own, *lines[0]]  # one base
     order = [own]
     lines = [line for line in ([each for each in line if each != own] for line in lines) if line]
     while lines:
