@@ -22,7 +22,7 @@ from gitrag.embedding import weights
 from gitrag.embedding.manifest import MANIFEST
 from gitrag.errors import GitragError, ModelError, NotSetUpError
 from gitrag.git import DirtyPath, Repository, Untracked
-from gitrag.indexing.planning import workspace
+from gitrag.indexing.planning import workspace_of
 from gitrag.indexing.refresh import Refreshed, recorded, refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import processors, running
@@ -327,7 +327,7 @@ class App:
                 else each
                 for each in sorted(collections, key=_order)
             ),
-            notes=workspace(self.repo, self.options, head.tree).notes,
+            notes=workspace_of(now).notes,
         )
 
     def _issues_changed(self) -> float:

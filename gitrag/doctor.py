@@ -11,7 +11,7 @@ from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.hooking.standing import State as HookState
 from gitrag.hooking.standing import status as hooks_status
-from gitrag.indexing.planning import workspace
+from gitrag.indexing.planning import workspace_of
 from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State
 from gitrag.store.connection import StoreMissingError
@@ -50,7 +50,7 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
 def _workspace_notes(app: App) -> tuple[str, ...]:
     """Say what is wrong with manifests that would name modules."""
     try:
-        return workspace(app.repo, app.options, app.repo.head().tree).notes
+        return workspace_of(app.snapshot()).notes
     except RepositoryError:  # the check of freshness says so
         return ()
 

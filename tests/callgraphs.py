@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from textwrap import dedent
 
 from gitrag.callgraph.extraction import extract
@@ -10,13 +10,14 @@ from gitrag.callgraph.resolution import LIKELY, Calls
 from gitrag.chunking.languages import language_of
 
 
-def calls_of(files: Mapping[str, str]) -> Calls:
+def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None) -> Calls:
     """The calls among files, each by its path."""
     return Calls(
         {
             path: (language_of(path) or "", extract(dedent(text).encode(), language_of(path) or ""))
             for path, text in files.items()
-        }
+        },
+        check,
     )
 
 

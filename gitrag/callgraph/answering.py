@@ -74,7 +74,7 @@ def answer(calls: Calls, question: GraphQuestion) -> Graph:
     matches = {nodes[i]: rows[i][0] for i in chosen}
     if not matches:
         return Graph((), ())
-    ids = {node: own for own, node in rows}
+    ids = matches if question.depth == 1 else {node: own for own, node in rows}
     edges = _walk(calls, question, matches, ids)
     kept = [
         edge for edge in edges if question.allowed(edge.caller.path) and question.allowed(edge.callee.path)

@@ -11,9 +11,9 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Raise with any change to what is extracted or how it is packed; facts of another version are made again."""
 
 _HEAD = struct.Struct("<BI")
@@ -21,9 +21,8 @@ _LEVEL = 1
 """Of zlib: level 6 saves a tenth and takes three times as long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """Something that calls or is called.
+class Definition(NamedTuple):
+    """Something that calls or is called. A tuple: each question makes those of all files.
 
     Attributes:
         kind: ``module`` (the code outside definitions, always the first), ``function``, ``method`` or
@@ -59,14 +58,21 @@ class Facts:
         """Unpack the body."""
         return json.loads(zlib.decompress(self.body))
 
+    def read_rows(self) -> list[str]:
+        """Unpack a Python body: the JSON of each definition."""
+        return zlib.decompress(self.body).decode("utf-8", "surrogatepass").split("\n")
+
 
 EMPTY = Facts((), frozenset(), zlib.compress(b"null"))
 """What is said of a blob that cannot be parsed."""
 
 
-def packed_body(body: object) -> bytes:
-    """Pack a body."""
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+def packed_body(*rows: object) -> bytes:
+    """Pack a body; of several rows, each is read alone."""
+    text = "\n".join(map(_encode, rows))
     return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
@@ -87,31 +93,40 @@ def unpack(data: bytes) -> Facts | None:
     if version != FACTS_VERSION:
         return None
     rows, mentions = json.loads(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
-    definitions = tuple(Definition(_KINDS[row[0]], row[1], row[2], row[3], tuple(row[4:])) for row in rows)
+    definitions = tuple(
+        Definition(_KINDS[kind], name, start, end, tuple(bases)) for kind, name, start, end, *bases in rows
+    )
     return Facts(definitions, frozenset(mentions.split(" ")), data[_HEAD.size + size :])
 
 
 _KINDS = {"m": "module", "f": "function", "c": "class"}
 
 
-def names_in(body: Any) -> Iterator[str]:
-    """Give the names that a Python body reads, calls or imports."""
+def names_in(body: Any, *, inherited: bool = True) -> Iterator[str]:
+    """Give the names that a Python body reads, calls or imports.
+
+    Args:
+        body: Rows, statements or expressions of `python_syntax`.
+        inherited: Whether those that it reads of ``super()`` are among them.
+    """
     waiting: list[Any] = [body]
     while waiting:
         each = waiting.pop()
         if not isinstance(each, list) or not each:
             continue
         # A parameter or keyword may bear the name of a kind; its other places hold no strings.
-        match each:
-            case ["N", str(name)]:
-                yield name
-            case ["A", base, str(name)]:
-                yield name
-                waiting.append(base)
-            case ["m", int(), str(), str(name), str()]:
-                yield name
-            case _:
-                waiting.extend(each)
+        kind, size = each[0], len(each)
+        if kind == "N" and size == 2 and isinstance(each[1], str):
+            yield each[1]
+        elif kind == "A" and size == 3 and isinstance(each[2], str):
+            base = each[1]
+            if inherited or not (base and base[0] == "C" and base[1] == ["N", "super"]):
+                yield each[2]
+            waiting.append(base)
+        elif kind == "m" and size == 5 and isinstance(each[3], str):
+            yield each[3]
+        else:
+            waiting.extend(each)
 
 
 def python_facts(rows: Sequence[list[Any]]) -> Facts:
@@ -121,7 +136,7 @@ def python_facts(rows: Sequence[list[Any]]) -> Facts:
         kind = "function" if row[0] == "async" else row[0]
         bases = tuple(name for base in row[6] if (name := _base(base))) if kind == "class" else ()
         definitions.append(Definition(kind, row[1], row[2], row[3], bases))
-    return Facts(tuple(definitions), frozenset(names_in(rows)), packed_body(rows))
+    return Facts(tuple(definitions), frozenset(names_in(rows)), packed_body(*rows))
 
 
 def _base(base: Any) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MODULE = "<module>"
 """The name of a file's code outside definitions."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Node:
-    """A definition in a file.
+class Node(NamedTuple):
+    """A definition in a file. A tuple: each question makes those of all files.
 
     Attributes:
         path: The file.

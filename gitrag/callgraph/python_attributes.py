@@ -146,15 +146,12 @@ class Attributes:
     def _has(self, cls: Id, name: str) -> bool:
         """Tell whether methods of a class assign to an attribute, whatever it is."""
         inference = self._inference
-        return any(
-            inference.modules[each[0]].assigning(each[1], name) for each in inference.classes.order(cls)
-        )
+        return any(name in inference.row(each)[9] for each in inference.classes.order(cls))
 
     def _assigned(self, cls: Id, name: str) -> Values:
         """Give what methods of a class assign to an attribute of its instances."""
         inference = self._inference
-        module = inference.modules[cls[0]]
-        for index in module.assigning(cls[1], name):
+        for index in inference.row(cls)[9].get(name, ()):
             inference.evaluate((cls[0], index))
         return inference.attributes.get((cls, name), NOTHING)
 

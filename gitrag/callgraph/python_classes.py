@@ -45,6 +45,8 @@ class Classes:
         self._subclasses_of = subclasses_of
         self._parents: dict[Id, tuple[int, list[Id]]] = {}
         self._orders: dict[Id, tuple[int, list[Id]]] = {}
+        self._lines: dict[Id, list[list[Id]]] = {}
+        self._overriding: dict[tuple[Id, str], tuple[list[Id], list[Id]]] = {}
         self._heirs: dict[Id, tuple[int, list[Id]]] = {}
         self._kinds: dict[Id, frozenset[str]] = {}
         self._lacking: set[tuple[Id, str, int]] = set()
@@ -163,7 +165,9 @@ class Classes:
             return known[1]
         self._orders[cls] = (turn, known[1] if known else [cls])  # for what inherits from itself
         parents = self.parents(cls)
-        order = linearise(cls, [*map(self.order, parents), parents])
+        lines = [*map(self.order, parents), parents]
+        order = known[1] if known and self._lines.get(cls) == lines else linearise(cls, lines)
+        self._lines[cls] = lines
         self._orders[cls] = (turn, order)
         return order
 
@@ -214,22 +218,30 @@ class Classes:
         order = self.order(cls)
         if after is not None and after in order:
             order = order[order.index(after) + 1 :]
+        frames = self._inference.frames
         for each in order:
-            values = self._inference.member(each, name)
-            if values is not None:
-                return each, values
+            frame = frames.get(each) or self._inference.frame(each)
+            if name in frame.bindings or name in frame.names or "*" in frame.bindings:
+                values = self._inference.member(each, name)
+                if values is not None:
+                    return each, values
         if after is None:
             self._lacking.add(key)
         return None
 
     def overriding(self, cls: Id, name: str) -> list[Id]:
         """Give the functions by which heirs of a class override a method."""
-        found = []
-        for heir in self.heirs(cls):
+        heirs = self.heirs(cls)
+        known = self._overriding.get((cls, name))
+        if known is not None and known[0] is heirs:
+            return known[1]
+        found: list[Id] = []
+        for heir in heirs:
             module = self._inference.modules[heir[0]]
             for statement in module.bindings(heir[1]).get(name, ()):
                 if statement[0] == "d":
                     own = (heir[0], statement[2])
                     if self._inference.row(own)[0] != "class" and not self.is_accessor(own):
                         found.append(own)
+        self._overriding[cls, name] = (heirs, found)
         return found

@@ -43,7 +43,7 @@ class Scopes:
         self.edges: dict[tuple[Id, Id], tuple[float, int]] = {}
         self.lambdas: list[tuple[Any, Frame]] = []
         self._lambda_places: dict[tuple[int, Id], int] = {}
-        self._frames: dict[Id, Frame] = {}
+        self.frames: dict[Id, Frame] = {}
         self._bound: dict[tuple[Id, int], int] = {}
         self._defined: dict[Id, tuple[int, Values]] = {}
         self._nesting = 0
@@ -54,13 +54,19 @@ class Scopes:
 
     def row(self, own: Id) -> list[Any]:
         """Give the facts of a definition."""
-        return self.modules[own[0]].definitions[own[1]]
+        found = self.frames.get(own)
+        return self.frame(own).row if found is None else found.row
 
     def frame(self, own: Id) -> Frame:
         """Give what is known of a body so far."""
-        found = self._frames.get(own)
+        found = self.frames.get(own)
         if found is None:
-            found = self._frames[own] = Frame(own)
+            path, index = own
+            module = self.modules[path]
+            row = module.row(index)
+            parent = self.frame((path, row[4])) if row[4] >= 0 else None
+            bindings = {} if row[0] in FUNCTIONS else module.bindings(index)
+            found = self.frames[own] = Frame(own, row, parent, bindings)
         return found
 
     def evaluate(self, own: Id) -> Frame:
@@ -71,9 +77,9 @@ class Scopes:
         frame.done = self.turn
         self._nesting += 1
         ceiling, self.calls.ceiling = self.calls.ceiling, CERTAIN
-        if self.row(own)[0] in FUNCTIONS:
+        if frame.row[0] in FUNCTIONS:
             self._enter(frame)
-        for statement in self.row(own)[8]:
+        for statement in frame.row[8]:
             self.execute(statement, frame)
         self._nesting -= 1
         self.calls.ceiling = ceiling
@@ -123,9 +129,9 @@ class Scopes:
 
     def edge(self, frame: Frame, callee: Id, line: int, confidence: float = 1.0) -> None:
         """Note a call, made by the function that a frame lies in."""
+        while frame.row[0] == "class" and frame.parent is not None:
+            frame = frame.parent
         caller = frame.own
-        while self.row(caller)[0] == "class":
-            caller = (caller[0], self.row(caller)[4])
         confidence = min(confidence, self.calls.ceiling)
         known = self.edges.get((caller, callee))
         if known is None or known[0] < confidence:
@@ -135,24 +141,20 @@ class Scopes:
 
     def lookup(self, name: str, frame: Frame) -> Values:
         """Find what a name may be, from a body outwards."""
-        own = frame.own
         scope: Frame | None = frame
-        first = True
         while scope is not None:
-            kind = self.row(scope.own)[0]
+            kind = scope.row[0]
             if kind in FUNCTIONS:
                 found = scope.names.get(name)
-                if found is None and not first and name in self._bindings(scope.own):
+                if found is None and scope is not frame and name in self._bindings(scope.own):
                     found = self.evaluate(scope.own).names.get(name)
                 if found is not None:
                     return found
-            elif kind == "module" or first:
+            elif kind == "module" or scope is frame:
                 found = self.member(scope.own, name)
                 if found is not None:
                     return found
-            first = False
-            parent = self.row(scope.own)[4]
-            scope = self.frame((own[0], parent)) if parent >= 0 else None
+            scope = scope.parent
         return frozenset([("x", f"builtins.{name}")])
 
     def _bindings(self, own: Id) -> dict[str, list[list[Any]]]:
@@ -160,15 +162,22 @@ class Scopes:
 
     def member(self, own: Id, name: str) -> Values | None:
         """Find what a name of a module's or class's body may be; None where it has none of that name."""
-        frame = self.frame(own)
-        bindings = self._bindings(own)
-        statements = bindings.get(name)
+        frame = self.frames.get(own) or self.frame(own)
+        if frame.settled.get(name) == self.turn:
+            return frame.names.get(name, NOTHING)
+        statements = frame.bindings.get(name)
         if statements is None:
-            return frame.names.get(name) or self._starred(own, name, bindings)
-        last = self._last_function(own, statements)
+            found = frame.names.get(name)
+            return found or (self._starred(own, name, frame.bindings) if "*" in frame.bindings else None)
+        last = self._last_function(own, statements) if len(statements) > 1 else 0
+        settled = True
         for place, statement in enumerate(statements):
             key = (own, id(statement))
-            if self._bound.get(key, 0) < self.turn and self._lookups <= _MAX_LOOKUPS:
+            if self._bound.get(key, 0) >= self.turn:
+                continue
+            if self._lookups > _MAX_LOOKUPS:
+                settled = False
+            else:
                 self._bound[key] = self.turn
                 if place < last and self._is_function(own, statement):
                     continue  # an overload, or another platform's
@@ -177,6 +186,8 @@ class Scopes:
                 self.execute(statement, frame, visible=False)
                 self.calls.ceiling = ceiling
                 self._lookups -= 1
+        if settled:
+            frame.settled[name] = self.turn
         return frame.names.get(name, NOTHING)
 
     def _last_function(self, own: Id, statements: list[list[Any]]) -> int:

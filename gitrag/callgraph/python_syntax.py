@@ -39,7 +39,7 @@ Statements, each with its line in the second place::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gitrag.callgraph.python_expressions import OPERATORS, Expression, ExpressionReader
@@ -72,12 +72,19 @@ class Reader(ExpressionReader):
         """Give the module's definitions; the first one is the module itself.
 
         Each is ``[kind, qualified name, first line, last line, parent, decorators, parameters or bases,
-        return annotation or None, body]``; kind is ``module``, ``function``, ``async`` or ``class``.
+        return annotation or None, body]``; kind is ``module``, ``function``, ``async`` or ``class``. A class
+        has its methods' places behind, by the attributes that they assign to.
         """
         end = root.end_point[0] + 1
         module: list[Any] = ["module", "", 1, end, -1, [], [], None, []]
         self.definitions.append(module)
         self._scope(0, root)
+        for index, row in enumerate(self.definitions):
+            above = self.definitions[row[4]]
+            if row[0] in {"function", "async"} and above[0] == "class":
+                found = (name for each in row[8] if each[0] in "=:+fw" for name in _assigned(each))
+                for name in sorted(set(found)):
+                    above[9].setdefault(name, []).append(index)
         return self.definitions
 
     def _scope(self, index: int, block: Node) -> None:
@@ -277,6 +284,7 @@ class Reader(ExpressionReader):
         index = len(self.definitions)
         if node.type == "class_definition":
             row = ["class", qualified, first, node.end_point[0] + 1, parent, decorators or [], [], None, []]
+            row.append({})
             bases = node.child_by_field_name("superclasses")
             row[6] = [self._argument(child) for child in bases.named_children] if bases is not None else []
         else:
@@ -321,3 +329,14 @@ class Reader(ExpressionReader):
         "block": _block,
         "ERROR": _block,
     }
+
+
+def _assigned(statement: Statement) -> Iterator[str]:
+    """Give the attributes that an assignment, a loop or ``with`` assigns to."""
+    waiting = [statement[3 if statement[0] == "w" else 2]]
+    while waiting:
+        each = waiting.pop()
+        if each and each[0] == "A":
+            yield each[2]
+        elif each and each[0] in "TL*":
+            waiting += each[1:]

@@ -26,6 +26,7 @@ A value is a tuple, its first item says what it is:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 Value = tuple[Any, ...]
@@ -53,16 +54,31 @@ def limited(values: Iterable[Value]) -> Values:
     That it is a parameter is never left out: it stands for what each caller gives.
     """
     found = frozenset(values)
-    return found if len(found) <= MOST else frozenset(sorted(found, key=_parameters_first)[:MOST])
+    return found if len(found) <= MOST else frozenset(sorted(_sorted(found), key=_is_no_parameter)[:MOST])
 
 
-def _parameters_first(value: Value) -> tuple[bool, str]:
-    return value[0] != "p", repr(value)
+def _is_no_parameter(value: Value) -> bool:
+    return bool(value[0] != "p")
 
 
 def ordered(values: Values) -> Collection[Value]:
     """Give values in a fixed order: a set's changes from run to run, and with it what is read first."""
-    return sorted(values, key=repr) if len(values) > 1 else values
+    return _sorted(values) if len(values) > 1 else values
+
+
+@lru_cache(maxsize=4096)
+def _sorted(values: Values) -> tuple[Value, ...]:
+    return tuple(sorted(values, key=_shown))
+
+
+_shown = lru_cache(maxsize=8192)(repr)
+"""Most sets that are sorted differ by one value from one that was."""
+
+
+def forget() -> None:
+    """Let go of the orders that sets were put in."""
+    _sorted.cache_clear()
+    _shown.cache_clear()
 
 
 def depth(values: Iterable[Value]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from gitrag.callgraph import python_values
 from gitrag.callgraph.facts import Facts, names_in
 from gitrag.callgraph.python_inference import Inference
 from gitrag.callgraph.python_world import Id, Module
@@ -27,7 +28,7 @@ class _Modules(dict[str, Module]):
         self._facts = facts
 
     def __missing__(self, path: str) -> Module:
-        found = self[path] = Module(path, self._facts[path].read_body())
+        found = self[path] = Module(path, self._facts[path])
         return found
 
 
@@ -55,6 +56,7 @@ class PythonView:
         """Let go of what was unpacked and inferred, which holds itself: the collector need not walk it."""
         self._modules.clear()
         self._inference.__dict__.clear()
+        python_values.forget()
 
     def everything(self) -> dict[tuple[Id, Id], tuple[float, int]]:
         """Resolve all files: confidence and line of each call, by caller and callee."""
@@ -70,7 +72,7 @@ class PythonView:
     def callers(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
         """Resolve who calls some definitions."""
         wanted = {each for each in own if each[0] in self._facts}
-        edges = self._resolve(sorted(self._mentioning(self._names(wanted)) | wanted))
+        edges = self._resolve(sorted(self._mentioning(wanted) | wanted))
         return {pair: edge for pair, edge in edges.items() if pair[1] in wanted}
 
     def _resolve(self, own: Iterable[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
@@ -101,34 +103,45 @@ class PythonView:
             found += [each for each in places if each not in taken]
         return found
 
-    def _names(self, wanted: Iterable[Id]) -> set[str]:
-        """Give the names by which definitions may be called."""
-        found: set[str] = set()
-        for path, index in wanted:
-            definition = self._facts[path].definitions[index]
-            owner, _, name = definition.name.rpartition(".")
-            found.add(name)
-            if name in _ENTRY_METHODS or name.startswith("__"):
-                waiting = [owner.rpartition(".")[2]]
-                while waiting:  # making an instance of a class, or of what inherits from it
-                    each = waiting.pop()
-                    if each and each not in found:
-                        found.add(each)
-                        waiting += [
-                            self._facts[heir[0]].definitions[heir[1]].name.rpartition(".")[2]
-                            for heir in self._heirs.get(each, ())
-                        ]
-        found.discard("")
-        return found
+    def _mentioning(self, wanted: Iterable[Id]) -> set[Id]:
+        """Find the definitions that mention a name by which others may be called.
 
-    def _mentioning(self, names: set[str]) -> set[Id]:
-        """Find the definitions that mention one of the names."""
+        What is read of ``super()`` counts only in files that name the class or what inherits from it: nearly
+        every class calls the ``__init__`` above, half of django's files would be read for any.
+        """
+        names: set[str] = set()
+        owners: set[str] = set()
+        makers: set[str] = set()
+        for path, index in wanted:
+            owner, _, name = self._facts[path].definitions[index].name.rpartition(".")
+            cls = owner.rpartition(".")[2]
+            names.add(name)
+            owners.add(cls)
+            if name in _ENTRY_METHODS or name.startswith("__"):
+                makers.add(cls)  # they are called by who makes an instance
+        names = (names | self._family(makers)) - {""}
+        family = self._family(owners)
         found: set[Id] = set()
         for path, facts in self._facts.items():
-            if not names.isdisjoint(facts.mentions):
-                for index, row in enumerate(self._modules[path].definitions):
-                    if not names.isdisjoint(names_in(row[5:])):
+            mentioned = names & facts.mentions
+            if mentioned:
+                inherited = not family.isdisjoint(facts.mentions)
+                module = self._modules[path]
+                for index in module.mentioning(mentioned):
+                    if not mentioned.isdisjoint(names_in(module.row(index)[5:], inherited=inherited)):
                         found.add((path, index))
+        return found
+
+    def _family(self, classes: Iterable[str]) -> set[str]:
+        """Give names of classes, and the names of those that inherit from one of that name."""
+        found: set[str] = set()
+        waiting = list(classes)
+        while waiting:
+            each = waiting.pop()
+            if each and each not in found:
+                found.add(each)
+                heirs = self._heirs.get(each, ())
+                waiting += [self._facts[p].definitions[i].name.rpartition(".")[2] for p, i in heirs]
         return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from gitrag.callgraph.facts import Facts
 
 Id = tuple[str, int]
 """A definition: the path of its file, and its place among the file's definitions."""
@@ -16,27 +18,43 @@ _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
 class Module:
     """One file.
 
-    Attributes:
+    Args:
         path: Its path.
-        definitions: What `python_syntax.Reader.read` gave.
+        facts: What it says.
     """
 
-    def __init__(self, path: str, definitions: list[list[Any]]) -> None:
+    def __init__(self, path: str, facts: Facts) -> None:
         self.path = path
-        self.definitions = definitions
+        self._outline = facts.definitions
+        self._texts = facts.read_rows()
+        self._rows: dict[int, list[Any]] = {}
         self._bindings: dict[int, dict[str, list[list[Any]]]] = {}
+
+    def row(self, index: int) -> list[Any]:
+        """Give what `python_syntax.Reader.read` gave of a definition."""
+        found = self._rows.get(index)
+        if found is None:
+            found = self._rows[index] = json.loads(self._texts[index])
+        return found
 
     @property
     def is_package(self) -> bool:
         """Whether it is the ``__init__`` of a package."""
         return self.path.rpartition("/")[2].startswith("__init__.")
 
+    def mentioning(self, names: Iterable[str]) -> Iterator[int]:
+        """Give the places of definitions whose text has one of the names, in whatever part."""
+        quoted = [f'"{name}"' for name in names]
+        for index, text in enumerate(self._texts):
+            if any(each in text for each in quoted):
+                yield index
+
     def bindings(self, index: int) -> dict[str, list[list[Any]]]:
         """Give the statements of a definition's body that bind a name, by name."""
         found = self._bindings.get(index)
         if found is None:
             found = self._bindings[index] = {}
-            for statement in self.definitions[index][8]:
+            for statement in self.row(index)[8]:
                 for name in self._bound(statement):
                     found.setdefault(name, []).append(statement)
         return found
@@ -44,7 +62,7 @@ class Module:
     def _bound(self, statement: list[Any]) -> Iterator[str]:
         kind = statement[0]
         if kind == "d":
-            yield self.definitions[statement[2]][1].rpartition(".")[2]
+            yield self._outline[statement[2]].name.rpartition(".")[2]
         elif kind == "i":
             yield statement[3] or statement[2].partition(".")[0]
         elif kind == "m":
@@ -53,25 +71,6 @@ class Module:
             yield from _names(statement[2])
         elif kind == "w":
             yield from _names(statement[3])
-
-    def assigning(self, cls: int, name: str) -> list[int]:
-        """Give the places of a class's methods that assign to an attribute of this name."""
-        return self._assigning.get((cls, name), [])
-
-    @cached_property
-    def _assigning(self) -> dict[tuple[int, str], list[int]]:
-        found: dict[tuple[int, str], list[int]] = {}
-        for index, row in enumerate(self.definitions):
-            above = row[4]
-            if row[0] in {"function", "async"} and above >= 0 and self.definitions[above][0] == "class":
-                for name in {name for statement in row[8] for name in _attributes(statement)}:
-                    found.setdefault((above, name), []).append(index)
-        return found
-
-    @cached_property
-    def classes(self) -> list[int]:
-        """The places of its classes."""
-        return [i for i, row in enumerate(self.definitions) if row[0] == "class"]
 
 
 def _names(target: Any) -> Iterator[str]:
@@ -82,18 +81,6 @@ def _names(target: Any) -> Iterator[str]:
     elif target[0] in "TL*":
         for each in target[1:]:
             yield from _names(each)
-
-
-def _attributes(statement: list[Any]) -> Iterator[str]:
-    kind = statement[0]
-    target = statement[3] if kind == "w" else statement[2] if kind in "=:+f" else None
-    waiting = [target]
-    while waiting:
-        each = waiting.pop()
-        if each and each[0] == "A":
-            yield each[2]
-        elif each and each[0] in "TL*":
-            waiting += each[1:]
 
 
 class Packages:
@@ -112,6 +99,7 @@ class Packages:
         }
         self._by_name: dict[str, list[str]] = {}
         self._by_place: dict[str, str] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
         for path in sorted(paths):
             place = path.rpartition(".")[0].removesuffix("/__init__")
             known = self._by_place.get(place)
@@ -133,6 +121,12 @@ class Packages:
 
     def find(self, dotted: str, importer: str) -> str | None:
         """Find the file of a module that another file imports, by absolute or relative name."""
+        key = (dotted, importer)
+        if key not in self._found:
+            self._found[key] = self._find(dotted, importer)
+        return self._found[key]
+
+    def _find(self, dotted: str, importer: str) -> str | None:
         level = len(dotted) - len(dotted.lstrip("."))
         if level:
             folder = importer.split("/")[:-1]
@@ -166,6 +160,8 @@ def linearise(own: Id, lines: list[list[Id]]) -> list[Id]:
         own: The class.
         lines: Its bases' orders, and the bases themselves in order.
     """
+    if len(lines) == 2 and lines[0][:1] == lines[1] and own not in lines[0]:
+        return [own, *lines[0]]  # one base
     order = [own]
     lines = [line for line in ([each for each in line if each != own] for line in lines) if line]
     while lines:

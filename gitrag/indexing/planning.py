@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
@@ -66,7 +66,7 @@ class Planning:
     def on_top(self, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Plan:
         """Say what uncommitted changes change, given HEAD's rule files and its tree's modules."""
         key = ("on top", tuple(sorted(files.items())), modules)
-        return self._once(key, lambda: plan_of(self._now, self._now.changes, files, modules))
+        return self._once(key, lambda: on_top(self._now, files, modules))
 
     def records(self, paths: Sequence[str]) -> list[PathRecord]:
         """Make the records of paths."""
@@ -86,7 +86,7 @@ class Planning:
             base, modules = None, ()  # rewritten and pruned since
         changes = list(repo.diff(base.tree, tree)) if base else []
         if base is None or any(is_manifest(change.path) for change in changes):
-            found = workspace(repo, self._now.options, tree).modules
+            found = workspace(repo.read_blob, self._now.options, repo.entries(tree)).modules
             if found != modules:  # another layout: every path may be in another collection
                 base, modules = None, found
         if base is None or any(is_rule_file(change.path) for change in changes):
@@ -94,6 +94,27 @@ class Planning:
             changes = [Change(entry.path, entry) for entry in repo.entries(tree)]
             files = rule_files_of(repo, changes)
         return Move(base, files, modules, plan_of(self._now, changes, files, modules))
+
+
+def on_top(now: Snapshot, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Plan:
+    """Decide what uncommitted changes change; a manifest that names other modules moves what is committed.
+
+    Args:
+        now: The snapshot.
+        files: HEAD's rule files.
+        modules: The modules of HEAD's tree.
+    """
+    changes = {change.path: change for change in now.changes}
+    found = modules
+    if any(map(is_manifest, changes)):
+        entries = list(now.repo.entries(now.head.tree))
+        found = workspace_of(now, entries).modules
+        if found != modules:
+            before, after = Layout(now.options.places, modules), Layout(now.options.places, found)
+            for entry in entries:
+                if before.collection(entry.path) != after.collection(entry.path):
+                    changes.setdefault(entry.path, Change(entry.path, entry))
+    return plan_of(now, list(changes.values()), files, found)
 
 
 def plan_of(
@@ -120,17 +141,30 @@ def rule_files_of(repo: Repository, changes: Sequence[Change]) -> dict[str, byte
     return files
 
 
-def workspace(repo: Repository, options: Options, tree: str) -> Workspace:
-    """Find the modules of a tree: those configured, else those that its manifests name."""
+def workspace_of(now: Snapshot, entries: Iterable[TreeEntry] | None = None) -> Workspace:
+    """Find the modules of the files as they are now.
+
+    Args:
+        now: The snapshot.
+        entries: HEAD's files, if they have just been listed.
+    """
+    current = {entry.path: entry for entry in entries or now.repo.entries(now.head.tree)}
+    for change in now.changes:
+        current.pop(change.path, None)
+        if change.entry is not None:
+            current[change.path] = change.entry
+    return workspace(now.reader.read, now.options, current.values())
+
+
+def workspace(read_blob: Callable[[str], bytes], options: Options, entries: Iterable[TreeEntry]) -> Workspace:
+    """Find the modules of files: those configured, else those that their manifests name."""
     if options.places.modules:
         return Workspace(configured(options.places.modules))
-    manifests = {
-        entry.path: entry for entry in repo.entries(tree) if is_manifest(entry.path) and _is_regular(entry)
-    }
+    manifests = {entry.path: entry for entry in entries if is_manifest(entry.path) and _is_regular(entry)}
 
     def read(path: str) -> bytes | None:
         try:
-            return repo.read_blob(manifests[path].blob)
+            return read_blob(manifests[path].blob)
         except BlobError:
             return None
 

@@ -12,7 +12,7 @@ from gitrag.corpus.layout import Module
 from gitrag.git import Change
 from gitrag.indexing.cutting import Cut, cut_few, cut_waiting, write_cut
 from gitrag.indexing.plan import Plan
-from gitrag.indexing.planning import Planning, plan_of, rule_files_of
+from gitrag.indexing.planning import Planning, on_top, plan_of, rule_files_of
 from gitrag.indexing.snapshot import REVISION, Snapshot
 from gitrag.model import Head, Skip
 from gitrag.store import content, views
@@ -69,7 +69,7 @@ def known(db: Connection, now: Snapshot) -> Refreshed | None:
 
 def recorded(db: Connection, now: Snapshot, view: View) -> Overlay:
     """Give what lies on top of a view, as far as the store knows it."""
-    changes = plan_of(now, now.changes, views.rule_files(db, view), _modules_of(db, view))
+    changes = on_top(now, views.rule_files(db, view), _modules_of(db, view))
     return views.overlay(db, changes.removed, changes.added, partly=True) or Overlay()
 
 
@@ -255,12 +255,12 @@ def _record(db: Connection, now: Snapshot, planning: Planning) -> Refreshed:
     documents = _compare(before, views.held(db, view.view_id)) if moves else NO_DOCUMENTS
     overlay = Overlay()
     if now.changes:
-        on_top = planning.on_top(views.rule_files(db, view), _modules_of(db, view))
-        views.record_paths(db, planning.records(_unknown(db, on_top)))
-        own = [(entry.blob, entry.language) for entry in on_top.added if not entry.skip]
+        changes = planning.on_top(views.rule_files(db, view), _modules_of(db, view))
+        views.record_paths(db, planning.records(_unknown(db, changes)))
+        own = [(entry.blob, entry.language) for entry in changes.added if not entry.skip]
         seen = content.look_up(db, own)
         content.ensure(db, own)
-        found = views.overlay(db, on_top.removed, on_top.added)
+        found = views.overlay(db, changes.removed, changes.added)
         if found is None:
             raise AssertionError("what was just recorded is not there")
         overlay = found

@@ -157,6 +157,32 @@ def test_a_manifest_that_names_other_modules_counts_from_its_commit_on(own):
     assert "web-code" not in held(app)
 
 
+def test_an_uncommitted_manifest_names_modules_like_a_committed_one(own):
+    app = open_app(own)
+    own.commit({"web/package.json": "{}", "web/scan.ts": "export const keepScan = 1\n"})
+    app.update()
+    own.write({"package.json": '{"workspaces": ["web", "api"]}', "api/package.json": "{}", "api/scan.ts": ""})
+    app.update()
+    assert (held(app)["web-code"], held(app)["api-code"]) == (2, 2)
+    assert found(app, "keep scan", Wanted(module="web"))["code"] == ["web/scan.ts"]
+    own.commit()
+    app.update()
+    committed = held(app)
+    own.write({"package.json": '{"workspaces": ["api"]}'})
+    app.update()
+    assert "web-code" not in held(app)
+    own.write({"package.json": '{"workspaces": ["web", "api"]}'})
+    app.update()
+    assert held(app) == committed
+
+
+def test_a_broken_uncommitted_manifest_is_a_note(own):
+    app = open_app(own)
+    app.update()
+    own.write({"package.json": "{"})
+    assert app.status().notes[0].startswith("package.json names no modules: ")
+
+
 def test_an_index_from_nothing_has_the_collections_of_one_that_grew(own, tmp_path):
     app = open_app(own)
     app.update()

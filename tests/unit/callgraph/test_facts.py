@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from gitrag.callgraph import facts
 from gitrag.callgraph.extraction import LANGUAGES, extract, unsupported
 from gitrag.callgraph.facts import EMPTY, FACTS_VERSION, pack, unpack
@@ -18,6 +20,22 @@ def test_definitions_have_their_lines_with_decorators():
     ]
     assert found.definitions[1].bases == ("Base",)
     assert {"walk", "os", "cached", "Base"} <= found.mentions
+
+
+def test_a_python_definition_is_read_without_the_others():
+    rows = [json.loads(text) for text in extract(SOURCE, "python").read_rows()]
+    assert [row[1] for row in rows] == ["", "A", "A.go"]
+
+
+def test_a_class_says_which_methods_assign_to_an_attribute():
+    source = b"""
+class A:
+    def f(self): self.a, (self.b, c) = self.d
+    def g(self):
+        with x as self.b: self.e.b += 1
+def h(a): a.f = 1
+"""
+    assert json.loads(extract(source, "python").read_rows()[1])[9] == {"a": [2], "b": [2, 3]}
 
 
 def test_facts_survive_being_packed():

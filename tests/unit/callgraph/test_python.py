@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.callgraph import python_view
 from gitrag.callgraph.python_values import MOST
 from tests.callgraphs import calls_of, edges_of
 
@@ -311,6 +312,31 @@ def test_one_function_asked_about_alone_knows_what_others_give_it():
     add = [own for own, node in calls_of(files).nodes() if node.name == "Cart.add"]
     assert [edge.callee.name for edge in calls.callees(fill)] == ["Cart.add"]
     assert [edge.caller.name for edge in calls_of(files).callers(add)] == ["fill"]
+
+
+CONSTRUCTED = {
+    "base.py": "class Base:\n    def __init__(self): pass\n",
+    "own.py": "from base import Base as Root\nclass Own(Root):\n    def __init__(self): super().__init__()\n",
+}
+
+
+def test_callers_through_super_are_found_whatever_the_import_calls_the_class():
+    assert {edge.caller.name for edge in callers_of("Base.__init__", CONSTRUCTED)[0]} == {"Own.__init__"}
+
+
+def test_super_in_files_that_do_not_name_the_class_is_not_read_for_its_callers(monkeypatch):
+    monkeypatch.setattr(python_view, "NEAR", 0)
+    other = "class Other(Strange):\n    def __init__(self): super().__init__()\n"
+    expected = callers_of("Base.__init__", CONSTRUCTED)
+    assert callers_of("Base.__init__", {**CONSTRUCTED, "other.py": other}) == expected
+
+
+def callers_of(name, files):
+    """The calls of what has a name, and how many bodies were read for it."""
+    read = []
+    calls = calls_of(files, lambda: read.append(None))
+    own = [own for own, node in calls.nodes() if node.name == name]
+    return calls.callers(own), len(read)
 
 
 def test_a_name_alone_says_nothing():
