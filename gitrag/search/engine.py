@@ -10,7 +10,7 @@ from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk, Kind
 from gitrag.search import ranking
-from gitrag.search.evidence import Evidence, gather
+from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.question import Question
 from gitrag.search.snippet import Line, snippet
 from gitrag.store import candidates, content
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.store.connection import Connection
-
-NEAREST = 1_000
-"""Chunks nearest to a question that speak for their files; the ranker is fitted with so many."""
 
 _MODULE_WORTH = 0.8
 """Imports and constants name everything and explain little."""
@@ -84,10 +81,12 @@ class Found:
     Attributes:
         hits: Best first.
         chunk_ids: The chunks that they are of, best first.
+        around: float32, the cosines of the nearest chunks; None where there are no files.
     """
 
     hits: tuple[Hit, ...] = ()
     chunk_ids: tuple[int, ...] = ()
+    around: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +115,7 @@ def ask(
     every_chunk: bool = False,
     memo: Memo | None = None,
     each_alone: bool = False,
+    elsewhere: NDArray[np.float32] | None = None,
 ) -> Found:
     """Answer a question from the store.
 
@@ -129,6 +129,7 @@ def ask(
         every_chunk: Give each chunk a hit of its own, not each file.
         memo: Where what the next question needs too is kept.
         each_alone: Score each file by its own evidence alone.
+        elsewhere: float32, the cosines of the nearest chunks in what else was asked.
     """
     memo = memo or Memo()
     allowed = memo.get(("allowed", scoped.filters.globs), lambda: _allowed(db, scoped.filters))
@@ -138,7 +139,7 @@ def ask(
     files = scope.files
     if not len(files) or not question.words:
         return Found()
-    evidence = collect(db, question, scope, vector, memo)
+    evidence = collect(db, question, scope, vector, memo, elsewhere)
     sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}
     paths = candidates.read_paths(db, list(places.values()), memo)
@@ -173,7 +174,8 @@ def ask(
         )
         for item, (first, *others) in shown
     )
-    return Found(hits, tuple(ids[place] for _item, own in shown for place in own))
+    chunk_ids = tuple(ids[place] for _item, own in shown for place in own)
+    return Found(hits, chunk_ids, evidence.around)
 
 
 def _telling_first(
@@ -194,6 +196,7 @@ def collect(
     scope: Scope,
     vector: NDArray[np.float32] | None,
     memo: Memo | None = None,
+    elsewhere: NDArray[np.float32] | None = None,
 ) -> Evidence:
     """Read what bears on a question and turn it into evidence."""
     import numpy as np
@@ -210,6 +213,7 @@ def collect(
         candidates.name_words(
             db, scope, (*question.hashes, *(short for short, _places in question.shorts)), memo
         ),
+        elsewhere,
     )
 
 

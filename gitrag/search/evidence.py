@@ -38,6 +38,10 @@ _CASE_ASIDE = 0.7
 """What a definition is worth whose name has the same letters in another case."""
 
 
+NEAREST = 1_000
+"""Chunks nearest to a question that speak for their files; the ranker is fitted with so many."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What speaks for the files and chunks of a scope.
@@ -53,6 +57,7 @@ class Evidence:
         worth: float32 (c,), which of a file's chunks to show first.
         coverage: float32 (f,), the share of the question's information (idf) that each file's words have. It
             says whether there is an answer, not which: as a feature it costs 0.003.
+        around: float32, the cosines of the nearest chunks, also of what else was asked.
         is_name: Whether the question is a single word.
     """
 
@@ -64,6 +69,7 @@ class Evidence:
     defines: Column
     worth: Column
     coverage: Column
+    around: Column
     is_name: bool = False
 
 
@@ -74,8 +80,12 @@ def gather(
     near: Near,
     definitions: list[Definition],
     name_words: NameWords,
+    elsewhere: Column | None = None,
 ) -> Evidence:
     """Turn the rows that bear on a question into evidence.
+
+    What a cosine stands out from, a few documents cannot say: ``elsewhere`` are those of the nearest chunks
+    in what else was asked.
 
     Features of a file:
 
@@ -138,6 +148,7 @@ def gather(
         defines,
         worth,
         coverage.astype(np.float32),
+        np.sort(np.concatenate([near.cosine, *([] if elsewhere is None else [elsewhere])]))[-NEAREST:],
         question.is_name,
     )
 

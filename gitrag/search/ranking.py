@@ -195,7 +195,7 @@ def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> di
     """Give what says whether there is an answer at all; ``alone``, by the first file's evidence only.
 
     - ``cosine``: that of the nearest chunk, and ``above``: by how much it stands out, over the median of the
-      nearest 1,000; left out where no vector is known
+      nearest 1,000, also of what else was asked; left out where no vector is known
     - ``coverage``: the share of the question's information that the words of some one file have, and
       ``first_coverage``: that the first file's have
     - ``unknown_name``: whether the question is a single word that names no definition
@@ -212,8 +212,9 @@ def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> di
     }
     known = evidence.cosine[evidence.cosine > -1]
     if len(known):
+        around = evidence.around
         # A few chunks have no middle to stand out from: those that are missing count as unrelated.
-        around = np.concatenate([known, np.zeros(max(0, _FEW - len(known)), dtype=np.float32)])
+        around = np.concatenate([around, np.zeros(max(0, _FEW - len(around)), dtype=np.float32)])
         own = evidence.cosine[evidence.file == first] if alone else known
         facts["cosine"] = float(own.max(initial=0.0))
         facts["above"] = facts["cosine"] - float(np.median(around))

@@ -133,13 +133,15 @@ def ask(
     present = {*of_view, *scoped.overlay.collections}
     chosen = choose(wanted, present)
     alone = set(chosen.get(CollectionKind.CODE, ())) == present | {CollectionKind.CODE.value}
-    sections: list[Section] = []
-    chunk_ids: list[int] = []
     named = set(targets(question.text, "ADR"))
-    for kind, names in chosen.items():
+    elsewhere: NDArray[np.float32] | None = None
+    found: dict[CollectionKind, engine.Found] = {}
+    sections: dict[CollectionKind, Section] = {}
+    # Code first: where it is asked too, what a document says has to stand out from it.
+    for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
-        found = engine.ask(
+        found[kind] = engine.ask(
             db,
             question,
             replace(scoped, filters=filters),
@@ -149,14 +151,17 @@ def ask(
             every_chunk=every_chunk,
             each_alone=kind is not CollectionKind.CODE,
             memo=memo,
+            elsewhere=elsewhere,
         )
-        hits = _read(db, kind, question, scoped, found.hits)
+        if kind is CollectionKind.CODE:
+            elsewhere = found[kind].around
+        hits = _read(db, kind, question, scoped, found[kind].hits)
         if look_further:
             hits = _named_first(hits, named, limit, min_score)
-        sections.append(Section(kind, hits))
-        chunk_ids += found.chunk_ids
+        sections[kind] = Section(kind, hits)
     names = tuple(name for each in chosen.values() for name in each)
-    return Sections(tuple(sections), names, tuple(chunk_ids))
+    chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
+    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids)
 
 
 def read_documents(

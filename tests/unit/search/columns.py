@@ -59,6 +59,7 @@ def evidence_of(
     near: Sequence[tuple[int, int, float]] = (),
     definitions: Sequence[Definition] = (),
     name_words: Sequence[tuple[int, int]] = (),
+    elsewhere: Sequence[float] = (),
 ) -> Evidence:
     """Gather evidence from rows."""
     return gather(
@@ -68,4 +69,5 @@ def evidence_of(
         make_near(*near),
         list(definitions),
         make_name_words(*name_words),
+        np.array(elsewhere, dtype=np.float32),
     )

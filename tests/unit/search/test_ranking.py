@@ -263,6 +263,17 @@ def test_a_chunk_that_stands_out_makes_an_answer_likelier():
     assert ranking.chance(evidence_of(FILES, near=among_equals), 0) < one
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_document_has_to_stand_out_from_the_code_that_is_asked_too(alone):
+    """What a collection of two decisions is full of may be what the whole repository is full of."""
+    facts = {"near": [(1, 0, 0.4)], "postings": [(0, 1, 0, 1, False, 10)]}
+    apart = evidence_of(FILES, **facts)
+    nearer = evidence_of(FILES, **facts, elsewhere=[0.45] * 2000)
+    farther = evidence_of(FILES, **facts, elsewhere=[0.0] * 2000)
+    assert ranking.chance(nearer, 0, alone=alone) < ranking.chance(apart, 0, alone=alone)
+    assert ranking.chance(farther, 0, alone=alone) == pytest.approx(ranking.chance(apart, 0, alone=alone))
+
+
 def test_words_alone_can_make_an_answer_likely():
     postings = [(i, 1, 0, 1, False, 10) for i in (0, 1)]
     assert ranking.chance(evidence_of(FILES, postings=postings), 0) > 0.9
