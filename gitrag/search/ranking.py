@@ -117,29 +117,29 @@ def rank(
         ties: For each of the candidates what decides between equals: its path.
         limit: How many at most.
         min_score: Those below are left out.
-        each_alone: Score each file by its own evidence alone. Of a few documents all are on any page that
-            answers, so that being on it says nothing.
+        each_alone: Score and order each file by its own evidence alone. Of a few documents all are on any
+            page that answers, so that being on it says nothing; and the weights, fitted on code, think little
+            of a file name that is a sentence.
     """
-    order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
-    if not order:
+    if not sums:
         return []
-    sure = chance(evidence, order[0])
-    best = sums[order[0]]
+    if each_alone:
+        scores = {file: chance(evidence, file, alone=True) for file in sums}
+    else:
+        first = min(sums, key=lambda file: (-sums[file], ties[file]))
+        sure = chance(evidence, first)
+        behind = {file: math.exp((own - sums[first]) / _FAR_BEHIND) for file, own in sums.items()}
+        scores = {file: sure * (_SHARE_KEPT + (1 - _SHARE_KEPT) * behind[file]) for file in sums}
     found: list[Ranked] = []
     seen: set[int] = set()
-    for file in order:
+    for file in sorted(sums, key=lambda file: (-scores[file], -sums[file], ties[file])):
         if int(twins[file]) in seen:
             continue
         seen.add(int(twins[file]))
-        behind = math.exp((sums[file] - best) / _FAR_BEHIND)
-        score = sure * (_SHARE_KEPT + (1 - _SHARE_KEPT) * behind)
-        if each_alone:
-            score = min(chance(evidence, file, alone=True), *(item.score for item in found[-1:]), 1.0)
-            if score < min_score and sums[file] > best - _FAR_BEHIND:
-                continue  # hides none that is about as good
-        if score < min_score or len(found) == limit:
+        if scores[file] < min_score or len(found) == limit:
             break
-        found.append(Ranked(file, score, _chunks(evidence, file), reasons(evidence, file)))
+        why = reasons(evidence, file, alone=each_alone)
+        found.append(Ranked(file, scores[file], _chunks(evidence, file), why))
     return found
 
 
@@ -166,13 +166,18 @@ def total(evidence: Evidence) -> NDArray[np.float32]:
     return np.sum(columns, axis=0, dtype=np.float32) if columns else np.zeros(0, dtype=np.float32)
 
 
-def reasons(evidence: Evidence, file: int) -> tuple[tuple[str, float], ...]:
-    """List what each feature adds to a file, most first."""
-    parts = (
-        (name, WEIGHTS[name] * float(column[file]))
-        for name, column in evidence.features.items()
-        if name in WEIGHTS
-    )
+def reasons(evidence: Evidence, file: int, *, alone: bool = False) -> tuple[tuple[str, float], ...]:
+    """List what each feature adds to a file, or each fact to its chance ``alone``, most first."""
+    if alone:
+        facts = question_facts(evidence, file, alone=True)
+        weights = CHANCE if "cosine" in facts else CHANCE_BY_WORDS
+        parts = [(name, weights[name] * value) for name, value in facts.items() if name != "bias"]
+    else:
+        parts = [
+            (name, WEIGHTS[name] * float(column[file]))
+            for name, column in evidence.features.items()
+            if name in WEIGHTS
+        ]
     return tuple(
         sorted(((name, part) for name, part in parts if abs(part) > 0.005), key=lambda item: -abs(item[1]))
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence
-from gitrag.search.ranking import WEIGHTS, Ranked
+from gitrag.search.ranking import CHANCE, WEIGHTS, Ranked
 from gitrag.store.candidates import Definition
 from tests.unit.search.columns import evidence_of, make_files
 
@@ -228,15 +228,32 @@ def test_scores_never_rise_among_files_that_are_as_good_as_equal():
     assert ranked[0].score >= ranked[1].score
 
 
-def test_a_document_that_is_left_out_hides_none_behind_it():
-    """The first is a little ahead by something that says nothing about whether it answers."""
+def test_documents_come_in_the_order_of_what_each_says_for_itself():
+    """One is ahead by something that says nothing about whether it answers."""
     postings = [(term, 12, 1, 1, False, 10) for term in (0, 1)]
     evidence = evidence_of(FILES, postings=[*postings, (0, 11, 0, 1, False, 10)], near=[(12, 1, 0.5)])
     size = evidence.features["size"].copy()
     size[0] += (1 + np.ptp(ranking.total(evidence)[:2])) / WEIGHTS["size"]
     evidence = replace(evidence, features=evidence.features | {"size": size})
-    assert found(rank(evidence, each_alone=True)) == [0, 1]
+    assert found(rank(evidence)) == [0, 1]
+    first, second = rank(evidence, each_alone=True)
+    assert (first.file, second.file) == (1, 0)
+    assert first.score == ranking.chance(evidence, 1, alone=True) > second.score
+    assert dict(first.reasons)["first_coverage"] == pytest.approx(CHANCE["first_coverage"])
     assert found(rank(evidence, each_alone=True, min_score=0.3)) == [1]
+
+
+def test_a_documents_file_name_that_is_a_sentence_with_the_word_is_no_drawback():
+    """Of code, a file with the word among others in its name is less likely the one."""
+    files = make_files(("0001-use-cc0-or-mit-as-license.md", 1, 10), ("0008-add-status.md", 1, 10))
+    evidence = evidence_of(
+        files,
+        "license",
+        postings=[(0, 1, 0, 3, True, 10), (0, 2, 1, 1, False, 10)],
+        near=[(1, 0, 0.5), (2, 1, 0.2)],
+        name_words=[(0, 0)],
+    )
+    assert found(rank(evidence, each_alone=True)) == [0, 1]
 
 
 def test_an_answer_is_likelier_the_nearer_and_the_better_covered():
