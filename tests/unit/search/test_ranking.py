@@ -249,10 +249,11 @@ def test_a_documents_file_name_that_is_a_sentence_with_the_word_is_no_drawback()
     evidence = evidence_of(
         files,
         "license",
-        postings=[(0, 1, 0, 3, True, 10), (0, 2, 1, 1, False, 10)],
-        near=[(1, 0, 0.5), (2, 1, 0.2)],
+        postings=[(0, 1, 0, 1, False, 10), (0, 2, 1, 1, False, 10)],
+        near=[(1, 0, 0.4), (2, 1, 0.3)],
         name_words=[(0, 0)],
     )
+    assert found(rank(evidence)) == [1, 0]
     assert found(rank(evidence, each_alone=True)) == [0, 1]
 
 
