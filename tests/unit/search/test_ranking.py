@@ -246,6 +246,7 @@ def test_documents_come_in_the_order_of_what_each_says_for_itself():
 def test_a_documents_file_name_that_is_a_sentence_with_the_word_is_no_drawback():
     """Of code, a file with the word among others in its name is less likely the one."""
     files = make_files(("0001-use-cc0-or-mit-as-license.md", 1, 10), ("0008-add-status.md", 1, 10))
+    files = replace(files, name_terms=np.array([8, 3], np.uint8))
     evidence = evidence_of(
         files,
         "license",
