@@ -15,6 +15,7 @@ from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.graphs import FAILED, call_graph, calling_files, graph_of
 from gitrag.indexing import reading
+from gitrag.log import close_log
 from gitrag.searching import SearchOptions, search
 from gitrag.store.connection import Store
 from tests.indexes import open_app
@@ -149,6 +150,7 @@ def test_what_fails_is_said_in_the_answer_and_its_traceback_is_in_the_log(projec
     app = open_app(project)
     app.update()
     monkeypatch.setattr(answering, "answer", deep)
+    close_log()  # that a server of another test has open
     found = call_graph(app, GraphQuestion())
     assert (found.graph, found.error) == (None, FAILED.format(reason="too deep"))
     assert capfd.readouterr() == ("", "")
