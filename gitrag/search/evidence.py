@@ -89,7 +89,7 @@ def gather(
 
     Features of a file:
 
-    - words: ``bm25``, the mean BM25 of its three best chunks, and ``bm25_file``, that of the file as one
+    - words: ``bm25``, the mean BM25 of its five best chunks, and ``bm25_file``, that of the file as one
       document, as shares of the best file's
     - meaning: ``cosine``, the mean of its five best chunks'; ``cosine_sum``, a soft sum over all of them;
       ``cosine_best``, how many of the 50 best chunks are its own (log)
@@ -106,7 +106,7 @@ def gather(
     chunk_id, file, bm25, cosine, defines = _chunks(files, postings, near, definitions, len(question.words))
     features: dict[str, Column] = {}
     # words
-    features["bm25"] = _share(_mean_of_best(bm25, file, f, 3))
+    features["bm25"] = _share(_mean_of_best(bm25, file, f, 5))
     frequency, in_name = _by_file(postings, f, len(question.words))
     idf = _idf(f, (frequency > 0).sum(axis=0))
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)

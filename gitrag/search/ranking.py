@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
-    "bm25": 0.807,
-    "bm25_file": 2.301,
-    "cosine": 2.051,
-    "cosine_sum": 3.879,
-    "cosine_best": 0.359,
-    "in_file_name": -8.158,
-    "of_file_name": 1.666,
-    "is_file_name": 9.401,
-    "in_names": 0.575,
-    "defines": 1.686,
-    "test": -3.182,
-    "example": -2.075,
-    "document": -2.478,
-    "support": -1.279,
-    "code": 2.053,
-    "prose": -2.313,
-    "top_share": 2.218,
-    "size": 0.202,
+    "bm25": 0.993,
+    "bm25_file": 2.209,
+    "cosine": 1.413,
+    "cosine_sum": 4.304,
+    "cosine_best": 0.357,
+    "in_file_name": -8.282,
+    "of_file_name": 1.682,
+    "is_file_name": 9.472,
+    "in_names": 0.559,
+    "defines": 1.697,
+    "test": -3.190,
+    "example": -2.070,
+    "document": -2.434,
+    "support": -1.286,
+    "code": 2.068,
+    "prose": -2.336,
+    "top_share": 2.232,
+    "size": 0.185,
     "defines_it": 5.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.919 on source folders and 0.910 on whole repositories, each
+"""What a unit of each feature is worth: NDCG@10 0.921 on source folders and 0.911 on whole repositories, each
 scored by weights fitted on other repositories (436 questions, 22 repositories, 17 languages).
 
 A file whose name has some of the question's words among others is less likely the one than another file with

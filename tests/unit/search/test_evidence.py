@@ -44,14 +44,16 @@ def test_a_chunks_terms_add_up():
     assert both.bm25[1] == pytest.approx(apart[1].bm25[1])
 
 
-def test_a_file_has_the_mean_of_its_three_best_chunks():
-    rows = [(0, chunk, 0, often, False, 10) for chunk, often in ((1, 4), (2, 3), (3, 2), (4, 1))]
+def test_a_file_has_the_mean_of_its_five_best_chunks():
+    rows = [
+        (0, chunk, 0, often, False, 10) for chunk, often in ((1, 6), (2, 5), (3, 4), (4, 3), (5, 2), (6, 1))
+    ]
     found = evidence_of(
-        make_files(("a.py", 4, 40), ("b.py", 1, 10)), postings=[*rows, (0, 5, 1, 4, False, 10)]
+        make_files(("a.py", 6, 60), ("b.py", 1, 10)), postings=[*rows, (0, 7, 1, 6, False, 10)]
     )
     of_a, of_b = feature(found, "bm25")
     assert of_b == 1
-    assert of_a == pytest.approx(found.bm25[:3].mean() / found.bm25[4])
+    assert of_a == pytest.approx(found.bm25[:5].mean() / found.bm25[6])
 
 
 def test_a_file_is_also_one_document():
