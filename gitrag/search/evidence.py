@@ -129,12 +129,9 @@ def gather(
     features["of_file_name"] = named / np.maximum(files.name_terms, 1)
     features["is_file_name"] = features["in_file_name"] * features["of_file_name"]
     features["in_names"] = in_name @ share
+    # Where there is Session.send, the send of another class is half of what was asked for.
     defined = np.zeros(f)
-    longest = max((row.parts for row in definitions), default=1)
-    for row in definitions:
-        # Where there is Session.send, the send of another class is half of what was asked for.
-        value = row.parts / longest * (1.0 if row.exact else _CASE_ASIDE)
-        defined[row.file] = max(defined[row.file], value)
+    np.maximum.at(defined, file, defines / max((row.parts for row in definitions), default=1))
     features["defines"] = defined
     features["defines_it"] = defined * question.is_name
     features |= _nature(files, question)

@@ -169,9 +169,8 @@ def total(evidence: Evidence) -> NDArray[np.float32]:
 def reasons(evidence: Evidence, file: int, *, alone: bool = False) -> tuple[tuple[str, float], ...]:
     """List what each feature adds to a file, or each fact to its chance ``alone``, most first."""
     if alone:
-        facts = question_facts(evidence, file, alone=True)
-        weights = CHANCE if "cosine" in facts else CHANCE_BY_WORDS
-        parts = [(name, weights[name] * value) for name, value in facts.items() if name != "bias"]
+        weighed = _weighed(question_facts(evidence, file, alone=True))
+        parts = [(name, part) for name, part in weighed if name != "bias"]
     else:
         parts = [
             (name, WEIGHTS[name] * float(column[file]))
@@ -191,9 +190,14 @@ def chance(evidence: Evidence, first: int, *, alone: bool = False) -> float:
         first: The file that is ranked first.
         alone: Whether it has to answer by itself.
     """
-    facts = question_facts(evidence, first, alone=alone)
+    weighed = _weighed(question_facts(evidence, first, alone=alone))
+    return 1 / (1 + math.exp(-sum(part for _name, part in weighed)))
+
+
+def _weighed(facts: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Say what each fact adds to the odds, by the weights for a scope with vectors or without."""
     weights = CHANCE if "cosine" in facts else CHANCE_BY_WORDS
-    return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in facts.items())))
+    return [(name, weights[name] * value) for name, value in facts.items()]
 
 
 def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> dict[str, float]:
