@@ -132,6 +132,16 @@ class Hooked:
     def status(self) -> dict[str, HookReport]:
         return by_name(status(self.repository))
 
+    def commit_in_linked_worktree(self, place: Path) -> GitRepository:
+        """Make a linked worktree, commit there, and see the hook run once, and there."""
+        worktree = self.git.worktree(place, "-b", "linked")
+        self.stand_in.wait_for(1)
+        self.stand_in.forget()
+        worktree.commit({"a.py": "a = 3\n"})
+        [event] = self.stand_in.wait_for(1)
+        assert event["cwd"] == str(worktree.path)
+        return worktree
+
     def write_hook(self, name: str, text: str | bytes, mode: int = 0o755) -> Path:
         self.hooks.mkdir(exist_ok=True)
         path = self.hooks / name

@@ -256,12 +256,7 @@ def test_a_rebase_of_many_commits_fires_once(beside):
 
 @runs_configured
 def test_a_linked_worktree_has_it_too(beside, tmp_path):
-    worktree = beside.git.worktree(tmp_path / "linked tree", "-b", "linked")
-    beside.stand_in.wait_for(1)
-    beside.stand_in.forget()
-    worktree.commit({"a.py": "a = 3\n"})
-    [event] = beside.stand_in.wait_for(1)
-    assert event["cwd"] == str(worktree.path)
+    worktree = beside.commit_in_linked_worktree(tmp_path / "linked tree")
     before = config_of(beside)
     reports = install(Repository.discover(worktree.path), str(beside.stand_in.path))
     assert {report.configured != "" for report in reports} == {True}

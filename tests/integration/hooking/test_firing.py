@@ -113,12 +113,7 @@ def test_a_bisection_fires_nothing(live):
 
 
 def test_a_linked_worktrees_commit_fires_in_that_worktree(live, tmp_path):
-    worktree = live.git.worktree(tmp_path / "linked tree", "-b", "linked")
-    live.stand_in.wait_for(1)
-    live.stand_in.forget()
-    worktree.commit({"a.py": "a = 3\n"})
-    [event] = live.stand_in.wait_for(1)
-    assert event["cwd"] == str(worktree.path)
+    live.commit_in_linked_worktree(tmp_path / "linked tree")
 
 
 # never felt

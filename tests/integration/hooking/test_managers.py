@@ -65,6 +65,14 @@ def managed(make_repository, tmp_path) -> Hooked:
     return Hooked(repo, StandIn(directory / "gitrag"))
 
 
+@pytest.fixture
+def lefthook(managed, npm_packages) -> Path:
+    """The command of lefthook, on the repository's PATH."""
+    command: Path = npm_packages / "node_modules" / ".bin" / "lefthook"
+    managed.git.environment["PATH"] += f"{os.pathsep}{command.parent}"
+    return command
+
+
 def call(managed: Hooked, *command: str | Path) -> None:
     done = subprocess.run(
         command,
@@ -170,9 +178,7 @@ LEFTHOOK_OWN = f"pre-commit:\n  commands:\n    own:\n      run: echo {RAN}\n"
 
 
 @pytest.mark.parametrize("first", ["gitrag", "lefthook"])
-def test_lefthook_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, first):
-    lefthook = npm_packages / "node_modules" / ".bin" / "lefthook"
-    managed.git.environment["PATH"] += f"{os.pathsep}{lefthook.parent}"
+def test_lefthook_keeps_its_hooks_and_says_what_to_add(managed, lefthook, first):
     if first == "gitrag":
         managed.install()
     own = LEFTHOOK_OWN + "post-commit:\n  commands:\n    own:\n      run: echo after\n"
@@ -190,9 +196,7 @@ def test_lefthook_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, fi
     assert managed.status()["post-merge"].state is State.INSTALLED
 
 
-def test_lefthook_hands_a_push_to_the_check(managed, npm_packages, tmp_path):
-    lefthook = npm_packages / "node_modules" / ".bin" / "lefthook"
-    managed.git.environment["PATH"] += f"{os.pathsep}{lefthook.parent}"
+def test_lefthook_hands_a_push_to_the_check(managed, lefthook, tmp_path):
     managed.git.git("init", "--quiet", "--bare", tmp_path / "remote.git")
     managed.git.git("remote", "add", "origin", tmp_path / "remote.git")
     managed.git.write({"lefthook.yml": "pre-push:\n  commands:\n    own:\n      run: echo own\n"})
@@ -273,9 +277,7 @@ def test_what_pre_commit_puts_back_does_not_run_twice(managed, pre_commit):
 
 @runs_configured
 @pytest.mark.parametrize("first", ["gitrag", "lefthook"])
-def test_beside_lefthook_nothing_is_to_be_added(managed, npm_packages, first):
-    lefthook = npm_packages / "node_modules" / ".bin" / "lefthook"
-    managed.git.environment["PATH"] += f"{os.pathsep}{lefthook.parent}"
+def test_beside_lefthook_nothing_is_to_be_added(managed, lefthook, first):
     if first == "gitrag":
         managed.install()
     own = f"post-commit:\n  commands:\n    own:\n      run: echo {RAN}\n"
