@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gitrag.embedding.version import MAX_TOKENS
@@ -24,6 +27,16 @@ _PROBE_TEXTS = 32
 _SAME_COSINE = 0.97
 """Between a text's vectors in float32 and int8: 0.993 on average, 0.987 at the least. A GPU that gives less
 computes something else."""
+
+
+def onnxruntime() -> ModuleType:
+    """Import onnxruntime, silenced.
+
+    From 1.29 on it reports each process and model to its makers and writes a device's id into the user's
+    cache, unless this variable says no before it is loaded.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    return importlib.import_module("onnxruntime")
 
 
 def has_gpu() -> bool:
@@ -68,25 +81,19 @@ def open_gpu(directory: Path, cpu: Any, threads: int) -> Any | None:
 
 
 def _gpu_provider() -> str | None:
-    import onnxruntime
-
-    available = onnxruntime.get_available_providers()
+    available = onnxruntime().get_available_providers()
     return next((name for name in _GPUS if name in available), None)
 
 
 def _options() -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
+    options = onnxruntime().SessionOptions()
     options.log_severity_level = _ERRORS_ONLY
     return options
 
 
 def _open(path: Path, options: Any, providers: list[str]) -> Any:
-    import onnxruntime
-
     try:
-        return onnxruntime.InferenceSession(path, options, providers=providers)
+        return onnxruntime().InferenceSession(path, options, providers=providers)
     except Exception as error:  # onnxruntime's errors have no common base
         raise ModelError(f"Cannot open the model {path}: {error}.", "Run `gitrag model fetch`.") from error
 

@@ -24,14 +24,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from gitrag.chunking import chunk
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.graph import build_fp32
+from gitrag.embedding.sessions import onnxruntime
 from gitrag.embedding.text import chunk_text
 from gitrag.embedding.weights import model_directory
 from gitrag.model import Kind
@@ -102,10 +103,10 @@ def bare_pool(path: Path, rows: Sequence[list[int]], threads: int) -> Callable[[
     return run
 
 
-def open_session(path: Path, threads: int) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
+def open_session(path: Path, threads: int) -> Any:
+    options = onnxruntime().SessionOptions()
     options.intra_op_num_threads = threads
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return onnxruntime().InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def compare(contenders: dict[str, Callable[[], object]], rounds: int, count: int) -> dict[str, float]:
@@ -122,7 +123,7 @@ def compare(contenders: dict[str, Callable[[], object]], rounds: int, count: int
 def loading(directory: Path) -> None:
     marks = (
         "import numpy",
-        "import onnxruntime, tokenizers",
+        "import tokenizers; from gitrag.embedding.sessions import onnxruntime; onnxruntime()",
         "from gitrag.embedding.encoder import Encoder; e = Encoder.load(Path(sys.argv[1]))",
         "e.encode_query('where are retries with backoff implemented')",
         "e.encode_query('where is the lock taken and let go of again')",

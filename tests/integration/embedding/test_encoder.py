@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +14,7 @@ import pytest
 from gitrag.chunking import chunk
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.graph import build_fp32
-from gitrag.embedding.sessions import has_gpu
+from gitrag.embedding.sessions import has_gpu, onnxruntime
 from gitrag.embedding.text import chunk_text
 from gitrag.errors import ModelError
 
@@ -40,15 +43,13 @@ def encoder(model_dir: Path) -> Iterator[Encoder]:
 
 @pytest.fixture(scope="module")
 def fp32_session(published_dir: Path, tmp_path_factory: pytest.TempPathFactory):
-    import onnxruntime
-
     path = tmp_path_factory.mktemp("fp32") / "model.onnx"
     build_fp32(published_dir / "model.safetensors", path)
-    options = onnxruntime.SessionOptions()
+    options = onnxruntime().SessionOptions()
     options.add_session_config_entry(
         "session.intra_op.allow_spinning", "0"
     )  # other tests run beside this one
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return onnxruntime().InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def in_fp32(session, directory: Path, max_tokens: int) -> Encoder:
@@ -162,3 +163,16 @@ def test_a_model_cut_short_is_refused(model_dir, tmp_path):
     with pytest.raises(ModelError, match=r"model\.int8\.bin is damaged") as caught:
         Encoder.load(tmp_path)
     assert "gitrag model fetch" in caught.value.hint
+
+
+def test_onnxruntime_reports_nothing_and_writes_nothing(model_dir: Path, tmp_path: Path):
+    """Left to itself it writes a device's id into the user's cache before it sends anything."""
+    held_back_by = {"CI", "ORT_DISABLE_TELEMETRY"}
+    env = {name: value for name, value in os.environ.items() if name not in held_back_by}
+    caches = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")}
+    code = (
+        "from pathlib import Path; from gitrag.embedding.encoder import Encoder\n"
+        f"with Encoder.load(Path({str(model_dir)!r}), threads=1) as encoder: encoder.encode_query('door')"
+    )
+    subprocess.run([sys.executable, "-c", code], env=env | caches, check=True)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
