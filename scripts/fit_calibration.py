@@ -29,8 +29,6 @@ sys.path.insert(0, str(Path(__file__).parent / "bench"))
 from calibration import MIN_SCORE, calibration_error, read_absent
 from quality import PAGE, Project, Target, open_files, parser_of, prepare, read_projects
 
-FOLDS = 11
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -127,12 +125,10 @@ def _matrix(facts: Sequence[str], rows: Sequence[Row]) -> NDArray[np.float64]:
 
 def report(label: str, facts: Sequence[str], rows: Sequence[Row], ridge: float) -> None:
     """Cross-validate by repository and print the figures."""
-    repositories = sorted({row.repository for row in rows})
     chance = np.zeros(len(rows))
-    for fold in range(FOLDS):
-        out = set(repositories[fold::FOLDS])
-        weights = fit(facts, [row for row in rows if row.repository not in out], ridge)
-        left = [place for place, row in enumerate(rows) if row.repository in out]
+    for repository in sorted({row.repository for row in rows}):
+        weights = fit(facts, [row for row in rows if row.repository != repository], ridge)
+        left = [place for place, row in enumerate(rows) if row.repository == repository]
         chance[left] = 1 / (1 + np.exp(-(_matrix(facts, [rows[place] for place in left]) @ weights)))
     parts = []
     kinds = np.array([row.kind for row in rows])

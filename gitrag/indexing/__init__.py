@@ -5,4 +5,4 @@ store keeps (pure); ``cutting`` does that for many, with several processes; ``re
 view up to date; ``embedding`` gives texts their vectors; ``worker`` is the one background process of a store.
 """
 
-PREPARATION_VERSION = 3  # raise when anything in `preparation` changes: every index is then built again
+PREPARATION_VERSION = 4  # raise when anything in `preparation` changes: every index is then built again

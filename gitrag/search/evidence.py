@@ -97,7 +97,8 @@ def gather(
       ``in_names`` of its definitions; ``of_file_name``, the share of its name's words that the question has;
       ``is_file_name``, both at once;
       ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
-    - nature: what it is, how large, how much code its first directory holds (``top_share``, of a tenth of the
+    - nature: ``test_or_doc``, examples too, and ``support``, where the question does not ask for such files;
+      ``code`` and ``prose``; ``size``, how many chunks (log); how much code its first directory holds (``top_share``, of a tenth of the
       one that holds most: beyond, more says nothing)
     """
     import numpy as np
@@ -272,15 +273,9 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     beside = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
     _names, top = np.unique(files.top, return_inverse=True)
     by_top = np.bincount(top, np.where(code & ((files.traits & beside) == 0), files.length, 0))
-
-    def has(trait: Trait) -> Any:
-        return ((files.traits & trait) > 0) & (not question.asks_for & trait)
-
     return {
-        "test": has(Trait.TEST),
-        "example": has(Trait.EXAMPLE),
-        "document": has(Trait.DOCUMENT),
-        "support": has(Trait.SUPPORT),
+        "test_or_doc": (files.traits & beside & ~question.asks_for) > 0,
+        "support": (files.traits & Trait.SUPPORT) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),
         "top_share": np.minimum(by_top[top] / max(_ENOUGH * by_top.max(initial=0), 1.0), 1.0) * wanted,

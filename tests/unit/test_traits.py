@@ -59,6 +59,9 @@ NONE = Trait(0)
         ("website/index.js", Trait.DOCUMENT),
         # what supports the rest
         (".github/workflows/release.yml", Trait.SUPPORT),
+        (".agents/skills/door/references/hinges.md", Trait.SUPPORT),
+        ("packages/door/.storybook/main.ts", Trait.SUPPORT),
+        (".eslintrc.js", NONE),
         ("scripts/release.py", Trait.SUPPORT),
         ("third_party/zlib/inflate.c", Trait.SUPPORT),
         ("vendor/zlib/inflate.c", Trait.SUPPORT),

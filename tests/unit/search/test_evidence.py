@@ -157,14 +157,18 @@ def test_a_definition_is_worth_most_as_it_is_written():
 
 
 def test_what_a_file_is_counts_unless_it_is_asked_for():
-    files = make_files(("tests/door.py", 1, 10), ("docs/door.md", 1, 10), languages=["python", "markdown"])
+    paths = ("tests/door.py", "docs/door.md", "examples/door.py", "src/door.py", ".ci/door.py")
+    languages = ["python", "markdown", "python", "python", "python"]
+    files = make_files(*((path, 1, 10) for path in paths), languages=languages)
     plain = evidence_of(files)
-    assert [feature(plain, name) for name in ("test", "document", "code", "prose")] == [
-        [1, 0], [0, 1], [1, 0], [0, 1],
-    ]  # fmt: skip
-    assert feature(evidence_of(files, "tests of the door"), "test") == [0, 0]
+    assert feature(plain, "test_or_doc") == [1, 1, 1, 0, 0]
+    assert feature(plain, "support") == [0, 0, 0, 0, 1]
+    assert feature(plain, "code") == [1, 0, 1, 1, 1]
+    assert feature(plain, "prose") == [0, 1, 0, 0, 0]
+    assert feature(evidence_of(files, "tests of the door"), "test_or_doc") == [0, 1, 1, 0, 0]
     guide = evidence_of(files, "how to open the door")
-    assert [feature(guide, name) for name in ("document", "code", "prose")] == [[0, 0]] * 3
+    assert feature(guide, "test_or_doc") == [1, 0, 1, 0, 0]
+    assert [feature(guide, name) for name in ("code", "prose")] == [[0] * 5] * 2
 
 
 def test_a_directory_counts_by_the_repositorys_own_code():

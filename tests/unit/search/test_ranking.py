@@ -96,9 +96,9 @@ def test_a_question_about_tests_wants_tests():
     files, rows = make_files(*((path, 1, 10) for path in paths)), [(1, 0, 0.5), (2, 1, 0.5)]
     session, tests = (evidence_of(files, f"{what} the session", near=rows) for what in ("open", "tests of"))
     assert found(rank(session, paths=paths)) == [1, 0]
-    weight = WEIGHTS["test"]
+    weight = WEIGHTS["test_or_doc"]
     assert ranking.total(session)[0] - ranking.total(tests)[0] == pytest.approx(weight, abs=1e-4)
-    assert "test" not in dict(ranking.reasons(tests, 0))
+    assert "test_or_doc" not in dict(ranking.reasons(tests, 0))
 
 
 def test_the_definition_of_what_is_asked_for_comes_first():
