@@ -98,8 +98,8 @@ def gather(
       ``is_file_name``, both at once;
       ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
     - nature: ``test_or_doc``, examples too, and ``support``, where the question does not ask for such files;
-      ``code`` and ``prose``; ``size``, how many chunks (log); how much code its first directory holds (``top_share``, of a tenth of the
-      one that holds most: beyond, more says nothing)
+      ``code`` and ``prose``; ``size``, how many chunks (log); ``top_share``, how much code its first
+      directory holds, of a tenth of the one that holds most: beyond, more says nothing
     """
     import numpy as np
 
