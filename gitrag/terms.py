@@ -169,6 +169,11 @@ def bare_parts(text: str) -> list[str]:
     return [part.casefold() for word in _WORD.findall(text) for part in _PART.findall(word)]
 
 
+def whole(word: str) -> str:
+    """Give the term that stands for one raw word as a whole: itself, or its stem if it has one part."""
+    return next(iter(split(word)), "")
+
+
 def stems_of(word: str) -> tuple[str, ...]:
     """Split one raw word into its parts' stems, without the whole identifier."""
     found = split(word)

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitrag import terms
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk, Kind
 from gitrag.search import ranking
 from gitrag.search.evidence import NEAREST, Evidence, gather
-from gitrag.search.question import Question
+from gitrag.search.question import Question, looks_like_code
 from gitrag.search.snippet import Line, snippet
 from gitrag.store import candidates, content
-from gitrag.store.candidates import Filters, Near, Scope
+from gitrag.store.candidates import Definition, Filters, Near, Postings, Scope
+from gitrag.store.constants import constants
 from gitrag.store.memo import Memo
 from gitrag.store.reexports import reexports
 from gitrag.store.views import Overlay
@@ -204,17 +206,37 @@ def collect(
     near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
     if vector is not None:
         near = candidates.nearest(db, scope, vector, NEAREST, memo)
+    postings = candidates.postings(db, scope, question.hashes, memo)
     return gather(
         question,
         scope.files,
-        candidates.postings(db, scope, question.hashes, memo),
+        postings,
         near,
-        candidates.definitions(db, scope, question.names) + reexports(db, scope, question.names, memo),
+        _definitions(db, question, scope, postings, memo),
         candidates.name_words(
             db, scope, (*question.hashes, *(short for short, _places in question.shorts)), memo
         ),
         elsewhere,
     )
+
+
+def _definitions(
+    db: Connection, question: Question, scope: Scope, postings: Postings, memo: Memo | None
+) -> list[Definition]:
+    """Find what the names of a question are: definitions, handed on or not.
+
+    Where a name is all that is asked for and nothing is defined by it, also what gives it a value; for the
+    names in a sentence that costs 0.002.
+    """
+    names = question.names
+    defined = candidates.definitions(db, scope, names)
+    found = defined + reexports(db, scope, names, memo)
+    if question.is_name and names and looks_like_code(names[-1]):
+        parts, term = names[0].count(".") + 1, terms.whole(names[-1])
+        if term in question.words and not any(row.exact and row.parts == parts for row in defined):
+            having = postings.chunk_id[postings.term == question.words.index(term)]
+            return found + constants(db, scope, names[-1], having)
+    return found
 
 
 def _place(chunk: Chunk) -> Place:

@@ -34,7 +34,7 @@ _SHARPNESS = 20.0
 _ENOUGH = 0.1
 """Of the code under the first directory that has most: as much as makes another one part of the product."""
 
-_CASE_ASIDE = 0.7
+_CASE_ASIDE = 0.5
 """What a definition is worth whose name has the same letters in another case."""
 
 

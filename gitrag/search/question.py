@@ -90,6 +90,11 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
     )
 
 
+def looks_like_code(word: str) -> bool:
+    """Tell a name in a program from a word of prose."""
+    return bool(_PROGRAM_NAME.search(word))
+
+
 def read(text: str) -> Question:
     """Read a question."""
     text = " ".join(text.split())
@@ -101,7 +106,7 @@ def read(text: str) -> Question:
     alone = len(text.split()) == 1
     opening = text.partition(" ")[0]  # has a capital in any case
     asking = {opening} if opening.lower() in _ASKING else set()
-    names = [name for name in identifiers if alone or (_PROGRAM_NAME.search(name) and name not in asking)]
+    names = [name for name in identifiers if alone or (looks_like_code(name) and name not in asking)]
     return Question(
         text=text,
         words=tuple(words),

@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
-    "bm25": 1.007,
-    "bm25_file": 2.210,
-    "cosine": 1.179,
-    "cosine_sum": 4.562,
-    "cosine_best": 0.360,
-    "in_file_name": -9.119,
+    "bm25": 0.980,
+    "bm25_file": 2.205,
+    "cosine": 1.232,
+    "cosine_sum": 4.568,
+    "cosine_best": 0.357,
+    "in_file_name": -9.065,
     "of_file_name": 1.683,
-    "is_file_name": 10.296,
-    "in_names": 0.577,
-    "defines": 1.685,
-    "test_or_doc": -3.518,
-    "support": -1.322,
-    "code": 2.277,
-    "prose": -2.117,
-    "top_share": 2.164,
-    "size": 0.173,
+    "is_file_name": 10.228,
+    "in_names": 0.563,
+    "defines": 1.730,
+    "test_or_doc": -3.515,
+    "support": -1.326,
+    "code": 2.275,
+    "prose": -2.100,
+    "top_share": 2.152,
+    "size": 0.179,
     "defines_it": 5.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.922 on source folders and 0.913 on whole repositories, each
+"""What a unit of each feature is worth: NDCG@10 0.923 on source folders and 0.914 on whole repositories, each
 scored by weights fitted on the other repositories (436 questions, 22 repositories, 17 languages).
 
 A file whose name has some of the question's words among others is less likely the one than another file with

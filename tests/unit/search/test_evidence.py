@@ -144,12 +144,12 @@ def test_a_definition_is_worth_most_as_it_is_written():
         Definition(13, 1, exact=False),
     ]
     found = evidence_of(TWO, "open_door", definitions=definitions)
-    assert feature(found, "defines") == pytest.approx([1, 0.7])
-    assert feature(found, "defines_it") == pytest.approx([1, 0.7])
-    assert found.defines.tolist() == pytest.approx([1, 0.7, 0.7])
+    assert feature(found, "defines") == pytest.approx([1, 0.5])
+    assert feature(found, "defines_it") == pytest.approx([1, 0.5])
+    assert found.defines.tolist() == pytest.approx([1, 0.5, 0.5])
     assert found.worth[0] > found.worth[1], "of a file's chunks too"
     asked_for = evidence_of(TWO, "where is open_door used", definitions=definitions)
-    assert feature(asked_for, "defines") == pytest.approx([1, 0.7])
+    assert feature(asked_for, "defines") == pytest.approx([1, 0.5])
     assert feature(asked_for, "defines_it") == [0, 0]
 
 

@@ -1,0 +1,68 @@
+"""Names that are given a value or a type where no chunk is named after them: constants, variables, fields."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gitrag.chunking.languages import is_code
+from gitrag.store.candidates import Definition, Scope
+from gitrag.store.columns import run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+_MOST = 20
+"""Places; a name with more is a word like ``name`` or ``id``, and says nothing about any of them."""
+
+# RE2's syntax, for the database; linear in the text. NAME stands for the names.
+_BEFORE = r"^[ \t]*(?:[@\w][\w.]*(?:::\w+)*(?:<[^=;\n]*>|[\[(][^=;\n]*[\])])?[*&?!]*[ \t]+[*&]*){0,6}"
+"""Nothing, or words and types: ``pub(crate) const``, ``static final Map<K, V>``, ``const char *``."""
+_GIVEN_A_VALUE = (
+    _BEFORE + r"(?:[\w.]+\.)?[@$]*NAME\b[?!]?(?:\[[^\]\n]*\])*[ \t]*"
+    r"(?::[^=\n]*|[\w.*\[\]<>]+[ \t]*)?:?=(?:[^=>~]|$)",  # NAME: T = 1, NAME T = 1, NAME := 1
+    r"^[ \t]*#[ \t]*define[ \t]+NAME\b",  # C
+    r"""^[ \t]*define\(['"]NAME['"]""",  # PHP
+    r"^[ \t]*@NAME[ \t]+[^ \t(=]",  # Elixir
+)
+_MEMBER = (
+    _BEFORE + r"\$?NAME\b[?!]?[ \t]*[:;]",  # timeout?: number; private int timeout;
+    r"^[ \t]*NAME[ \t]+[*\[\]\w.]+[ \t]*(?:`|//|$)",  # Timeout time.Duration
+    r"^[ \t]*(?:case[ \t]+)?NAME[ \t]*(?:\([^\n]*\))?[ \t]*(?:[,;{=]|//|$)",  # of an enumeration
+)
+
+
+def constants(
+    db: DuckDBPyConnection, scope: Scope, name: str, chunk_ids: NDArray[np.int32]
+) -> list[Definition]:
+    """Find the scope's code that gives a name a value or a type outside of functions.
+
+    Args:
+        db: An open connection; reading is enough.
+        scope: What it may find.
+        name: As it is written.
+        chunk_ids: int32, the chunks that have it.
+    """
+    import numpy as np
+
+    given, member = (
+        "(?m)" + "|".join(forms).replace("NAME", re.escape(name)) for forms in (_GIVEN_A_VALUE, _MEMBER)
+    )
+    found = run(
+        db,
+        [np.unique(chunk_ids)],
+        """
+        SELECT chunk_id, regexp_matches(text, ?) AS given,
+            kind = 'class' AND regexp_matches(text, ?) AS member
+        FROM chunks SEMI JOIN columns ON chunk_id = column0
+        WHERE kind IN ('module', 'class') AND (given OR member)
+        """,
+        [given, member],
+    ).fetchall()
+    sure = {chunk_id: given for chunk_id, given, _member in found}
+    rows = np.flatnonzero(np.isin(scope.chunk_id, list(sure))) if sure else ()
+    pairs = sorted((int(scope.file[row]), int(scope.chunk_id[row])) for row in rows)
+    code = [(file, chunk) for file, chunk in pairs if is_code(str(scope.files.language[file]))]
+    return [Definition(chunk, file, sure[chunk]) for file, chunk in code] if len(code) <= _MOST else []
