@@ -7,6 +7,8 @@ The captures that a file in ``queries/`` may use, besides ``@_…`` for its own 
   ``@made``: of what this call gives.
 - ``@returns``: what the function around gives.
 - ``@base``: what the class around inherits from.
+- ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
+  ``@local`` in the definition around (a variable).
 - ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: where from; with ``@import.name``,
   ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: what, and as what.
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -57,6 +60,8 @@ _WRAPPERS = frozenset(
     "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr".split()
 )
 _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
+_OF_ANOTHER = re.compile(r"\[\s*(?:\d*|[\"'].*)\s*\]?\s*\??$", re.DOTALL)
+"""An array of what is named, ``T[]``, or the type of its member, TypeScript's ``T["name"]``."""
 _INFERRED = frozenset("var auto let val".split())
 _NO_PART = frozenset(
     "new await async mut dyn impl const final static readonly ref struct class typename".split()
@@ -87,12 +92,17 @@ class Reader:
         returns: list[Any] = []
         bases: list[Any] = []
         imports: list[Any] = []
+        names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "local": []}
         for captures in self._matches(tree):
             if "call" in captures or "name" in captures:
                 calls += self._call(captures)
+            elif not names.keys().isdisjoint(captures):
+                for key, nodes in captures.items():
+                    names[key] += nodes
             elif "returns" in captures:
                 node = captures["returns"][0]
-                returns.append([self._around(node), self._type(node)])
+                if type_ := self._type(node):  # of several results the first, by a pattern of its own
+                    returns.append([self._around(node), type_])
             elif "base" in captures:
                 bases += [[self._class_around(node), self._type(node)] for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
@@ -101,10 +111,8 @@ class Reader:
                 )
             else:
                 kind = "field" if "field" in captures else "var"
-                if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
-                    continue  # another pattern says from what
-                for node in captures.get(kind, []):
-                    declared[kind].append(self._declared(node, captures, kind))
+                declared[kind] += self._declarations(captures, kind)
+        calls += self._bare_calls(**names)
         definitions = tuple(
             Definition(kind, name, first, last, tuple(type_ for own, type_ in bases if own == i and type_))
             for i, (kind, name, first, last, _) in enumerate(self._rows)
@@ -167,9 +175,29 @@ class Reader:
         else:
             node = captures["name"][0]
             receiver = captures.get("receiver")
-            own = parts_of(self._text(node))
+            text = self._text(node)
+            own = [text] if _NAME.fullmatch(text) else parts_of(text)  # Ruby's names may end in ? or !
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
         return [[self._around(node), parts, node.start_point[0] + 1]] if parts else []
+
+    def _bare_calls(
+        self,
+        bare: list[tree_sitter.Node],
+        taken: list[tree_sitter.Node],
+        local: list[tree_sitter.Node],
+    ) -> Iterator[list[Any]]:
+        """Give the calls that are a name alone."""
+        elsewhere = {node.start_byte for node in taken}
+        variables = {(self._around(node), self._text(node)) for node in local}
+        for node in bare:
+            place, name = self._around(node), self._text(node)
+            if node.start_byte not in elsewhere and (place, name) not in variables:
+                yield [place, ["self", name], node.start_point[0] + 1]
+
+    def _declarations(self, captures: dict[str, list[tree_sitter.Node]], kind: str) -> list[list[Any]]:
+        if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
+            return []  # another pattern says from what
+        return [self._declared(node, captures, kind) for node in captures.get(kind, [])]
 
     def _declared(
         self, node: tree_sitter.Node, captures: dict[str, list[tree_sitter.Node]], kind: str
@@ -189,7 +217,7 @@ class Reader:
         wrapped = _OUTER.match(text)
         if wrapped and wrapped[1] in _WRAPPERS:
             text = wrapped[2].lstrip("*&? ")
-        if text.startswith(("[", "map[", "func")):
+        if text.startswith(("[", "map[", "func")) or _OF_ANOTHER.search(text):
             return ""
         parts = parts_of(text)
         return ".".join(parts) if parts and "?" not in parts else ""

@@ -153,7 +153,7 @@ class GeneralView:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
         holder = self._holder(before, caller, depth)
         if holder is None:
-            return []
+            return self._by_convention(before[-1], name, caller)
         kind, what = holder
         if kind == "module":
             return [(each, CERTAIN) for each in self._exported(what, name, depth)]
@@ -168,6 +168,14 @@ class GeneralView:
         if 0 < len(alike) <= _FEW and self._is_abstract(what):
             return [(each, LIKE_NAMED) for each in alike]
         return []
+
+    def _by_convention(self, receiver: str, name: str, caller: Id) -> list[tuple[Id, float]]:
+        """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
+        if self._files[caller[0]][0] != "ruby":
+            return []
+        words = receiver.lstrip("@").rstrip("()?!").split("_")
+        cls = "".join(word[:1].upper() + word[1:] for word in words)
+        return [(each, LIKE_NAMED) for each, sure in self._methods(cls, name, caller[0]) if sure == CERTAIN]
 
     def _plain(self, name: str, caller: Id) -> list[Id]:  # noqa: C901 - the places to look in, in order
         """Resolve a call without a receiver."""
@@ -337,7 +345,8 @@ class GeneralView:
             )
             return self._given(found[0], depth) if found else None
         if kind == "class":
-            return self._field(what, bare, depth)
+            made = bare == "new" and what in self._classes
+            return ("class", what) if made else self._field(what, bare, depth)
         if any(own for own in self._exported(what, bare, depth)) and bare in self._classes:
             return ("class", bare)
         inner = self._imports.module(bare, what)

@@ -12,3 +12,5 @@
     (call_expression function: (_) @made)]))
 (function_declaration result: (_) @returns)
 (method_declaration result: (_) @returns)
+(function_declaration result: (parameter_list . (parameter_declaration type: (_) @returns)))
+(method_declaration result: (parameter_list . (parameter_declaration type: (_) @returns)))

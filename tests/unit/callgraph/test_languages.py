@@ -315,3 +315,117 @@ def test_a_block_of_tests_is_nothing_that_is_called(path, source, expected):
     files = {path: source, "door.js": "export function door() { return 1; }\n"}
     found = edges_of(files)
     assert found == expected if expected else not any(edge.endswith("'door'") for edge in found)
+
+
+@pytest.mark.parametrize("result", ["(*Peer, error)", "(p *Peer, err error)", "*Peer", "Peer"])
+def test_what_a_go_function_gives_first_is_what_it_gives(result):
+    source = f"""
+    package mesh
+
+    type Peer struct {{}}
+
+    func (p *Peer) Settle() {{}}
+    func Create() {result} {{ return nil, nil }}
+    func main() {{
+        p, err := Create()
+        p.Settle()
+    }}
+    """
+    assert edges_of({"a.go": source}) == {"main -> Create", "main -> Peer.Settle"}
+
+
+@pytest.mark.parametrize(
+    "type_", ["Shape[]", "readonly Shape[]", "Shape[][]", "Array<Shape>", 'Shape["tags"]']
+)
+def test_an_array_or_a_member_is_none_of_its_elements(type_):
+    """A type of data alone could be one of the few with that method: an array of them is not."""
+    source = f"""
+    type Shape = {{ id: string }};
+    class Queue {{ push(shape: Shape) {{}} }}
+    function collect(shape: Shape) {{
+        const found: {type_} = [];
+        found.push(shape);
+    }}
+    """
+    assert edges_of({"a.ts": source}) == set()
+
+
+RUBY = """
+class Story
+  def hotness
+    1
+  end
+
+  def title
+  end
+
+  def assign(title)
+    self.score = hotness
+    flag = 1
+    [1].each { |other| puts other }
+    flag
+    title
+  end
+
+  def flag
+  end
+
+  def other
+    flag if title
+  end
+end
+"""
+
+
+def test_ruby_calls_without_arguments_are_calls_unless_they_are_variables():
+    assert edges_of({"a.rb": RUBY}) == {
+        "Story.assign -> Story.hotness",
+        "Story.other -> Story.flag",
+        "Story.other -> Story.title",
+    }
+
+
+@pytest.mark.parametrize("call", ["Code.new(1).make", "Code.new.make", "Code.new.make(2)"])
+def test_ruby_calls_on_something_new_are_its_own(call):
+    source = f"""
+    class Code
+      def make(n = 1)
+      end
+    end
+    class Story
+      def assign
+        self.code = {call}
+      end
+    end
+    """
+    assert "Story.assign -> Code.make" in edges_of({"a.rb": source})
+
+
+@pytest.mark.parametrize("receiver", ["@comment", "comment", "vote.comment", "@vote.comment"])
+def test_ruby_receivers_are_likely_of_the_class_they_are_named_after(receiver):
+    """Rails' own convention: nothing else says what is in them."""
+    files = {
+        "app/models/comment.rb": "class Comment\n  def fast?\n  end\nend\n",
+        "app/models/vote.rb": "class Vote\n  def fast?\n  end\nend\n",
+        "app/controllers/c.rb": (
+            f"class CommentsController\n  def create\n    {receiver}.fast?\n    {receiver}.save\n  end\nend\n"
+        ),
+    }
+    edges = edges_of(files)
+    assert edges == {"app/controllers/c.rb:CommentsController.create -> app/models/comment.rb:Comment.fast?"}
+
+
+def test_a_ruby_module_that_is_mixed_in_has_the_methods_of_its_class():
+    source = """
+    module Token
+      def renew!
+      end
+    end
+    class Story
+      include Token
+      def publish
+        renew!
+      end
+    end
+    """
+    assert edges_of({"a.rb": source}) == {"Story.publish -> Token.renew!"}
