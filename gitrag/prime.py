@@ -10,6 +10,7 @@ from gitrag.app import App
 from gitrag.continuity import continuity
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import NotSetUpError
 from gitrag.memory.core_files import CoreFiles
 from gitrag.report import Style, shown, standing
 from gitrag.searching import SearchOptions, search
@@ -182,7 +183,12 @@ def _all(app: App) -> Iterator[Entry]:
 def _about(app: App, topic: str) -> Iterator[Entry]:
     from gitrag.search.sections import Wanted
 
-    answer = search(app, topic, SearchOptions(wanted=Wanted(_KINDS), limit=TOP))
+    try:
+        answer = search(app, topic, SearchOptions(wanted=Wanted(_KINDS), limit=TOP))
+    except NotSetUpError:
+        if not app.collections():
+            raise
+        return  # a repository of code alone
     texts = {document.path: text for _kind, document, text in app.documents(_KINDS)}
     for section in answer.sections:
         for hit in section.hits:

@@ -127,6 +127,14 @@ def test_a_topic_of_nothing_is_said_so(app):
     )
 
 
+def test_a_repository_of_code_alone_has_nothing_on_any_topic(make_repository, git_environment):
+    """Nothing is missing there, and no index to be made."""
+    repository = make_repository({"a.py": "A = 1\n"}, name="bare")
+    app = App.open(repository.path, environ=git_environment)
+    app.update()
+    assert "No relevant ADRs or specs found for 'signing keys'." in as_markdown(prime(app, "signing keys"))
+
+
 def test_priming_needs_an_index(make_repository):
     repository = make_repository({"a.py": "A = 1\n"}, name="bare")
     with pytest.raises(NotSetUpError, match="No gitrag collections found for bare"):
