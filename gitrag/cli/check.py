@@ -88,4 +88,7 @@ def _check_push(session: Session) -> int:
         session.terminal.warn(f"the search index is behind {behind_by}")
     if found:
         session.terminal.hint("`gitrag index` and `gitrag index embed --foreground` catch up")
-    return STALE if found and policy == "block" else OK
+    if not found or policy != "block":
+        return OK
+    session.terminal.hint("gitrag.prePush is block; `GITRAG=0 git push` pushes all the same")
+    return STALE

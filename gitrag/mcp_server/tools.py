@@ -155,7 +155,8 @@ def reindex(
         bench.app.start_worker()
     except OSError:  # a search finds the changes too; nobody waits for this
         logging.getLogger("gitrag").warning("reindex could not start the worker", exc_info=True)
-    return Reply(f"Reindexing {len(files)} changed files in the background.", replies.Accepted(len(files)))
+    what = f"{len(files)} changed file{'' if len(files) == 1 else 's'}"
+    return Reply(f"Reindexing {what} in the background.", replies.Accepted(len(files)))
 
 
 def status(bench: Workbench, call: Call, project: Project = "") -> Reply[replies.Standing]:

@@ -139,7 +139,8 @@ def count_collections(db: DuckDBPyConnection, view: View, overlay: Overlay) -> l
 
 def count_store(db: DuckDBPyConnection) -> StoreCounts:
     """Count what the store holds in all."""
-    tables = ("views", "worktrees", "contents", "chunks", "vectors")
+    worktrees = "worktrees WHERE worktree NOT LIKE ':%'"  # a slot with a colon is a passing revision's
+    tables = ("views", worktrees, "contents", "chunks", "vectors")
     counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
     return StoreCounts(*(int(row[0]) if row else 0 for row in counts))
 

@@ -9,6 +9,7 @@ import pytest
 from tests.e2e.conftest import SOURCES, Project
 
 ADVICE = "hint: `gitrag index` and `gitrag index embed --foreground` catch up"
+REFUSED = "hint: gitrag.prePush is block; `GITRAG=0 git push` pushes all the same"
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_block_refuses_until_the_index_has_caught_up(project, remote):
     before = on_remote(project, "main")
     done = push(project, "main")
     assert done.returncode == 1
-    assert gitrags(done) == ["warning: the search index is behind main: 3 files not indexed", ADVICE]
+    assert gitrags(done) == ["warning: the search index is behind main: 3 files not indexed", ADVICE, REFUSED]
     assert on_remote(project, "main") == before
 
     assert project.gitrag("index", "update", "--no-embed").status == 0
@@ -96,7 +97,7 @@ def test_block_says_so_by_its_own_exit_status(project, remote):
     refs = f"refs/heads/main {tip} refs/heads/main {'0' * 40}\n".encode()
     done = project.gitrag("check", "--push", stdin=refs, env={"GITRAG_PRE_PUSH": "block"})
     assert (done.status, done.out) == (3, "")
-    assert done.said == ["warning: the search index is behind main: 3 files not indexed", ADVICE]
+    assert done.said == ["warning: the search index is behind main: 3 files not indexed", ADVICE, REFUSED]
     assert project.gitrag("check", "--push", stdin=refs).status == 0
     for nonsense in (b"", b"\n", b"a b\n", b"\xff\xfe\n", refs.replace(tip.encode(), b"1" * 40)):
         done = project.gitrag("check", "--push", stdin=nonsense, env={"GITRAG_PRE_PUSH": "block"})
@@ -209,10 +210,12 @@ def test_every_kind_of_ref(project, remote):
     commit(project, {"newer.py": "def newer(): pass\n"})
     done = push(project, "stale", "staletag", "staler", policy="block")
     assert done.returncode == 1
-    assert gitrags(done)[:-1] == [
+    assert gitrags(done) == [
         "warning: the search index is behind stale: 1 file not indexed",
         "warning: the search index is behind staletag: 1 file not indexed",
         "warning: the search index is behind staler: 2 files not indexed",
+        ADVICE,
+        REFUSED,
     ]
     done = push(project, "main:main", ":same", "--delete", policy="block")
     done = push(project, "--delete", "same", "light", policy="block")

@@ -68,6 +68,13 @@ def test_views_of_revisions_do_not_pile_up(history):
         assert inspection.count_store(db).views == 2
 
 
+def test_a_revision_is_no_worktree(history):
+    app = open_app(history)
+    search(app, "def", SearchOptions())
+    search(app, "def", SearchOptions(revision="v1"))
+    assert app.status().store.worktrees == 1
+
+
 def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
     app = open_app(history)
     search(app, "def", SearchOptions(revision="v1"))

@@ -16,6 +16,6 @@ def test_a_worker_that_cannot_start_is_only_logged(make_repository, git_environm
 
     monkeypatch.setattr(subprocess, "Popen", full)
     answer = tools.reindex(bench, Call(), ["a.py"])
-    assert answer.text == "Reindexing 1 changed files in the background."
+    assert answer.text == "Reindexing 1 changed file in the background."
     assert bench.log_path is not None
     assert "reindex could not start the worker" in bench.log_path.read_text()
