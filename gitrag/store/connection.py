@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _ASIDE = "damaged-*.duckdb*"
 _NEW = "smaller.duckdb"
 _BUILD = "Run `gitrag index` to build it."
+_BUILD_OWN = "or run `gitrag index remove` and `gitrag index`."
 
 _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
     (
@@ -385,7 +386,7 @@ class Store:
         """Migrate; False when the content was made with another recipe."""
         meta = schema.read_meta(db)
         found = schema.version(meta)
-        self._refuse_newer(found)
+        self._refuse_newer(found, meta)
         if found < schema.SCHEMA_VERSION:
             schema.migrate(db, found)
         if "recipe" not in meta:
@@ -399,16 +400,22 @@ class Store:
         """Raise when an opened index cannot be read as it stands."""
         meta = schema.read_meta(db)
         found = schema.version(meta)
-        self._refuse_newer(found)
+        self._refuse_newer(found, meta)
         if found < schema.SCHEMA_VERSION or meta.get("recipe") != self._recipe:
             raise StoreMissingError("The index was made by another version of gitrag.", _BUILD)
         self._identity_seen = meta.get("identity")
 
-    def _refuse_newer(self, found: int) -> None:
+    def _refuse_newer(self, found: int, meta: Mapping[str, str]) -> None:
+        """Leave a newer gitrag's index alone: two that are in use would build it again in turn for ever."""
         if found > schema.SCHEMA_VERSION:
             raise StoreError(
                 f"The index is of schema {found}; this gitrag knows up to {schema.SCHEMA_VERSION}.",
-                "Upgrade gitrag, or run `gitrag index remove` and `gitrag index`.",
+                f"Upgrade gitrag, {_BUILD_OWN}",
+            )
+        if schema.is_newer(meta.get("recipe", self._recipe), self._recipe):
+            raise StoreError(
+                "The index was made by a newer gitrag than this one.",
+                f"Upgrade or restart this one (hooks: `gitrag hooks install`), {_BUILD_OWN}",
             )
 
     def _diagnose(self, error: Error | ForeignDatabaseError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,19 @@ def read_meta(db: DuckDBPyConnection) -> dict[str, str]:
 def version(meta: Mapping[str, str]) -> int:
     """Give the schema's version; 0 for an empty database."""
     return int(meta.get("schema", 0))
+
+
+def is_newer(found: str, own: str) -> bool:
+    """Tell whether a recipe ("chunker 3, terms 7") has every step of another's as new, and one newer."""
+    theirs, ours = _steps(found), _steps(own)
+    return (
+        bool(ours) and theirs != ours and all(theirs.get(step, 0) >= number for step, number in ours.items())
+    )
+
+
+def _steps(recipe: str) -> dict[str, int]:
+    """Read a recipe; what is no step with its number does not count."""
+    return {step: int(number) for step, number in re.findall(r"(\w+) (\d+)", recipe)}
 
 
 def migrate(db: DuckDBPyConnection, found: int) -> None:

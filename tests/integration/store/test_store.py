@@ -174,6 +174,36 @@ def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path):
     assert store.path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("made_with", "newer"),
+    [
+        ("chunker 3, terms 8", True),
+        ("chunker 3, terms 7, layout 1", True),
+        ("chunker 2, terms 7", False),
+        ("chunker 3, terms 6", False),
+        ("chunker 4, terms 6", False),
+        ("chunker 3", False),
+        ("anything", False),
+    ],
+)
+def test_an_index_of_a_newer_recipe_is_left_alone(tmp_path: Path, made_with: str, newer: bool):
+    """Of two gitrags in use at once, the older would undo all that the newer does, and back again."""
+    with Store(tmp_path, recipe=made_with).write("a test") as db:
+        db.execute("CREATE TABLE kept (a INTEGER)")
+    own = Store(tmp_path, recipe="chunker 3, terms 7")
+    if newer:
+        for operation in (own.read, lambda: own.write("a test")):
+            with pytest.raises(StoreError, match="made by a newer gitrag"), operation():
+                pass
+        with Store(tmp_path, recipe=made_with).read() as db:
+            assert db.execute("SELECT count(*) FROM kept").fetchone() == (0,)
+    else:
+        with own.write("a test"):
+            pass
+        with own.read() as db, pytest.raises(duckdb.CatalogException):
+            db.execute("SELECT count(*) FROM kept")
+
+
 def test_another_recipe_builds_anew_and_says_so(tmp_path: Path):
     fill(open_store(tmp_path), {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
     said: list[str] = []
