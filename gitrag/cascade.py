@@ -134,7 +134,8 @@ def search_code(app: App, query: str, *, limit: int = LIMIT, globs: Sequence[str
     found = [_of_hit(hit) for hit in answer.hits] if answer is not None else []
     telling = len(found)
     if telling < SUFFICIENT and not globs:
-        for worth, snippet in _exact(app, question, found, limit - len(found)):
+        whole = FALLBACK not in notes
+        for worth, snippet in _exact(app, question, found, limit - len(found), whole=whole):
             found.append(snippet)
             telling += worth >= _NAMED
     return Cascade(question.text, tuple(found[:limit]), telling >= SUFFICIENT, answer, notes)
@@ -201,8 +202,18 @@ def _of_chunk(path: str, chunk: Chunk, place: int) -> Snippet:
     )
 
 
-def _exact(app: App, question: Question, found: Sequence[Snippet], most: int) -> list[tuple[float, Snippet]]:
-    """Give line ranges with exact matches, best first, and what each is worth; none that is there already."""
+def _exact(
+    app: App, question: Question, found: Sequence[Snippet], most: int, *, whole: bool
+) -> list[tuple[float, Snippet]]:
+    """Give line ranges with exact matches, best first, and what each is worth; none that is there already.
+
+    Args:
+        app: The repository.
+        question: What is asked.
+        found: What was found before.
+        most: How many at most.
+        whole: Give definitions, as the index has them; only lines where it cannot be read.
+    """
     names = [name for name in question.names if len(name) >= SUFFICIENT]
     telling = set(question.words)
     words = [
@@ -223,7 +234,7 @@ def _exact(app: App, question: Question, found: Sequence[Snippet], most: int) ->
         if any(_holds(each, line) for each in (*found, *(each for _, each in snippets))):
             continue
         if line.path not in chunks:
-            chunks |= {line.path: []} | outline(app, [line.path])
+            chunks |= {line.path: []} | (outline(app, [line.path]) if whole else {})
         snippet = _around(app, line, chunks[line.path])
         if snippet is not None:
             snippets.append((worth, snippet))

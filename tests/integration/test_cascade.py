@@ -13,6 +13,7 @@ from gitrag.cascade import FALLBACK, Via, search_code
 from gitrag.errors import UsageError
 from gitrag.git.grep import grep
 from gitrag.ranges import hit_id, read_range
+from gitrag.store import schema
 from tests.node import program
 from tests.repository import GitRepository, Link
 
@@ -114,6 +115,16 @@ def test_without_an_index_exact_matches_answer(repository, git_environment):
     )
     assert [each.via for each in found.snippets] == [Via.GREP]
     assert found.snippets[0].line_start <= 4 <= found.snippets[0].line_end
+
+
+def test_with_an_index_that_cannot_be_read_exact_matches_answer(app):
+    """§6.2: as with no index; nothing asks it again."""
+    with app.store.write("a newer gitrag") as db:
+        schema.put(db, "schema", str(schema.SCHEMA_VERSION + 1))
+    found = search_code(app, "retry_with_backoff")
+    assert found.notes[0] == FALLBACK
+    assert "gitrag knows up to" in found.notes[1]
+    assert {each.via for each in found.snippets} == {Via.GREP}
 
 
 @pytest.mark.parametrize("query", ["", "  \n"])
