@@ -219,17 +219,22 @@ def of_status(status: Status, notes: Sequence[str]) -> Freshness:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """Give ``1 file``, ``847 files``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def freshness_line(freshness: Freshness) -> str:
     """Put it into a line."""
     said = [f"commit {freshness.commit[:10]}" if freshness.commit else "no commit yet"]
     if freshness.uncommitted_files:
-        said.append(f"with uncommitted changes of {freshness.uncommitted_files} files")
+        said.append(f"with uncommitted changes of {counted(freshness.uncommitted_files, 'file')}")
     elif freshness.uncommitted_included:
         said.append("uncommitted changes included")
     if freshness.unembedded:
-        said.append(f"{freshness.unembedded} chunks on draft vectors")
+        said.append(f"{counted(freshness.unembedded, 'chunk')} on draft vectors")
     if freshness.waiting_files:
-        said.append(f"{freshness.waiting_files} files not indexed yet")
+        said.append(f"{counted(freshness.waiting_files, 'file')} not indexed yet")
     return "; ".join([*[", ".join(said)], *freshness.notes])
 
 

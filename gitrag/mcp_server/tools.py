@@ -155,7 +155,7 @@ def reindex(
         bench.app.start_worker()
     except OSError:  # a search finds the changes too; nobody waits for this
         logging.getLogger("gitrag").warning("reindex could not start the worker", exc_info=True)
-    what = f"{len(files)} changed file{'' if len(files) == 1 else 's'}"
+    what = replies.counted(len(files), "changed file")
     return Reply(f"Reindexing {what} in the background.", replies.Accepted(len(files)))
 
 
