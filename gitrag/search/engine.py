@@ -19,6 +19,7 @@ from gitrag.store.candidates import Definition, Filters, Near, Postings, Scope
 from gitrag.store.constants import constants
 from gitrag.store.memo import Memo
 from gitrag.store.reexports import reexports
+from gitrag.store.verbatim import verbatim
 from gitrag.store.views import Overlay
 
 if TYPE_CHECKING:
@@ -217,6 +218,7 @@ def collect(
             db, scope, (*question.hashes, *(short for short, _places in question.shorts)), memo
         ),
         elsewhere,
+        verbatim(db, question.text, postings, len(question.words)),
     )
 
 
@@ -225,18 +227,21 @@ def _definitions(
 ) -> list[Definition]:
     """Find what the names of a question are: definitions, handed on or not.
 
-    Where a name is all that is asked for and nothing is defined by it, also what gives it a value; for the
-    names in a sentence that costs 0.002.
+    Where a name is all that is asked for and nothing is defined by it, also what gives it a value, or else
+    what has it in its name; for the names in a sentence that costs 0.002.
     """
     names = question.names
     defined = candidates.definitions(db, scope, names)
     found = defined + reexports(db, scope, names, memo)
-    if question.is_name and names and looks_like_code(names[-1]):
-        parts, term = names[0].count(".") + 1, terms.whole(names[-1])
-        if term in question.words and not any(row.exact and row.parts == parts for row in defined):
-            having = postings.chunk_id[postings.term == question.words.index(term)]
-            return found + constants(db, scope, names[-1], having)
-    return found
+    if not (question.is_name and names and looks_like_code(names[-1])):
+        return found
+    parts, term = names[0].count(".") + 1, terms.whole(names[-1])
+    if any(row.exact and row.parts == parts for row in defined):
+        return found
+    if term in question.words:
+        having = postings.chunk_id[postings.term == question.words.index(term)]
+        found += constants(db, scope, names[-1], having)
+    return found or candidates.longer_names(db, scope, names[-1])
 
 
 def _place(chunk: Chunk) -> Place:

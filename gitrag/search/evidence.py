@@ -81,16 +81,17 @@ def gather(
     definitions: list[Definition],
     name_words: NameWords,
     elsewhere: Column | None = None,
+    verbatim: NDArray[np.int32] | None = None,
 ) -> Evidence:
     """Turn the rows that bear on a question into evidence.
 
-    What a cosine stands out from, a few documents cannot say: ``elsewhere`` are those of the nearest chunks
-    in what else was asked.
+    ``verbatim`` are the ids of the chunks that have the question word for word. What a cosine stands out
+    from, a few documents cannot say: ``elsewhere`` are those of the nearest chunks in what else was asked.
 
     Features of a file:
 
     - words: ``bm25``, the mean BM25 of its five best chunks, and ``bm25_file``, that of the file as one
-      document, as shares of the best file's
+      document, as shares of the best file's; ``verbatim``, whether it has the question word for word
     - meaning: ``cosine``, the mean of its five best chunks'; ``cosine_sum``, a soft sum over all of them;
       ``cosine_best``, how many of the 50 best chunks are its own (log)
     - names: shares of the question's words ``in_file_name``, whole or short (``Question.shorts``), and
@@ -112,6 +113,8 @@ def gather(
     idf = _idf(f, (frequency > 0).sum(axis=0))
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
     features["bm25_file"] = _share(_saturated(frequency, relative_length[:, None]) @ idf)
+    quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
+    features["verbatim"] = (np.bincount(file, quotes, f) > 0).astype(np.float32)
     coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
     # meaning
     floor = float(near.cosine.min()) if len(near.cosine) else 0.0
@@ -134,9 +137,11 @@ def gather(
     defined = np.zeros(f)
     np.maximum.at(defined, file, defines / max((row.parts for row in definitions), default=1))
     features["defines"] = defined
+    if question.is_name and len(question.names) == 1:
+        coverage[defined > 0] = 1.0  # also where it is part of a longer name
     features["defines_it"] = defined * question.is_name
     features |= _nature(files, question)
-    worth = _share(bm25) + _above(cosine) + 2.0 * defines
+    worth = _share(bm25) + _above(cosine) + 2.0 * defines + 2.0 * quotes
     return Evidence(
         {key: column.astype(np.float32) for key, column in features.items()},
         chunk_id,

@@ -21,23 +21,24 @@ if TYPE_CHECKING:
 WEIGHTS: Mapping[str, float] = {
     "bm25": 0.980,
     "bm25_file": 2.205,
-    "cosine": 1.232,
-    "cosine_sum": 4.568,
+    "cosine": 1.233,
+    "cosine_sum": 4.567,
     "cosine_best": 0.357,
     "in_file_name": -9.065,
     "of_file_name": 1.683,
-    "is_file_name": 10.228,
+    "is_file_name": 10.229,
     "in_names": 0.563,
-    "defines": 1.730,
+    "defines": 1.729,
     "test_or_doc": -3.515,
-    "support": -1.326,
+    "support": -1.327,
     "code": 2.275,
     "prose": -2.100,
     "top_share": 2.152,
     "size": 0.179,
     "defines_it": 5.000,
+    "verbatim": 4.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.923 on source folders and 0.914 on whole repositories, each
+"""What a unit of each feature is worth: NDCG@10 0.922 on source folders and 0.914 on whole repositories, each
 scored by weights fitted on the other repositories (436 questions, 22 repositories, 17 languages).
 
 A file whose name has some of the question's words among others is less likely the one than another file with
@@ -51,6 +52,7 @@ CHANCE: Mapping[str, float] = {
     "unknown_name": -3.76,
     "cosine": 6.11,
     "above": 12.40,
+    "verbatim": 4.00,
 }
 """Weights of a logistic regression on whether a page of ten files answers its question: ``question_facts``.
 
@@ -65,6 +67,7 @@ CHANCE_BY_WORDS: Mapping[str, float] = {
     "coverage": 6.14,
     "first_coverage": 6.99,
     "unknown_name": -4.41,
+    "verbatim": 4.00,
 }
 """The same where nothing in the scope has a vector: 0.920, 0.982 and 0.028."""
 
@@ -206,6 +209,7 @@ def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> di
     - ``coverage``: the share of the question's information that the words of some one file have, and
       ``first_coverage``: that the first file's have
     - ``unknown_name``: whether the question is a single word that names no definition
+    - ``verbatim``: whether the first file has the question word for word
     - ``bias``: 1
     """
     import numpy as np
@@ -216,6 +220,7 @@ def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> di
         "coverage": float(coverage[first] if alone else coverage.max(initial=0.0)),
         "first_coverage": float(coverage[first]),
         "unknown_name": float(evidence.is_name and not defines.any()),
+        "verbatim": float(evidence.features["verbatim"][first]),
     }
     known = evidence.cosine[evidence.cosine > -1]
     if len(known):

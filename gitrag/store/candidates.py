@@ -59,6 +59,9 @@ POSTINGS = frozenset({"postings", "name_postings"})
 """Tables of what has a term."""
 NO_OVERLAY = Overlay()
 
+_MOST_LONGER = 20
+"""Definitions; what more have in their names is a word like ``get``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Files:
@@ -409,6 +412,24 @@ def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> l
     columns = [scope.file[place], scope.chunk_id[place], found["exact"][row], found["parts"][row]]
     rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
     return [Definition(chunk_id, file, exact, parts) for file, chunk_id, exact, parts in rows]
+
+
+def longer_names(db: DuckDBPyConnection, scope: Scope, name: str) -> list[Definition]:
+    """Find the scope's definitions whose names have another in them, case aside; none where they are many."""
+    import numpy as np
+
+    found = db.execute(
+        """
+        SELECT min(chunk_id) AS chunk_id FROM chunks
+        WHERE contains(name_key, ?) AND kind NOT IN ('section', 'module') GROUP BY qualified_name, content_id
+        """,
+        [name.casefold()],
+    ).fetchnumpy()["chunk_id"]
+    rows = np.flatnonzero(np.isin(scope.chunk_id, found)) if len(found) else ()
+    pairs = sorted((int(scope.file[row]), int(scope.chunk_id[row])) for row in rows)
+    return (
+        [Definition(chunk, file, exact=False) for file, chunk in pairs] if len(pairs) <= _MOST_LONGER else []
+    )
 
 
 def name_words(

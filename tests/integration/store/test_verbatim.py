@@ -1,0 +1,117 @@
+"""A question that a text has word for word, and a name that is part of longer ones."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from gitrag.search.question import read
+from gitrag.searching import search
+from gitrag.store import candidates
+from gitrag.store.verbatim import verbatim
+from tests.indexes import open_app
+from tests.repository import create_repository, isolated_environment
+
+FILES = {
+    "doors/opening.py": """
+        def open_door(door):
+            if door.latch is None:
+                raise ValueError("the latch of this door has no spring")
+            raise OSError("nobody is allowed to open "
+                          "this door at night: %s" % door)
+        """,
+    "doors/spring.py": """
+        # A spring of a latch of a door has tension; this says how much: no door has a latch without.
+        def spring_of_latch(door, latch):
+            return latch.spring or door.spring
+        """,
+    "doors/closing.py": """
+        def close_door_and_lock_it(door):
+            pass
+
+
+        def closeDoorQuietly(door):
+            pass
+        """,
+    "tests/test_opening.py": """
+        def test_no_spring():
+            assert "the latch of this door has no spring" in str(error)
+        """,
+}
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("verbatim")
+    files = {path: dedent(text).lstrip() for path, text in FILES.items()}
+    app = open_app(create_repository(folder / "p", isolated_environment(folder / "home"), files))
+    app.update()
+    return app
+
+
+def quoting(app, text: str) -> list[str]:
+    question, view = read(text), app.update().refreshed.view
+    with app.store.read() as db:
+        scope = candidates.open_scope(db, view.view_id)
+        paths = candidates.read_paths(db, scope.files.path_id.tolist())
+        found = verbatim(db, text, candidates.postings(db, scope, question.hashes), len(question.words))
+        pairs = zip(scope.chunk_id, scope.file, strict=True)
+        return sorted(paths[int(scope.files.path_id[file])] for chunk, file in pairs if chunk in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the latch of this door has no spring",
+        "'The latch of this door, has no spring.'",
+        "of this  door\nhas no",
+    ],
+)
+def test_a_message_is_found_where_it_is_written(app, text):
+    assert quoting(app, text) == ["doors/opening.py", "tests/test_opening.py"]
+
+
+def test_a_message_may_be_broken_into_lines(app):
+    assert quoting(app, "nobody is allowed to open this door at night") == ["doors/opening.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "this door",
+        "door",
+        "the latch of this door has a spring",
+        "spring no has door this",
+        "this doo",
+        "?",
+        "",
+    ],
+)
+def test_other_words_and_a_word_or_two_quote_nothing(app, text):
+    assert quoting(app, text) == []
+
+
+def test_who_pastes_a_message_gets_its_line_first(app):
+    first = search(app, "the latch of this door has no spring").hits[0]
+    assert first.path == "doors/opening.py"
+    assert any("has no spring" in line.text for line in first.lines)
+    assert dict(first.reasons)["verbatim"] > 0
+
+
+@pytest.mark.parametrize("name", ["close_door", "closeDoor", "DoorQuiet"])
+def test_a_part_of_a_name_finds_the_whole(app, name):
+    assert search(app, name).hits[0].path == "doors/closing.py"
+
+
+def longer(app, name: str) -> int:
+    view = app.update().refreshed.view
+    with app.store.read() as db:
+        return len(candidates.longer_names(db, candidates.open_scope(db, view.view_id), name))
+
+
+def test_a_part_of_very_many_names_is_a_word(app, tmp_path):
+    assert [longer(app, name) for name in ("Door", "door_and", "window")] == [3, 1, 0]
+    many = {"a.py": "".join(f"def getDoor{i}():\n    return {i}\n\n\n" for i in range(21))}
+    other = open_app(create_repository(tmp_path / "p", isolated_environment(tmp_path / "home"), many))
+    assert [longer(other, name) for name in ("getDoor", "getDoor1")] == [0, 11]
