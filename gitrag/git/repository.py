@@ -182,8 +182,10 @@ class Repository:
         Raises:
             RepositoryError: HEAD or its commit is damaged.
         """
+        file = self.git_dir / "HEAD"
         try:
-            content = os.fsdecode((self.git_dir / "HEAD").read_bytes()).strip()
+            # a link: as git first made it, and does where core.preferSymlinkRefs is set
+            content = f"ref: {file.readlink()}" if file.is_symlink() else os.fsdecode(file.read_bytes())
         except OSError as error:
             raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
         ref = content.removeprefix("ref:").strip() if content.startswith("ref:") else None

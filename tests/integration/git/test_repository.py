@@ -64,6 +64,19 @@ def test_head_of_a_branch_whose_name_is_not_utf8(make_repository):
     assert discover(repository).head().branch == "caf\udce9"
 
 
+def test_head_that_is_a_symbolic_link(make_repository):
+    """As old versions of git made it, and core.preferSymlinkRefs still does."""
+    repository = make_repository({"a": "x\n"})
+    repository.git("config", "core.preferSymlinkRefs", "true")
+    repository.git("symbolic-ref", "HEAD", "refs/heads/main")
+    assert (repository.path / ".git" / "HEAD").is_symlink()
+    found = discover(repository)
+    assert found.head() == Head(repository.git("rev-parse", "HEAD"), repository.tree(), "main")
+
+    repository.git("symbolic-ref", "HEAD", "refs/heads/unborn")
+    assert found.head() == Head(None, EMPTY_TREE, "unborn")
+
+
 def test_a_branch_whose_commit_is_gone_is_not_taken_for_unborn(make_repository):
     repository = make_repository({"a": "x\n"})
     commit = repository.git("rev-parse", "HEAD")
