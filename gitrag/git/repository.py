@@ -7,6 +7,7 @@ so that a search on a fresh index never pays for importing pygit2 (60 to 80 ms);
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -211,14 +212,20 @@ class Repository:
 
         Raises:
             UsageError: The repository has no such revision.
+            RepositoryError: The clone is partial or damaged, and lacks the revision's objects.
         """
         if rev and "\0" not in rev:
             found = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev)
             oid = found.stdout.strip()
             if found.returncode == 0 and oid:
                 peel = b"%b^{tree}\n%b^{commit}\n" % (oid, oid)
-                answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=peel).stdout.decode()
-                tree, commit = answers.splitlines()
+                done = self.git("cat-file", "--batch-check=%(objectname)", stdin=peel)
+                if done.returncode:
+                    raise RepositoryError(
+                        f"The clone lacks objects of {rev!r}: {message_of(done)}.",
+                        f"git fetches them for: git log -1 --stat {shlex.quote(rev)}",
+                    )
+                tree, commit = done.stdout.decode().splitlines()
                 if not tree.endswith("missing"):
                     return Head(None if commit.endswith("missing") else commit, tree, None)
         raise UsageError(

@@ -121,6 +121,17 @@ def test_resolve_names_what_git_names(make_repository, rev):
     assert discover(repository).resolve(rev) == expected
 
 
+def test_resolve_a_commit_whose_tree_was_never_fetched(make_repository, tmp_path):
+    repository = make_repository({"a": "1\n"})
+    repository.commit({"a": "2\n"})
+    repository.git("config", "uploadpack.allowFilter", "true")
+    clone = repository.clone(tmp_path / "clone", "--filter=tree:0")
+    repository.path.rename(tmp_path / "gone")
+
+    with pytest.raises(RepositoryError, match="lacks objects of 'HEAD~1'"):
+        discover(clone).resolve("HEAD~1")
+
+
 def test_resolve_a_tree(make_repository):
     repository = make_repository({"d/a": "1\n"})
 
