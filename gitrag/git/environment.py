@@ -42,6 +42,7 @@ _OURS = {
     "GIT_OPTIONAL_LOCKS": "0",  # never take index.lock from under the user's own command
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",  # an object missing from a partial clone stays missing: no network
+    "GIT_ALLOW_PROTOCOL": "none",  # nor for a git before 2.44, which fetches it all the same
     "LC_ALL": "C",  # messages are matched
 }
 

@@ -290,6 +290,10 @@ def test_partial_clone_lacks_blobs_and_does_not_fetch_them(make_repository, tmp_
     assert [entry.path for entry in found.entries(found.resolve("HEAD~1").tree)] == ["a"]
     with pytest.raises(BlobError):
         found.read_blob(old)
+    # by an older git neither, which does not know that it should not
+    older = {"GIT_NO_LAZY_FETCH": "0"}
+    assert found.git("cat-file", "-e", old, environment=older).returncode != 0
+    clone.git("cat-file", "-e", old)
 
 
 def test_objects_of_an_alternate_are_found(make_repository, tmp_path):
