@@ -246,6 +246,14 @@ class Repository:
         """Say whether an object is in this clone; the tree of a rewritten commit is pruned some day."""
         return oid in self._libgit2
 
+    def promised_packs(self) -> tuple[str, ...]:
+        """Name the packs of a partial clone; each fetch of what it lacked adds one. None of a whole clone."""
+        try:
+            packs = [entry.name for entry in (self.common_dir / "objects" / "pack").iterdir()]
+        except OSError:
+            packs = []
+        return tuple(sorted(name for name in packs if name.endswith(".promisor")))
+
     def entries(self, tree: str) -> Iterator[TreeEntry]:
         """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.
 
