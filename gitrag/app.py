@@ -405,10 +405,13 @@ class App:
         return len(counts), sum(counts)
 
     def age(self) -> timedelta | None:
-        """Tell how long ago the worktree's index was brought up to date; None when it never was."""
+        """Tell how long ago the worktree's index was brought up to date; None when nobody can say.
+
+        It never was, or by a clock that was ahead.
+        """
         with suppress(StoreMissingError), self.store.read() as db:
             moved = self.moved_at(db)
-            return None if moved is None else self.since(moved)
+            return None if moved is None or moved > self._clock() else self.since(moved)
         return None
 
     def texts_per_s(self) -> float:
