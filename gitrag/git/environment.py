@@ -79,14 +79,17 @@ def run_git(
             capture_output=True,
             check=False,
         )
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise not_run(error, cwd) from error
+
+
+def not_run(error: OSError, cwd: Path) -> RepositoryError:
+    """Say why git could not be started in a directory."""
+    if isinstance(error, FileNotFoundError):
         if not cwd.is_dir():
-            raise RepositoryError(
-                f"The directory {cwd} does not exist.", "Was the worktree removed?"
-            ) from error
-        raise RepositoryError("git was not found on PATH.", "Install git 2.31 or newer.") from error
-    except (NotADirectoryError, PermissionError) as error:
-        raise RepositoryError(f"Cannot run git in {cwd}: {error.strerror}.") from error
+            return RepositoryError(f"The directory {cwd} does not exist.", "Was the worktree removed?")
+        return RepositoryError("git was not found on PATH.", "Install git 2.31 or newer.")
+    return RepositoryError(f"Cannot run git in {cwd}: {error.strerror}.")
 
 
 def message_of(done: subprocess.CompletedProcess[bytes]) -> str:

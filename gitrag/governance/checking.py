@@ -219,7 +219,7 @@ def _read_target(app: App, target: Path) -> _Target:
     try:
         real = place.resolve()
         is_there = real.exists()
-    except (OSError, RuntimeError):  # a name too long, links in a circle
+    except (OSError, RuntimeError, ValueError):  # a name too long, links in a circle, a NUL
         real, is_there = place, False
     if not is_there or not real.is_relative_to(root) or ".git" in real.relative_to(root).parts:
         told = place.relative_to(app.repo.root) if place.is_relative_to(app.repo.root) else target
