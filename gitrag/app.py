@@ -19,7 +19,7 @@ from gitrag.config import Config
 from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
 from gitrag.embedding import weights
-from gitrag.embedding.manifest import MANIFEST
+from gitrag.embedding.manifest import is_there
 from gitrag.errors import GitragError, ModelError, NotSetUpError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.indexing.planning import workspace_of
@@ -512,6 +512,6 @@ class App:
         try:
             return self.encoder
         except ModelError as error:
-            if (self.model_dir / MANIFEST).exists():
+            if is_there(self.model_dir):
                 self.say(f"{error} {error.hint}".strip())
             return None
