@@ -38,8 +38,12 @@ class History:
 def recent_changes(repo: Repository) -> History:
     """Count in how many of HEAD's last commits each path was changed, without merges and sweeping ones."""
     done = repo.git(
+        "-c",
+        "log.showRoot=true",
         "log",
         "-z",
+        "--encoding=UTF-8",
+        "-O/dev/null",  # no diff.orderFile
         f"--max-count={MOST_COMMITS}",
         "--no-merges",
         "--no-renames",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.git import Repository
+from gitrag.git.difference import changed_files, messages
 from gitrag.git.history import ChangeCount, History, recent_changes
 from tests.repository import FIRST_COMMIT_S
 
@@ -24,6 +25,22 @@ def test_any_name_is_counted(make_repository, name):
     assert history(repository) == History(
         3, {name: ChangeCount(2, FIRST + 120), "other.py": ChangeCount(1, FIRST)}
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("i18n.logOutputEncoding", "UTF-16"), ("diff.orderFile", "/nonexistent"), ("log.showRoot", "false")],
+)
+def test_what_the_user_prefers_to_see_changes_nothing(make_repository, key, value):
+    repository = make_repository({"a.py": "1\n"})
+    head = repository.commit({"a.py": "2\n"}, "Café")
+    repository.git("config", key, value)
+
+    found = Repository.discover(repository.path)
+    assert found.head().commit == head
+    assert history(repository) == History(2, {"a.py": ChangeCount(2, FIRST + 60)})
+    assert messages(found, "HEAD~1") == ["Café"]
+    assert [each.path for each in changed_files(found, "HEAD~1")] == ["a.py"]
 
 
 @pytest.mark.parametrize(
