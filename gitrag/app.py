@@ -19,7 +19,7 @@ from gitrag.config import Config
 from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
 from gitrag.embedding import weights
-from gitrag.embedding.manifest import MANIFEST
+from gitrag.embedding.manifest import is_there
 from gitrag.errors import GitragError, ModelError, NotSetUpError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.indexing.planning import workspace_of
@@ -405,10 +405,13 @@ class App:
         return len(counts), sum(counts)
 
     def age(self) -> timedelta | None:
-        """Tell how long ago the worktree's index was brought up to date; None when it never was."""
+        """Tell how long ago the worktree's index was brought up to date; None when nobody can say.
+
+        It never was, or by a clock that was ahead.
+        """
         with suppress(StoreMissingError), self.store.read() as db:
             moved = self.moved_at(db)
-            return None if moved is None else self.since(moved)
+            return None if moved is None or moved > self._clock() else self.since(moved)
         return None
 
     def texts_per_s(self) -> float:
@@ -509,6 +512,6 @@ class App:
         try:
             return self.encoder
         except ModelError as error:
-            if (self.model_dir / MANIFEST).exists():
+            if is_there(self.model_dir):
                 self.say(f"{error} {error.hint}".strip())
             return None

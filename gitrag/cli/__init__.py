@@ -14,6 +14,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 def main() -> NoReturn:
     """Run the command line, and exit."""
+    _read_names_as_utf8()
     try:
         from gitrag.cli.boundary import run
 
@@ -21,3 +22,15 @@ def main() -> NoReturn:
     except KeyboardInterrupt:  # before the boundary stands: modules are being loaded
         status = INTERRUPTED
     sys.exit(status)
+
+
+def _read_names_as_utf8() -> None:
+    """Begin again where Python takes file names for another encoding than git's, UTF-8.
+
+    As Python 3.15 does by itself. What is printed stays in the terminal's encoding.
+    """
+    if sys.getfilesystemencoding() == "utf-8" or "utf8" in sys._xoptions or not sys.executable:  # noqa: SLF001
+        return
+    written_in = {"PYTHONIOENCODING": sys.stdout.encoding} if sys.stdout else {}
+    arguments = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
+    os.execve(sys.executable, arguments, written_in | dict(os.environ))  # noqa: S606  # no shell

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.terminal import Terminal, sanitise, sanitise_json
+from gitrag.cli.terminal import Terminal, sanitise
 
 if TYPE_CHECKING:
     from gitrag.report import Style
@@ -39,7 +39,7 @@ def print_finding(
     """Print a finding in the form asked for."""
     form = output or ("text" if terminal.is_interactive else "markdown")
     if form == "json":
-        terminal.print(sanitise_json(structured()))
+        terminal.print_json_text(structured())
     elif form == "markdown":
         terminal.print(sanitise(markdown()))
     else:

@@ -8,7 +8,7 @@ import click
 
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise_json, sanitise_line
+from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.cli.words import count
 from gitrag.errors import NOTHING, OK, UsageError
 
@@ -97,7 +97,7 @@ def graph(
     if chosen == "text":
         _print_text(answer.graph, direction, terminal)
     elif chosen == "json":
-        terminal.print(sanitise_json(mermaid.as_json(answer.graph)))
+        terminal.print_json_text(mermaid.as_json(answer.graph))
     else:
         draw = mermaid.as_dot if chosen == "dot" else mermaid.as_mermaid
         terminal.print("\n".join(map(sanitise_line, draw(answer.graph).split("\n"))))

@@ -11,7 +11,7 @@ import click
 
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise_json, sanitise_line
+from gitrag.cli.terminal import Terminal, sanitise_line
 from gitrag.cli.words import count
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
 from gitrag.model import Kind
@@ -148,7 +148,7 @@ def search(
 
         graph = graph_of(app, answer, globs=globs, module=module or "", unfiltered=unfiltered)
     if form == "json":
-        text = sanitise_json(report.as_json(answer, graph))
+        terminal.print_json_text(report.as_json(answer, graph))
     else:
         answer_shown = report.cleaned(answer, sanitise_line)
         if form == "markdown":
@@ -159,7 +159,7 @@ def search(
             text = report.as_text(
                 answer_shown, _styler(terminal), explain=explain, columns=columns, graph=_cleaned(graph)
             )
-    terminal.print(text)
+        terminal.print(text)
     if revision is not None:
         terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
     _notes(answer, terminal)

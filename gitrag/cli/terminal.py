@@ -32,6 +32,8 @@ _STYLES = {
 # is (bidirectional controls, CVE-2021-42574), and halves of surrogates, which are bytes that are no UTF-8.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+
 
 class ColorMode(StrEnum):
     """What ``--color`` may be."""
@@ -118,6 +120,13 @@ class Terminal:
     def print_json(self, value: object) -> None:
         """Write the result as JSON, for programs; all but ASCII is escaped in it."""
         self.print(json.dumps(value, indent=2))
+
+    def print_json_text(self, text: str) -> None:
+        """Write JSON that is text already, with strings that any stream holds and a terminal only shows."""
+        text = sanitise_json(text)
+        if self.out.encoding.lower() != "utf-8":
+            text = _NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], text)
+        self.print(text)
 
     def note(self, text: str) -> None:
         """Say something beside the result."""

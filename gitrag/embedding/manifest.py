@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -92,6 +93,11 @@ def check(directory: Path, *, thorough: bool = False) -> Manifest:
         if not whole:
             raise ModelError(f"The model's file {path} is damaged.", _FETCH)
     return manifest
+
+
+def is_there(directory: Path, name: str = MANIFEST) -> bool:
+    """Tell whether a directory has a file; not if nobody may look into it."""
+    return os.path.exists(directory / name)  # noqa: PTH110  # Path.exists raises then
 
 
 def _read(directory: Path) -> Manifest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.embedding.manifest import MANIFEST, check
+from gitrag.embedding.manifest import check, is_there
 from gitrag.embedding.published import HUB, TOKENIZER, WEIGHTS, Progress
 from gitrag.embedding.version import GRAPH_VERSION
 from gitrag.errors import ModelError
@@ -77,7 +77,7 @@ def status(directory: Path) -> ModelStatus:
         manifest = check(directory, thorough=True)
     except ModelError as error:
         problem = str(error)
-        if not (directory / MANIFEST).exists() and (directory / WEIGHTS.name).exists():
+        if not is_there(directory) and is_there(directory, WEIGHTS.name):
             problem = f"The weights in {directory} are not converted yet."
         return ModelStatus(ready=False, path=directory, size_bytes=0, problem=problem)
     size = sum(file.size_bytes for file in manifest.files)

@@ -41,7 +41,7 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
     if not span or span.startswith("-") or "\0" in span:
         raise UsageError(f"{span!r} is no range of commits.", "Give one, such as main...HEAD.")
     options = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--ignore-submodules")
-    done = repo.git("diff", *options, span, "--")
+    done = repo.git("diff", *options, "-O/dev/null", span, "--")  # no diff.orderFile
     if done.returncode:
         raise UsageError(
             f"git cannot compare {span}: {message_of(done)}.", "Give a range, such as main...HEAD."
@@ -61,7 +61,7 @@ def messages(repo: Repository, span: str) -> list[str]:
     """Read the messages of the commits that a range adds, newest first; none for what is not committed."""
     first, dots, last = span.partition("...") if "..." in span else span.partition("..")
     own = f"{first or 'HEAD'}..{last or 'HEAD'}" if dots else f"{first}..HEAD"
-    done = repo.git("log", "-z", "--format=%B", own, "--")
+    done = repo.git("log", "-z", "--encoding=UTF-8", "--format=%B", own, "--")
     return [each.strip() for each in done.stdout.decode("utf-8", "replace").split("\0") if each.strip()]
 
 

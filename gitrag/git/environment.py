@@ -42,6 +42,7 @@ _OURS = {
     "GIT_OPTIONAL_LOCKS": "0",  # never take index.lock from under the user's own command
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",  # an object missing from a partial clone stays missing: no network
+    "GIT_ALLOW_PROTOCOL": "none",  # nor for a git before 2.44, which fetches it all the same
     "LC_ALL": "C",  # messages are matched
 }
 
@@ -78,14 +79,17 @@ def run_git(
             capture_output=True,
             check=False,
         )
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise not_run(error, cwd) from error
+
+
+def not_run(error: OSError, cwd: Path) -> RepositoryError:
+    """Say why git could not be started in a directory."""
+    if isinstance(error, FileNotFoundError):
         if not cwd.is_dir():
-            raise RepositoryError(
-                f"The directory {cwd} does not exist.", "Was the worktree removed?"
-            ) from error
-        raise RepositoryError("git was not found on PATH.", "Install git 2.31 or newer.") from error
-    except (NotADirectoryError, PermissionError) as error:
-        raise RepositoryError(f"Cannot run git in {cwd}: {error.strerror}.") from error
+            return RepositoryError(f"The directory {cwd} does not exist.", "Was the worktree removed?")
+        return RepositoryError("git was not found on PATH.", "Install git 2.31 or newer.")
+    return RepositoryError(f"Cannot run git in {cwd}: {error.strerror}.")
 
 
 def message_of(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gitrag.git.environment import not_run
 from gitrag.git.repository import Repository
 
 MOST_BYTES = 512 * 1024
@@ -40,6 +41,9 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
         repo: The repository; a bare one has no lines.
         patterns: Texts to find; white space is collapsed.
         timeout_s: How long to look.
+
+    Raises:
+        RepositoryError: The directory is not there, or cannot be entered.
     """
     wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
     wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and "\0" not in pattern]
@@ -63,7 +67,10 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
             *expressions,
             *("--", "."),
         ]
-    output = _run(command, repo, timeout_s)
+    try:
+        output = _run(command, repo, timeout_s)
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise not_run(error, repo.root) from error
     return list(_parse(output, b":" if ripgrep else b"\0"))
 
 

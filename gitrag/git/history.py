@@ -38,15 +38,19 @@ class History:
 def recent_changes(repo: Repository) -> History:
     """Count in how many of HEAD's last commits each path was changed, without merges and sweeping ones."""
     done = repo.git(
+        "-c",
+        "log.showRoot=true",
         "log",
         "-z",
+        "--encoding=UTF-8",
+        "-O/dev/null",  # no diff.orderFile
         f"--max-count={MOST_COMMITS}",
         "--no-merges",
         "--no-renames",
         "--no-ext-diff",
         "--no-show-signature",
         "--name-only",
-        "--format=%x01%ct",
+        "--format=%x00%ct",  # no name is empty: after an empty field comes a commit
         "HEAD",
         "--",
     )
@@ -54,13 +58,15 @@ def recent_changes(repo: Repository) -> History:
         return History(0, {})
     commits = 0
     changes: dict[str, ChangeCount] = {}
-    for commit in os.fsdecode(done.stdout).split("\x01")[1:]:
-        time, *rest = commit.split("\0")
-        paths = [path for path in (name.lstrip("\n") for name in rest) if path]
+    fields = iter(os.fsdecode(done.stdout).split("\0")[1:])
+    for time in fields:
         commits += 1
+        paths = list(iter(lambda: next(fields, ""), ""))
+        paths[:1] = [path.removeprefix("\n") for path in paths[:1]]
         if len(paths) > _SWEEPING:
             continue
+        when = int(time) if time.lstrip("-").isdecimal() else 0  # none in a malformed commit
         for path in paths:
             before = changes.get(path, ChangeCount(0, 0))
-            changes[path] = ChangeCount(before.commits + 1, max(before.last, int(time)))
+            changes[path] = ChangeCount(before.commits + 1, max(before.last, when))
     return History(commits, changes)

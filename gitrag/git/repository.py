@@ -7,6 +7,7 @@ so that a search on a fresh index never pays for importing pygit2 (60 to 80 ms);
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -182,8 +183,10 @@ class Repository:
         Raises:
             RepositoryError: HEAD or its commit is damaged.
         """
+        file = self.git_dir / "HEAD"
         try:
-            content = os.fsdecode((self.git_dir / "HEAD").read_bytes()).strip()
+            # a link: as git first made it, and does where core.preferSymlinkRefs is set
+            content = f"ref: {file.readlink()}" if file.is_symlink() else os.fsdecode(file.read_bytes())
         except OSError as error:
             raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
         ref = content.removeprefix("ref:").strip() if content.startswith("ref:") else None
@@ -191,7 +194,7 @@ class Repository:
             ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
         branch = ref.removeprefix("refs/heads/") if ref else None
         # One look at the branch: of two, the second may find another commit.
-        done = self.git("rev-list", "--no-walk", "--format=%T", "HEAD", "--")
+        done = self.git("rev-list", "--no-walk", "--encoding=UTF-8", "--format=%T", "HEAD", "--")
         if done.returncode == 0:
             _, commit, tree = done.stdout.decode().split()
             return Head(commit, tree, branch)
@@ -209,14 +212,20 @@ class Repository:
 
         Raises:
             UsageError: The repository has no such revision.
+            RepositoryError: The clone is partial or damaged, and lacks the revision's objects.
         """
         if rev and "\0" not in rev:
             found = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev)
             oid = found.stdout.strip()
             if found.returncode == 0 and oid:
                 peel = b"%b^{tree}\n%b^{commit}\n" % (oid, oid)
-                answers = self.git("cat-file", "--batch-check=%(objectname)", stdin=peel).stdout.decode()
-                tree, commit = answers.splitlines()
+                done = self.git("cat-file", "--batch-check=%(objectname)", stdin=peel)
+                if done.returncode:
+                    raise RepositoryError(
+                        f"The clone lacks objects of {rev!r}: {message_of(done)}.",
+                        f"git fetches them for: git log -1 --stat {shlex.quote(rev)}",
+                    )
+                tree, commit = done.stdout.decode().splitlines()
                 if not tree.endswith("missing"):
                     return Head(None if commit.endswith("missing") else commit, tree, None)
         raise UsageError(
@@ -236,6 +245,14 @@ class Repository:
     def has_object(self, oid: str) -> bool:
         """Say whether an object is in this clone; the tree of a rewritten commit is pruned some day."""
         return oid in self._libgit2
+
+    def promised_packs(self) -> tuple[str, ...]:
+        """Name the packs of a partial clone; each fetch of what it lacked adds one. None of a whole clone."""
+        try:
+            packs = [entry.name for entry in (self.common_dir / "objects" / "pack").iterdir()]
+        except OSError:
+            packs = []
+        return tuple(sorted(name for name in packs if name.endswith(".promisor")))
 
     def entries(self, tree: str) -> Iterator[TreeEntry]:
         """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import exported, governing, named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git import BlobError, read_file
 from gitrag.governance.presets import PRESETS, Preset
 from gitrag.model import Kind
 from gitrag.search.engine import Hit
@@ -104,6 +106,8 @@ def check(app: App, target: Path) -> Checked:
     words = _words(query)
 
     def best(preset: Preset) -> tuple[Candidate, ...]:
+        if not words:  # a file called `~` that says nothing
+            return ()
         try:
             answer = search(app, query, preset.options())
         except NotSetUpError:  # no documents of these kinds
@@ -212,8 +216,12 @@ def _read_target(app: App, target: Path) -> _Target:
         raise NotSetUpError("A bare repository has no working tree to check.", "Run this in a worktree.")
     root = app.repo.root.resolve()
     place = Path(os.path.normpath(target))
-    real = place.resolve()
-    if not real.is_relative_to(root) or ".git" in real.relative_to(root).parts or not real.exists():
+    try:
+        real = place.resolve()
+        is_there = real.exists()
+    except (OSError, RuntimeError, ValueError):  # a name too long, links in a circle, a NUL
+        real, is_there = place, False
+    if not is_there or not real.is_relative_to(root) or ".git" in real.relative_to(root).parts:
         told = place.relative_to(app.repo.root) if place.is_relative_to(app.repo.root) else target
         raise UsageError(
             f"{told} is no file or directory of the repository.", "Give the path of one that is there."
@@ -236,6 +244,5 @@ def _files_below(app: App, path: str) -> list[str]:
 
 def _texts(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
-        file = root / path
-        if file.is_file() and not file.is_symlink() and file.stat().st_size <= MOST_BYTES:
-            yield path, decode(file.read_bytes())
+        with suppress(BlobError):
+            yield path, decode(read_file(root, path, MOST_BYTES))

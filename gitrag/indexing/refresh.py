@@ -289,6 +289,8 @@ def _move_view(db: Connection, now: Snapshot, planning: Planning, start: Start) 
     move = planning.move(start.view, start.files, start.modules)
     if move.base is None:
         content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the limit, or the clone, may be another
+    elif not now.repo.promised_packs():
+        content.retry(db, [Skip.UNREADABLE])  # few, and mended perhaps; a partial clone lacks thousands
     views.record_paths(db, planning.records(_unknown(db, move.difference)))
     return views.replace(
         db,

@@ -136,7 +136,9 @@ def look(
         untracked: What earlier looks found untracked, of a process that looks often.
     """
     if repo.root is None or committed_only:
-        return Snapshot(repo, options, repo.worktree, repo.head(), (), 0, _rules_key(options), Reader(repo))
+        return Snapshot(
+            repo, options, repo.worktree, repo.head(), (), 0, _rules_key(repo, options), Reader(repo)
+        )
     overlay = git_overlay(repo, working_state(repo, untracked=untracked), max_bytes=options.max_bytes)
     dirty = len(overlay.changes)
     if with_issues:
@@ -148,7 +150,7 @@ def look(
         overlay.head,
         overlay.changes,
         dirty,
-        _rules_key(options, overlay.changes),
+        _rules_key(repo, options, overlay.changes),
         Reader(repo, overlay),
     )
 
@@ -160,7 +162,7 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
         UsageError: There is no such revision.
     """
     head = repo.resolve(revision)
-    return Snapshot(repo, options, REVISION, head, (), 0, _rules_key(options), Reader(repo))
+    return Snapshot(repo, options, REVISION, head, (), 0, _rules_key(repo, options), Reader(repo))
 
 
 def _issues(root: Path, options: Options, overlay: Overlay) -> Iterator[Change]:
@@ -170,8 +172,11 @@ def _issues(root: Path, options: Options, overlay: Overlay) -> Iterator[Change]:
     yield from (change for change in found if change.path not in listed)
 
 
-def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
-    """Sign what the rules depend on beside HEAD's tree, by which a view is known anyway."""
+def _rules_key(repo: Repository, options: Options, changes: Sequence[Change] = ()) -> str:
+    """Sign what the rules depend on, and what can be read, beside HEAD's tree, by which a view is known.
+
+    What a partial clone lacked, a rule file perhaps, may be in a pack that has come since.
+    """
     dirty = sorted(
         f"{change.path}\0{change.entry.blob if change.entry else ''}"
         for change in changes
@@ -182,5 +187,6 @@ def _rules_key(options: Options, changes: Sequence[Change] = ()) -> str:
         options.max_bytes,
         options.places.signature(),
         dirty,
+        *repo.promised_packs(),
     )
     return hashlib.sha256(repr(facts).encode()).hexdigest()

@@ -124,8 +124,12 @@ class Workbench:
         Raises:
             UsageError: There is no such directory or file, or no repository around it.
         """
-        place = (self.start / path).resolve()
-        if not place.exists():
+        try:
+            place = (self.start / path).resolve()
+            is_there = place.exists()
+        except (OSError, RuntimeError, ValueError):  # a name too long, links in a circle, a NUL
+            is_there = False
+        if not is_there:
             raise UsageError(
                 f"There is no {path}.", "Give a path of this repository, or another repository's."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -293,7 +294,8 @@ def _drafted(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _exports(place: Path) -> Iterator[tuple[str, str]]:
-    paths = sorted(place.glob("*.md")) if place.is_dir() else [place]
+    is_directory = os.path.isdir(place)  # noqa: PTH112  # no error where the path is too long
+    paths = sorted(place.glob("*.md")) if is_directory else [place]
     for path in paths:
         try:
             if path.stat().st_size > _MOST_FILE_BYTES:

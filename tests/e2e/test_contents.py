@@ -112,6 +112,21 @@ def test_where_a_repository_lies_is_shown_safely_too(make_project, tmp_path):
     assert unsafe(said + done.err) == []
 
 
+def test_names_are_read_alike_whatever_the_locale(project):
+    """Names in git are bytes, UTF-8 mostly; Python would read them as the terminal speaks."""
+    elsewhere = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    project.git.commit({"café.py": "def serve_coffee(): pass\n", b"th\xe9.py": "def serve_tea(): pass\n"})
+    assert project.gitrag("index", "update", "--no-embed", env=elsewhere).status == 0
+    project.git.write({"café.py": "def serve_espresso(): pass\n", "中文.py": "def 查询数据(): pass\n"})
+    paths = {"serve espresso 😀": "café.py", "serve tea": "th\ufffd.py", "查询数据": "中文.py"}
+    for question, path in paths.items():
+        for env in (elsewhere, {}):
+            done = project.gitrag("search", question, "--output", "json", env=env)
+            assert (done.status, done.err) == (0, ""), done
+            answer = json.loads(done.out)
+            assert (answer["query"], answer["code_snippets"][0]["path"]) == (question, path)
+
+
 def test_long_lines_are_cut_at_the_terminals_width(odd):
     done = odd.gitrag.on_terminal("search", "haystackword", "-n", "1", env={"NO_COLOR": "1"}, columns=60)
     assert done.status == 0

@@ -112,3 +112,15 @@ def test_suggestions_come_with_a_reason_and_mark_nothing(project: Project):
     assert project.gitrag("core", "suggest").out.startswith("src/_internal/rare.py  called from 5 files, ")
     project.gitrag("core", "mark", "client.py")
     assert "client.py" not in project.gitrag("core", "suggest").out
+
+
+def test_a_path_that_no_system_opens_is_no_fault(project: Project):
+    far = "/".join(["deep" * 40] * 40)
+    for text in (b"def far():\n    return 1\n", b"def far():\n    return 2\n"):
+        blob = project.git.git("hash-object", "-w", "--stdin", stdin=text)
+        project.git.git("update-index", "--index-info", stdin=f"100644 {blob}\t{far}/far.py\n".encode())
+        project.git.git("commit", "--quiet", "--message", "Far")
+    done = project.gitrag("core", "suggest")
+    assert (done.status, done.out) == (0, "client.py  changed once in the last 3 commits\n")
+    assert project.gitrag("core", "mark", "x" * 300).status == 2
+    assert project.gitrag("explore", "import", "x" * 300).status == 2

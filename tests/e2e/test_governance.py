@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from gitrag.errors import NOTHING, OK
+from gitrag.errors import NOTHING, OK, USAGE
 from tests.e2e.conftest import Project
+from tests.repository import Link
 
 ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
 
@@ -42,6 +43,23 @@ def test_a_path_is_relative_to_where_the_command_runs(own):
     own.git.write({"deep/er/client.py": "def retry_with_backoff():\n    return 1\n"})
     done = own.gitrag("-C", "deep/er", "check", "client.py")
     assert done.out.startswith("## Check: deep/er/client.py\n")
+
+
+@pytest.mark.parametrize("target", ["x" * 300, "loop", "loop/x", "deep/" * 2_000, "gone", "\udcff"])
+def test_what_is_no_file_is_said_to_be_none(own, target):
+    own.git.write({"loop": Link("loop")})
+    done = own.gitrag("check", target)
+    assert (done.status, done.out, done.said[1]) == (USAGE, "", "hint: Give the path of one that is there.")
+
+
+def test_what_cannot_be_read_or_says_nothing_is_no_fault(own):
+    far = "/".join(["deep" * 40] * 40)  # longer than any system opens
+    blob = own.git.git("hash-object", "-w", "--stdin", stdin=b"def far(): pass\n")
+    own.git.git("update-index", "--index-info", stdin=f"100644 {blob}\t{far}/far.py\n".encode())
+    own.git.write({"~": "~\n", "loop.py": Link("loop.py")})
+    for target in ("~", "."):
+        done = own.gitrag("check", target)
+        assert (done.status, done.err) in {(NOTHING, ""), (OK, "")}, done
 
 
 def test_nothing_found_is_a_status(own):

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from tests.e2e.conftest import wait_until
+from tests.e2e.conftest import as_plain_user, wait_until
 
 QUESTION = ("search", "retry", "with", "backoff", "--output", "text")
 NO_NETWORK = {
@@ -107,3 +107,18 @@ def test_a_model_that_is_there_is_not_fetched_again(project, model_dir):
     assert done.out.startswith(f"all-MiniLM-L6-v2 is ready: {model_dir} (")
     row = json.loads(project.gitrag("model", "status", "--json").out)
     assert (row["ready"], row["path"], row["problem"]) == (True, str(model_dir), "")
+
+
+def test_a_model_that_may_not_be_read_is_as_good_as_none(project, tmp_path):
+    """Another user's cache, for example, under sudo."""
+    closed = tmp_path / "closed"
+    (closed / "model").mkdir(parents=True)
+    environment = {"GITRAG_MODEL_DIR": str(closed / "model")}
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    closed.chmod(0)
+    try:
+        for command, status in {("status",): 0, ("model", "status"): 1, ("search", "retry"): 0}.items():
+            done = project.gitrag(*command, env=environment, wrapper=as_plain_user())
+            assert done.status == status, done
+    finally:
+        closed.chmod(0o700)

@@ -10,7 +10,7 @@ import pytest
 
 from gitrag.app import App
 from gitrag.cascade import FALLBACK, Via, search_code
-from gitrag.errors import UsageError
+from gitrag.errors import RepositoryError, UsageError
 from gitrag.git.grep import grep
 from gitrag.ranges import hit_id, read_range
 from gitrag.store import schema
@@ -125,6 +125,12 @@ def test_with_an_index_that_cannot_be_read_exact_matches_answer(app):
     assert found.notes[0] == FALLBACK
     assert "gitrag knows up to" in found.notes[1]
     assert {each.via for each in found.snippets} == {Via.GREP}
+
+
+def test_a_directory_that_is_gone_is_told(app, repository):
+    shutil.rmtree(repository.path)
+    with pytest.raises(RepositoryError, match="does not exist"):
+        search_code(app, "retry_with_backoff")
 
 
 @pytest.mark.parametrize("query", ["", "  \n"])

@@ -295,18 +295,45 @@ def clones(repo: GitRepository, tmp: Path) -> Iterator[GitRepository]:
     yield sparse
 
 
+def partial_clones(repo: GitRepository, tmp: Path) -> Iterator[GitRepository]:
+    repo.commit({".gitragignore": "*.ts\n", "lib/copy.py": PYTHON + "\nCOPY = 1\n"})
+    repo.git("config", "uploadpack.allowFilter", "true")
+    partial = repo.clone(tmp / "partial", "--filter=blob:none", "--no-checkout")
+    fetching = ("-c", "protocol.file.allow=always")
+    yield partial  # nothing of it can be read
+    partial.git(*fetching, "sparse-checkout", "set", "src")
+    partial.git(*fetching, "checkout", "--quiet")
+    yield partial
+    partial.git(*fetching, "cat-file", "blob", "HEAD:lib/copy.py")
+    yield partial
+    partial.git(*fetching, "sparse-checkout", "disable")
+    yield partial
+
+
+def damaged_clones(repo: GitRepository, tmp: Path) -> Iterator[GitRepository]:
+    blob = repo.blob("src/retry.py")
+    lost = repo.path / ".git/objects" / blob[:2] / blob[2:]
+    lost.rename(tmp / "lost")
+    yield repo
+    (tmp / "lost").rename(lost)
+    repo.commit({"notes.txt": "mended\n"})
+    yield repo
+
+
 SCRIPTS: list[Script] = [
     attribute_rules,
     bare,
     branches,
     clones,
     contents_that_only_a_name_tells,
+    damaged_clones,
     edits,
     heads,
     ignore_rules,
     kinds_of_file,
     moves,
     odd_paths,
+    partial_clones,
     resets_and_stashes,
     settings,
     unborn,

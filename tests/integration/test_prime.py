@@ -92,6 +92,12 @@ def test_a_session_right_after_another_skips_the_update(app, own, clock):
     assert "ADR-0009" in {entry.document.id for entry in prime(app).entries}
 
 
+def test_a_clock_that_was_ahead_holds_no_update_back(app, own, clock):
+    own.commit({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n"})
+    clock.ahead_s = -86_400
+    assert "ADR-0009" in {entry.document.id for entry in prime(app).entries}
+
+
 def test_a_session_hears_of_chunks_without_vectors(app):
     """§3.6."""
     note = prime(app).notes[-1]

@@ -64,6 +64,19 @@ def test_head_of_a_branch_whose_name_is_not_utf8(make_repository):
     assert discover(repository).head().branch == "caf\udce9"
 
 
+def test_head_that_is_a_symbolic_link(make_repository):
+    """As old versions of git made it, and core.preferSymlinkRefs still does."""
+    repository = make_repository({"a": "x\n"})
+    repository.git("config", "core.preferSymlinkRefs", "true")
+    repository.git("symbolic-ref", "HEAD", "refs/heads/main")
+    assert (repository.path / ".git" / "HEAD").is_symlink()
+    found = discover(repository)
+    assert found.head() == Head(repository.git("rev-parse", "HEAD"), repository.tree(), "main")
+
+    repository.git("symbolic-ref", "HEAD", "refs/heads/unborn")
+    assert found.head() == Head(None, EMPTY_TREE, "unborn")
+
+
 def test_a_branch_whose_commit_is_gone_is_not_taken_for_unborn(make_repository):
     repository = make_repository({"a": "x\n"})
     commit = repository.git("rev-parse", "HEAD")
@@ -106,6 +119,17 @@ def test_resolve_names_what_git_names(make_repository, rev):
 
     expected = Head(repository.git("rev-parse", f"{rev}^{{commit}}"), repository.tree(rev), None)
     assert discover(repository).resolve(rev) == expected
+
+
+def test_resolve_a_commit_whose_tree_was_never_fetched(make_repository, tmp_path):
+    repository = make_repository({"a": "1\n"})
+    repository.commit({"a": "2\n"})
+    repository.git("config", "uploadpack.allowFilter", "true")
+    clone = repository.clone(tmp_path / "clone", "--filter=tree:0")
+    repository.path.rename(tmp_path / "gone")
+
+    with pytest.raises(RepositoryError, match="lacks objects of 'HEAD~1'"):
+        discover(clone).resolve("HEAD~1")
 
 
 def test_resolve_a_tree(make_repository):
@@ -266,6 +290,10 @@ def test_partial_clone_lacks_blobs_and_does_not_fetch_them(make_repository, tmp_
     assert [entry.path for entry in found.entries(found.resolve("HEAD~1").tree)] == ["a"]
     with pytest.raises(BlobError):
         found.read_blob(old)
+    # by an older git neither, which does not know that it should not
+    older = {"GIT_NO_LAZY_FETCH": "0"}
+    assert found.git("cat-file", "-e", old, environment=older).returncode != 0
+    clone.git("cat-file", "-e", old)
 
 
 def test_objects_of_an_alternate_are_found(make_repository, tmp_path):

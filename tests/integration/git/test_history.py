@@ -1,0 +1,61 @@
+"""How often files have been changed, whatever they are called and whatever a commit says of its time."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.git import Repository
+from gitrag.git.difference import changed_files, messages
+from gitrag.git.history import ChangeCount, History, recent_changes
+from tests.repository import FIRST_COMMIT_S
+
+FIRST = FIRST_COMMIT_S + 60
+
+
+def history(repository) -> History:
+    return recent_changes(Repository.discover(repository.path))
+
+
+@pytest.mark.parametrize("name", ["\n\nlead.py", "a\x01b.py", "\x01", "\x0160", "1", " ", "\\n.py"])
+def test_any_name_is_counted(make_repository, name):
+    repository = make_repository({name: "1\n", "other.py": "1\n"})
+    repository.commit()  # nothing changed
+    repository.commit({name: "2\n"})
+
+    assert history(repository) == History(
+        3, {name: ChangeCount(2, FIRST + 120), "other.py": ChangeCount(1, FIRST)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("i18n.logOutputEncoding", "UTF-16"), ("diff.orderFile", "/nonexistent"), ("log.showRoot", "false")],
+)
+def test_what_the_user_prefers_to_see_changes_nothing(make_repository, key, value):
+    repository = make_repository({"a.py": "1\n"})
+    head = repository.commit({"a.py": "2\n"}, "Café")
+    repository.git("config", key, value)
+
+    found = Repository.discover(repository.path)
+    assert found.head().commit == head
+    assert history(repository) == History(2, {"a.py": ChangeCount(2, FIRST + 60)})
+    assert messages(found, "HEAD~1") == ["Café"]
+    assert [each.path for each in changed_files(found, "HEAD~1")] == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("committer", "last"),
+    [("A <a@b> never +0000", FIRST), ("A <a@b>", FIRST), ("nobody", FIRST), ("A <a@b> 5 +0000", FIRST)],
+)
+def test_a_commit_without_a_time_counts(make_repository, committer, last):
+    """Other programs' conversions have left such commits behind."""
+    repository = make_repository({"a.py": "1\n"})
+    first = repository.git("rev-parse", "HEAD")
+    repository.write({"a.py": "2\n"})
+    repository.git("add", "a.py")
+    lines = (f"tree {repository.git('write-tree')}", f"parent {first}", f"author {committer}")
+    commit = "\n".join([*lines, f"committer {committer}", "", "Change", ""]).encode()
+    made = repository.git("hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=commit)
+    repository.git("update-ref", "HEAD", made)
+
+    assert history(repository) == History(2, {"a.py": ChangeCount(2, last)})
