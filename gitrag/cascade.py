@@ -51,7 +51,7 @@ two make a snippet that is sufficient."""
 _BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
 _BY_WORDS = frozenset(
     {
-        *("bm25", "bm25_file", "in_file_name", "of_file_name", "is_file_name"),
+        *("bm25", "bm25_file", "verbatim", "file_name", "file_name_share", "file_name_part"),
         *("in_names", "defines", "defines_it"),
     }
 )

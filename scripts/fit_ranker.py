@@ -116,7 +116,7 @@ class Fit:
 
     def __init__(self, names: Sequence[str], items: Sequence[Item], kept: Sequence[str]) -> None:
         self.columns = [names.index(name) for name in kept]
-        leads = [names.index(name) for name in ("bm25", "bm25_file", "cosine", "in_file_name", "in_names")]
+        leads = [names.index(name) for name in ("bm25", "bm25_file", "cosine", "file_name_share", "in_names")]
         self.items = [item for item in items if item.answers.any()]
         chosen = [self._chosen(item, leads) for item in self.items]
         rows = [item.features[keep][:, self.columns] for item, keep in zip(self.items, chosen, strict=True)]

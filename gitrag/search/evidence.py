@@ -94,9 +94,10 @@ def gather(
       document, as shares of the best file's; ``verbatim``, whether it has the question word for word
     - meaning: ``cosine``, the mean of its five best chunks'; ``cosine_sum``, a soft sum over all of them;
       ``cosine_best``, how many of the 50 best chunks are its own (log)
-    - names: shares of the question's words ``in_file_name``, whole or short (``Question.shorts``), and
-      ``in_names`` of its definitions; ``of_file_name``, the share of its name's words that the question has;
-      ``is_file_name``, both at once;
+    - names: ``file_name``, whether all words of its name are in the question, whole or short
+      (``Question.shorts``), and then ``file_name_share``, how much of the question they are;
+      ``file_name_part``, whether only some are; ``in_names``, how much of the question its definitions'
+      names have;
       ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
     - nature: ``test_or_doc``, examples too, and ``support``, where the question does not ask for such files;
       ``code`` and ``prose``; ``size``, how many chunks (log); ``top_share``, how much code its first
@@ -129,9 +130,10 @@ def gather(
     part = np.array(question.is_part, dtype=bool)
     share = np.where(part, idf, 0.0) / max(float(idf[part].sum()), 1e-9)
     name, named = _file_names(name_words, question, f)
-    features["in_file_name"] = name @ share
-    features["of_file_name"] = named / np.maximum(files.name_terms, 1)
-    features["is_file_name"] = features["in_file_name"] * features["of_file_name"]
+    is_name = (named > 0) & (named >= files.name_terms)
+    features["file_name"] = is_name
+    features["file_name_share"] = is_name * (name @ share)
+    features["file_name_part"] = (named > 0) & ~is_name
     features["in_names"] = in_name @ share
     # Where there is Session.send, the send of another class is half of what was asked for.
     defined = np.zeros(f)

@@ -19,30 +19,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
-    "bm25": 0.980,
-    "bm25_file": 2.205,
-    "cosine": 1.233,
-    "cosine_sum": 4.567,
-    "cosine_best": 0.357,
-    "in_file_name": -9.065,
-    "of_file_name": 1.683,
-    "is_file_name": 10.229,
-    "in_names": 0.563,
-    "defines": 1.729,
-    "test_or_doc": -3.515,
-    "support": -1.327,
-    "code": 2.275,
-    "prose": -2.100,
-    "top_share": 2.152,
-    "size": 0.179,
+    "bm25": 0.924,
+    "bm25_file": 2.242,
+    "cosine": 1.602,
+    "cosine_sum": 4.398,
+    "cosine_best": 0.352,
+    "file_name": 1.597,
+    "file_name_share": 1.425,
+    "file_name_part": -0.333,
+    "in_names": 0.525,
+    "defines": 1.761,
+    "test_or_doc": -3.469,
+    "support": -1.330,
+    "code": 2.230,
+    "prose": -2.111,
+    "top_share": 2.189,
+    "size": 0.191,
     "defines_it": 5.000,
     "verbatim": 4.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.922 on source folders and 0.914 on whole repositories, each
+"""What a unit of each feature is worth: NDCG@10 0.923 on source folders and 0.916 on whole repositories, each
 scored by weights fitted on the other repositories (436 questions, 22 repositories, 17 languages).
-
-A file whose name has some of the question's words among others is less likely the one than another file with
-these words; one whose name they are is most likely it: ``in_file_name`` and ``is_file_name`` pull apart.
 """
 
 CHANCE: Mapping[str, float] = {
@@ -119,8 +116,7 @@ def rank(
         limit: How many at most.
         min_score: Those below are left out.
         each_alone: Score and order each file by its own evidence alone. Of a few documents all are on any
-            page that answers, so that being on it says nothing; and the weights, fitted on code, think little
-            of a file name that is a sentence.
+            page that answers, so that being on it says nothing.
     """
     if not sums:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, log, log1p
 
 import numpy as np
@@ -110,20 +111,23 @@ def test_fifty_chunks_are_the_best():
 
 
 def test_the_words_of_a_files_name():
-    found = evidence_of(TWO, name_words=[(0, 0)])
-    assert feature(found, "in_file_name") == pytest.approx([0.5, 0])
-    assert feature(found, "of_file_name") == pytest.approx([1, 0])
-    assert feature(found, "is_file_name") == pytest.approx([0.5, 0])
-    whole = evidence_of(TWO, "door", name_words=[(0, 0)])
-    assert feature(whole, "is_file_name") == pytest.approx([1, 0])
+    """A name is asked for when the question has all of its words; `longer` has three."""
+    files = make_files(("door.py", 1, 10), ("longer.py", 1, 10), ("c.py", 1, 10))
+    files = replace(files, name_terms=np.array([1, 3, 1], np.uint8))
+    found = evidence_of(files, name_words=[(0, 0), (0, 1), (1, 1)])
+    assert feature(found, "file_name") == [1, 0, 0]
+    assert feature(found, "file_name_share") == pytest.approx([0.5, 0, 0])
+    assert feature(found, "file_name_part") == [0, 1, 0]
+    whole = evidence_of(files, "door", name_words=[(0, 0)])
+    assert feature(whole, "file_name_share") == pytest.approx([1, 0, 0])
 
 
 def test_a_short_form_in_a_files_name_stands_for_its_words():
     """`od` are the initials of both words, and one word of the name."""
     [place] = [2 + i for i, (short, _) in enumerate(read("open door").shorts) if short == terms.hashed("od")]
     found = evidence_of(TWO, name_words=[(place, 0), (0, 1)])
-    assert feature(found, "in_file_name") == pytest.approx([1, 0.5])
-    assert feature(found, "of_file_name") == pytest.approx([1, 1])
+    assert feature(found, "file_name") == [1, 1]
+    assert feature(found, "file_name_share") == pytest.approx([1, 0.5])
 
 
 def test_words_of_definitions_names():
@@ -134,7 +138,7 @@ def test_words_of_definitions_names():
 def test_a_whole_identifier_is_not_a_part():
     """The words of `open_door` are `open_door`, `open` and `door`; a path has the last two at most."""
     found = evidence_of(TWO, "open_door", name_words=[(1, 0), (2, 0)])
-    assert feature(found, "in_file_name") == pytest.approx([1, 0])
+    assert feature(found, "file_name_share") == pytest.approx([1, 0])
 
 
 def test_a_definition_is_worth_most_as_it_is_written():
