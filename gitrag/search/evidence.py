@@ -131,9 +131,9 @@ def gather(
     share = np.where(part, idf, 0.0) / max(float(idf[part].sum()), 1e-9)
     name, named = _file_names(name_words, question, f)
     is_name = (named > 0) & (named >= files.name_terms)
-    features["file_name"] = is_name
+    features["file_name"] = is_name.astype(np.float32)
     features["file_name_share"] = is_name * (name @ share)
-    features["file_name_part"] = (named > 0) & ~is_name
+    features["file_name_part"] = ((named > 0) & ~is_name).astype(np.float32)
     features["in_names"] = in_name @ share
     # Where there is Session.send, the send of another class is half of what was asked for.
     defined = np.zeros(f)
