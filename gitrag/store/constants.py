@@ -33,6 +33,16 @@ _MEMBER = (
     r"^[ \t]*(?:case[ \t]+)?NAME[ \t]*(?:\([^\n]*\))?[ \t]*(?:[,;{=]|//|$)",  # of an enumeration
 )
 
+_MATCHING = """
+    WITH few AS MATERIALIZED (
+        SELECT chunk_id, kind, text FROM chunks SEMI JOIN columns ON chunk_id = column0
+        WHERE kind IN ('module', 'class')
+    )
+    SELECT chunk_id, regexp_matches(text, ?) AS given, kind = 'class' AND regexp_matches(text, ?) AS member
+    FROM few WHERE given OR member
+"""
+"""Materialized, since DuckDB would match every text of the index first."""
+
 
 def constants(
     db: DuckDBPyConnection, scope: Scope, name: str, chunk_ids: NDArray[np.int32]
@@ -50,17 +60,7 @@ def constants(
     given, member = (
         "(?m)" + "|".join(forms).replace("NAME", re.escape(name)) for forms in (_GIVEN_A_VALUE, _MEMBER)
     )
-    found = run(
-        db,
-        [np.unique(chunk_ids)],
-        """
-        SELECT chunk_id, regexp_matches(text, ?) AS given,
-            kind = 'class' AND regexp_matches(text, ?) AS member
-        FROM chunks SEMI JOIN columns ON chunk_id = column0
-        WHERE kind IN ('module', 'class') AND (given OR member)
-        """,
-        [given, member],
-    ).fetchall()
+    found = run(db, [np.unique(chunk_ids)], _MATCHING, [given, member]).fetchall()
     sure = {chunk_id: given for chunk_id, given, _member in found}
     rows = np.flatnonzero(np.isin(scope.chunk_id, list(sure))) if sure else ()
     pairs = sorted((int(scope.file[row]), int(scope.chunk_id[row])) for row in rows)

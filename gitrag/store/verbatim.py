@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 _FEWEST = 3
 """Words; two in a row are no quotation."""
 
-_MOST = 300
+_MOST = 100
 """Chunks that are read."""
+
+_MATCHING = """
+    WITH few AS MATERIALIZED (SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0)
+    SELECT chunk_id FROM few WHERE regexp_matches(text, ?)
+"""
+"""Materialized, since DuckDB would match every text of the index first."""
 
 
 def verbatim(db: DuckDBPyConnection, text: str, postings: Postings, terms: int) -> NDArray[np.int32]:
@@ -45,5 +51,4 @@ def verbatim(db: DuckDBPyConnection, text: str, postings: Postings, terms: int) 
         return none
     chosen = chunk[having[np.argsort(-often[having], kind="stable")[:_MOST]]]
     pattern = r"(?i)\b" + r"\W+".join(map(re.escape, words)) + r"\b"
-    sql = "SELECT chunk_id FROM chunks SEMI JOIN columns ON chunk_id = column0 WHERE regexp_matches(text, ?)"
-    return np.sort(run(db, [chosen], sql, [pattern]).fetchnumpy()["chunk_id"])
+    return np.sort(run(db, [chosen], _MATCHING, [pattern]).fetchnumpy()["chunk_id"])
