@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 _FEWEST = 3
 """Words; two in a row are no quotation."""
 
+_LONGEST = 64
+"""Words; of a pasted file so many are enough."""
+
 _MOST = 100
 """Chunks that are read."""
+
+_BETWEEN = r"[^\pL\pN_]"
+"""RE2's own classes are of ASCII alone."""
 
 _MATCHING = """
     WITH few AS MATERIALIZED (SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0)
@@ -39,7 +45,7 @@ def verbatim(db: DuckDBPyConnection, text: str, postings: Postings, terms: int) 
     """
     import numpy as np
 
-    words = re.findall(r"\w+", text)
+    words = re.findall(r"\w+", text)[:_LONGEST]
     none = np.empty(0, np.int32)
     if len(words) < _FEWEST or not len(postings.chunk_id):
         return none
@@ -50,5 +56,5 @@ def verbatim(db: DuckDBPyConnection, text: str, postings: Postings, terms: int) 
     if not len(having):
         return none
     chosen = chunk[having[np.argsort(-often[having], kind="stable")[:_MOST]]]
-    pattern = r"(?i)\b" + r"\W+".join(map(re.escape, words)) + r"\b"
+    pattern = rf"(?i)(?:^|{_BETWEEN})" + f"{_BETWEEN}+".join(map(re.escape, words)) + f"(?:{_BETWEEN}|$)"
     return np.sort(run(db, [chosen], _MATCHING, [pattern]).fetchnumpy()["chunk_id"])

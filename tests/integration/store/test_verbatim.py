@@ -20,7 +20,9 @@ FILES = {
                 raise ValueError("the latch of this door has no spring")
             raise OSError("nobody is allowed to open "
                           "this door at night: %s" % door)
+            raise OSError("Öl für die Tür im Café")
         """,
+    "doors/long.py": "NUMBERS = [" + ", ".join(f"door_{i}" for i in range(500)) + "]\n",
     "doors/spring.py": """
         # A spring of a latch of a door has tension; this says how much: no door has a latch without.
         def spring_of_latch(door, latch):
@@ -70,6 +72,15 @@ def quoting(app, text: str) -> list[str]:
 )
 def test_a_message_is_found_where_it_is_written(app, text):
     assert quoting(app, text) == ["doors/opening.py", "tests/test_opening.py"]
+
+
+def test_letters_beyond_ascii_are_letters(app):
+    assert quoting(app, "Öl für die Tür im Café") == quoting(app, "öl für die") == ["doors/opening.py"]
+    assert quoting(app, "l für die Tür im Caf") == []
+
+
+def test_a_file_may_be_pasted(app):
+    assert quoting(app, FILES["doors/long.py"] * 20) == ["doors/long.py"]
 
 
 def test_a_message_may_be_broken_into_lines(app):
