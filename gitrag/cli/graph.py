@@ -123,7 +123,7 @@ def _print_side(node: Node, graph: Graph, terminal: Terminal, *, upwards: bool) 
     found = by_end.get(node, [])
     verb = "called" if upwards else "calls"
     if not found:
-        terminal.print(terminal.style(f"  {'never called here' if upwards else 'calls nothing here'}", "dim"))
+        terminal.print(terminal.style(f"  {'no caller found' if upwards else 'no call found in it'}", "dim"))
         return
     how = (
         f"{verb} by {count(len(found), 'function')}" if upwards else f"{verb} {count(len(found), 'function')}"

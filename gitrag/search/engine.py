@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag import terms
+from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk, Kind
@@ -240,7 +241,7 @@ def _definitions(
         return found
     if term in question.words:
         having = postings.chunk_id[postings.term == question.words.index(term)]
-        found += constants(db, scope, names[-1], having)
+        found += constants(db, scope, names[-1], having, is_code)
     return found or candidates.longer_names(db, scope, names[-1])
 
 

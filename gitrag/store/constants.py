@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.languages import is_code
 from gitrag.store.candidates import Definition, Scope
 from gitrag.store.columns import run
 
@@ -45,7 +45,11 @@ _MATCHING = """
 
 
 def constants(
-    db: DuckDBPyConnection, scope: Scope, name: str, chunk_ids: NDArray[np.int32]
+    db: DuckDBPyConnection,
+    scope: Scope,
+    name: str,
+    chunk_ids: NDArray[np.int32],
+    is_code: Callable[[str], bool],
 ) -> list[Definition]:
     """Find the scope's code that gives a name a value or a type outside of functions.
 
@@ -54,6 +58,7 @@ def constants(
         scope: What it may find.
         name: As it is written.
         chunk_ids: int32, the chunks that have it.
+        is_code: Whether a language is one of programs.
     """
     import numpy as np
 

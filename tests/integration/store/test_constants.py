@@ -6,6 +6,7 @@ from textwrap import dedent
 
 import pytest
 
+from gitrag.chunking.languages import is_code
 from gitrag.searching import SearchOptions, search
 from gitrag.store import candidates
 from gitrag.store.constants import constants
@@ -149,7 +150,7 @@ def places(app, name: str) -> list[str]:
     with app.store.read() as db:
         scope = candidates.open_scope(db, view.view_id)
         paths = candidates.read_paths(db, scope.files.path_id.tolist())
-        rows = constants(db, scope, name, scope.chunk_id)
+        rows = constants(db, scope, name, scope.chunk_id, is_code)
         return [paths[int(scope.files.path_id[row.file])] for row in rows]
 
 
