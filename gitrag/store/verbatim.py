@@ -19,23 +19,14 @@ _FEWEST = 3
 _LONGEST = 64
 """Words; of a pasted file so many are enough."""
 
-_MOST = 100
-"""Chunks that are read."""
-
-_BETWEEN = r"[^\pL\pN_]"
-"""RE2's own classes are of ASCII alone."""
-
-_MATCHING = """
-    WITH few AS MATERIALIZED (SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0)
-    SELECT chunk_id FROM few WHERE regexp_matches(text, ?)
-"""
-"""Materialized, since DuckDB would match every text of the index first."""
+_MOST = 16
+"""Chunks that are read, those with most of the words: of 223 messages of four repositories they have 220."""
 
 
 def verbatim(db: DuckDBPyConnection, text: str, postings: Postings, terms: int) -> NDArray[np.int32]:
     """Find the chunks that have a question's words in a row, whatever stands between; ids, ascending.
 
-    A message that is broken into lines counts too; of very many chunks only those with most of the words.
+    A message that is broken into lines counts too.
 
     Args:
         db: An open connection; reading is enough.
@@ -50,11 +41,13 @@ def verbatim(db: DuckDBPyConnection, text: str, postings: Postings, terms: int) 
     if len(words) < _FEWEST or not len(postings.chunk_id):
         return none
     _rows, first = np.unique(postings.chunk_id.astype(np.int64) * terms + postings.term, return_index=True)
-    chunk, place, found = np.unique(postings.chunk_id[first], return_inverse=True, return_counts=True)
+    chunk, place, words_of = np.unique(postings.chunk_id[first], return_inverse=True, return_counts=True)
     often = np.bincount(place, postings.frequency[first] / postings.length[first])
-    having = np.flatnonzero(found == terms)
+    having = np.flatnonzero(words_of == terms)
     if not len(having):
         return none
     chosen = chunk[having[np.argsort(-often[having], kind="stable")[:_MOST]]]
-    pattern = rf"(?i)(?:^|{_BETWEEN})" + f"{_BETWEEN}+".join(map(re.escape, words)) + f"(?:{_BETWEEN}|$)"
-    return np.sort(run(db, [chosen], _MATCHING, [pattern]).fetchnumpy()["chunk_id"])
+    quoted = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, words)) + r"(?!\w)", re.IGNORECASE)
+    sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
+    rows = run(db, [chosen], sql).fetchall()
+    return np.array(sorted(chunk_id for chunk_id, own in rows if quoted.search(own)), dtype=np.int32)
