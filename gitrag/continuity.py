@@ -19,7 +19,7 @@ from gitrag.memory.home import project_name
 from gitrag.model import Chunk, Kind
 from gitrag.staleness import prime_updates
 from gitrag.store.connection import StoreMissingError
-from gitrag.traits import Trait, traits
+from gitrag.traits import BESIDE, traits
 
 KEY_SIGNATURES = 8
 """Of a file: what fits into a glance. Classes and public functions first, in the file's order."""
@@ -31,9 +31,6 @@ _DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 
 _HALF_LIFE_S = 182 * 86_400
 """Half a year without a change, and changes count half."""
-
-_NOT_CORE = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
-"""What supports the rest may be core: of many projects all code lies in a directory called internal."""
 
 _GRAPH_S = 15.0
 """How long to look for callers: all of pip's 2,000 definitions take one second."""
@@ -128,7 +125,7 @@ def suggest(app: App, marked: Sequence[CoreFile]) -> list[Suggested]:
         path
         for path in {*history.changes, *callers}
         if path not in known
-        and not traits(path) & _NOT_CORE
+        and not traits(path) & BESIDE
         and _is_code(path)
         and root
         and os.path.isfile(root / path)  # noqa: PTH113  # no error where the path is too long
@@ -157,7 +154,7 @@ def _calling_files(app: App) -> tuple[dict[str, set[str]], bool]:
 
     if not app.store.exists():
         return {}, True
-    return calling_files(app, lambda path: not traits(path) & _NOT_CORE, _GRAPH_S)
+    return calling_files(app, lambda path: not traits(path) & BESIDE, _GRAPH_S)
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:

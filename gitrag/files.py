@@ -1,4 +1,4 @@
-"""Files of the user's that gitrag writes to."""
+"""Files of the user's: writing them whole, and where their paths lead."""
 
 from __future__ import annotations
 
@@ -28,6 +28,18 @@ def replace(path: Path, content: bytes, mode: int) -> None:
     except BaseException:
         written.unlink(missing_ok=True)
         raise
+
+
+def existing(path: Path) -> Path | None:
+    """Follow a path's links to what is there; None when nothing is, or nobody can say.
+
+    A name may be too long, links may go in a circle, a NUL may be in it.
+    """
+    try:
+        real = path.resolve()
+        return real if real.exists() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def within(root: Path, path: Path) -> str | None:

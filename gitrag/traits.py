@@ -19,6 +19,11 @@ class Trait(IntFlag):
     SUPPORT = 8
 
 
+BESIDE = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
+"""What is no part of the product. What supports it may be one: some keep all code in a directory called
+internal."""
+
+
 def _words(*words: str) -> str:
     return rf"(^|[/_.-])({'|'.join(words)})([/_.-]|$)"
 

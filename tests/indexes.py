@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
+
+from duckdb import DuckDBPyConnection
 
 from gitrag.app import App
 from gitrag.indexing.refresh import known, refresh
 from gitrag.indexing.snapshot import look
 from gitrag.recipe import RECIPE
 from gitrag.store import candidates
+from gitrag.store.candidates import Scope
 from gitrag.store.columns import run
 from gitrag.store.connection import Store
 from gitrag.store.paths import decode_path
@@ -61,6 +66,25 @@ def embedded_app(home: Path, model_dir: Path, files: Mapping[str | bytes, str]) 
     opened.update()
     opened.embed()
     return opened
+
+
+def of_texts(home: Path, texts: Mapping[str, str]) -> App:
+    """Make a repository of texts, which may be indented as a whole, and its index, not embedded."""
+    files = {path: dedent(text).lstrip() for path, text in texts.items()}
+    opened = open_app(create_repository(home / "p", isolated_environment(home / "home"), files))
+    opened.update()
+    return opened
+
+
+@contextmanager
+def scoped(app: App) -> Iterator[tuple[DuckDBPyConnection, Scope, list[str]]]:
+    """Open all that a search may find, and give its files' paths, each at its number."""
+    view = app.update().refreshed.view
+    with app.store.read() as db:
+        scope = candidates.open_scope(db, view.view_id)
+        ids = scope.files.path_id.tolist()
+        paths = candidates.read_paths(db, ids)
+        yield db, scope, [paths[path_id] for path_id in ids]
 
 
 def open_app(

@@ -15,6 +15,7 @@ from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import exported, governing, named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
+from gitrag.files import existing
 from gitrag.git import BlobError, read_file
 from gitrag.governance.presets import PRESETS, Preset
 from gitrag.model import Kind
@@ -216,12 +217,8 @@ def _read_target(app: App, target: Path) -> _Target:
         raise NotSetUpError("A bare repository has no working tree to check.", "Run this in a worktree.")
     root = app.repo.root.resolve()
     place = Path(os.path.normpath(target))
-    try:
-        real = place.resolve()
-        is_there = real.exists()
-    except (OSError, RuntimeError, ValueError):  # a name too long, links in a circle, a NUL
-        real, is_there = place, False
-    if not is_there or not real.is_relative_to(root) or ".git" in real.relative_to(root).parts:
+    real = existing(place)
+    if real is None or not real.is_relative_to(root) or ".git" in real.relative_to(root).parts:
         told = place.relative_to(app.repo.root) if place.is_relative_to(app.repo.root) else target
         raise UsageError(
             f"{told} is no file or directory of the repository.", "Give the path of one that is there."

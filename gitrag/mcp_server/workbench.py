@@ -13,6 +13,7 @@ from pathlib import Path
 from gitrag.app import App
 from gitrag.continuity import project_of
 from gitrag.errors import GitragError, RepositoryError, UsageError
+from gitrag.files import existing
 from gitrag.issues import Hearing
 from gitrag.log import open_log
 from gitrag.memory.core_files import CoreFiles
@@ -124,12 +125,8 @@ class Workbench:
         Raises:
             UsageError: There is no such directory or file, or no repository around it.
         """
-        try:
-            place = (self.start / path).resolve()
-            is_there = place.exists()
-        except (OSError, RuntimeError, ValueError):  # a name too long, links in a circle, a NUL
-            is_there = False
-        if not is_there:
+        place = existing(self.start / path)
+        if place is None:
             raise UsageError(
                 f"There is no {path}.", "Give a path of this repository, or another repository's."
             )

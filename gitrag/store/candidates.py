@@ -8,7 +8,7 @@ What they are worth is the ranker's to say (`gitrag/search`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -111,6 +111,13 @@ class Scope:
     file: NDArray[np.int32]
     text_id: NDArray[np.int32]
     length: NDArray[np.int32]
+
+    def places_of(self, chunk_ids: Collection[int] | NDArray[np.int32]) -> list[tuple[int, int]]:
+        """List where some chunks are, as (file, chunk id), in order; what is in no file here is left out."""
+        import numpy as np
+
+        rows = np.flatnonzero(np.isin(self.chunk_id, list(chunk_ids))) if len(chunk_ids) else ()
+        return sorted((int(self.file[row]), int(self.chunk_id[row])) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,8 +423,6 @@ def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> l
 
 def longer_names(db: DuckDBPyConnection, scope: Scope, name: str) -> list[Definition]:
     """Find the scope's definitions whose names have another in them, case aside; none where they are many."""
-    import numpy as np
-
     found = db.execute(
         """
         SELECT min(chunk_id) AS chunk_id FROM chunks
@@ -425,11 +430,10 @@ def longer_names(db: DuckDBPyConnection, scope: Scope, name: str) -> list[Defini
         """,
         [name.casefold()],
     ).fetchnumpy()["chunk_id"]
-    rows = np.flatnonzero(np.isin(scope.chunk_id, found)) if len(found) else ()
-    pairs = sorted((int(scope.file[row]), int(scope.chunk_id[row])) for row in rows)
-    return (
-        [Definition(chunk, file, exact=False) for file, chunk in pairs] if len(pairs) <= _MOST_LONGER else []
-    )
+    places = scope.places_of(found)
+    if len(places) > _MOST_LONGER:
+        return []
+    return [Definition(chunk, file, exact=False) for file, chunk in places]
 
 
 def name_words(

@@ -67,7 +67,6 @@ def constants(
     )
     found = run(db, [np.unique(chunk_ids)], _MATCHING, [given, member]).fetchall()
     sure = {chunk_id: given for chunk_id, given, _member in found}
-    rows = np.flatnonzero(np.isin(scope.chunk_id, list(sure))) if sure else ()
-    pairs = sorted((int(scope.file[row]), int(scope.chunk_id[row])) for row in rows)
-    code = [(file, chunk) for file, chunk in pairs if is_code(str(scope.files.language[file]))]
+    places = scope.places_of(sure)
+    code = [(file, chunk) for file, chunk in places if is_code(str(scope.files.language[file]))]
     return [Definition(chunk, file, sure[chunk]) for file, chunk in code] if len(code) <= _MOST else []

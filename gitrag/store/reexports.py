@@ -46,16 +46,12 @@ def reexports(
         names: Names; those with dots are nobody's to hand on.
         memo: Where what the next question needs too is kept.
     """
-    import numpy as np
-
     wanted = [name for name in names if "." not in name]
     if not wanted or LANGUAGES.isdisjoint(scope.files.language.tolist()):
         return []
     every = (memo or Memo()).get("reexports", lambda: _read(db))
     chunks = {chunk for name in wanted for chunk in every.get(name, ())}
-    row = np.flatnonzero(np.isin(scope.chunk_id, list(chunks))) if chunks else ()
-    pairs = sorted((int(scope.file[place]), int(scope.chunk_id[place])) for place in row)
-    return [Definition(chunk, file, exact=True) for file, chunk in pairs]
+    return [Definition(chunk, file, exact=True) for file, chunk in scope.places_of(chunks)]
 
 
 def _read(db: DuckDBPyConnection) -> dict[str, list[int]]:

@@ -20,10 +20,9 @@ from quality import PAGE, chosen_projects, open_files, parser_of
 
 from gitrag.chunking.languages import is_code
 from gitrag.searching import SearchOptions, search
-from gitrag.traits import Trait, traits
+from gitrag.traits import BESIDE, traits
 
 DRAWN = 15
-BESIDE = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
 MODIFIER = (
     r"(?:export|pub|public|private|internal|protected|static|final|const|readonly|val|var|let|[A-Z]\w*)"
 )

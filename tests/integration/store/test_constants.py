@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
 from gitrag.chunking.languages import is_code
 from gitrag.searching import SearchOptions, search
-from gitrag.store import candidates
 from gitrag.store.constants import constants
-from tests.indexes import open_app
-from tests.repository import create_repository, isolated_environment
+from tests.indexes import of_texts, scoped
 
 FILES = {
     "py/doors.py": """
@@ -138,20 +134,12 @@ WHERE = {
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory):
-    folder = tmp_path_factory.mktemp("constants")
-    files = {path: dedent(text).lstrip() for path, text in FILES.items()}
-    app = open_app(create_repository(folder / "p", isolated_environment(folder / "home"), files))
-    app.update()
-    return app
+    return of_texts(tmp_path_factory.mktemp("constants"), FILES)
 
 
 def places(app, name: str) -> list[str]:
-    view = app.update().refreshed.view
-    with app.store.read() as db:
-        scope = candidates.open_scope(db, view.view_id)
-        paths = candidates.read_paths(db, scope.files.path_id.tolist())
-        rows = constants(db, scope, name, scope.chunk_id, is_code)
-        return [paths[int(scope.files.path_id[row.file])] for row in rows]
+    with scoped(app) as (db, scope, paths):
+        return [paths[row.file] for row in constants(db, scope, name, scope.chunk_id, is_code)]
 
 
 @pytest.mark.parametrize("name", WHERE)
@@ -183,5 +171,4 @@ def test_what_is_defined_and_what_a_sentence_names_need_no_constant(app):
 
 def test_a_word_that_everything_has_says_nothing(tmp_path):
     many = {f"m{i}.py": f"SHARED_NAME = {i}\n" for i in range(21)}
-    app = open_app(create_repository(tmp_path / "p", isolated_environment(tmp_path / "home"), many))
-    assert places(app, "SHARED_NAME") == []
+    assert places(of_texts(tmp_path, many), "SHARED_NAME") == []

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search.question import read
-from gitrag.store import candidates
 from gitrag.store.memo import Memo
 from gitrag.store.reexports import handed_on, reexports
-from tests.indexes import open_app
-from tests.repository import create_repository, isolated_environment
+from tests.indexes import of_texts, scoped
 
 FILES = {
     "src/lib.rs": "pub mod door;\n\npub use hinges::{\n    pins::Pin,\n    Hinge as Pivot,\n};\n",
@@ -41,18 +39,14 @@ def test_statements_hand_names_on(text, names):
 
 
 def test_files_that_hand_a_name_on_are_found(tmp_path):
-    repository = create_repository(tmp_path / "p", isolated_environment(tmp_path / "home"), FILES)
-    app = open_app(repository)
-    view = app.update().refreshed.view
-    with app.store.read() as db:
-        scope, memo = candidates.open_scope(db, view.view_id), Memo(lasting=True)
-        paths = candidates.read_paths(db, scope.files.path_id.tolist())
+    with scoped(of_texts(tmp_path, FILES)) as (db, scope, paths):
+        memo = Memo(lasting=True)
 
         def found(name: str) -> list[str]:
             rows = reexports(db, scope, read(name).names)
             assert rows == reexports(db, scope, read(name).names, memo)
             assert all(row.exact for row in rows)
-            return [paths[int(scope.files.path_id[row.file])] for row in rows]
+            return [paths[row.file] for row in rows]
 
         assert [found(name) for name in ("Hinge", "Pin", "Latch", "Knob", "Rod")] == [
             *(["src/lib.rs"], ["src/lib.rs"], ["web/index.ts"]),

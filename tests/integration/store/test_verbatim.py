@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
 from gitrag.search.question import read
 from gitrag.searching import search
 from gitrag.store import candidates
 from gitrag.store.verbatim import verbatim
-from tests.indexes import open_app
-from tests.repository import create_repository, isolated_environment
+from tests.indexes import of_texts, scoped
 
 FILES = {
     "doors/opening.py": """
@@ -45,21 +42,14 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory):
-    folder = tmp_path_factory.mktemp("verbatim")
-    files = {path: dedent(text).lstrip() for path, text in FILES.items()}
-    app = open_app(create_repository(folder / "p", isolated_environment(folder / "home"), files))
-    app.update()
-    return app
+    return of_texts(tmp_path_factory.mktemp("verbatim"), FILES)
 
 
 def quoting(app, text: str) -> list[str]:
-    question, view = read(text), app.update().refreshed.view
-    with app.store.read() as db:
-        scope = candidates.open_scope(db, view.view_id)
-        paths = candidates.read_paths(db, scope.files.path_id.tolist())
+    question = read(text)
+    with scoped(app) as (db, scope, paths):
         found = verbatim(db, text, candidates.postings(db, scope, question.hashes), len(question.words))
-        pairs = zip(scope.chunk_id, scope.file, strict=True)
-        return sorted(paths[int(scope.files.path_id[file])] for chunk, file in pairs if chunk in found)
+        return sorted(paths[file] for file, _chunk in scope.places_of(found))
 
 
 @pytest.mark.parametrize(
@@ -116,13 +106,12 @@ def test_a_part_of_a_name_finds_the_whole(app, name):
 
 
 def longer(app, name: str) -> int:
-    view = app.update().refreshed.view
-    with app.store.read() as db:
-        return len(candidates.longer_names(db, candidates.open_scope(db, view.view_id), name))
+    with scoped(app) as (db, scope, _paths):
+        return len(candidates.longer_names(db, scope, name))
 
 
 def test_a_part_of_very_many_names_is_a_word(app, tmp_path):
     assert [longer(app, name) for name in ("Door", "door_and", "window")] == [3, 1, 0]
     many = {"a.py": "".join(f"def getDoor{i}():\n    return {i}\n\n\n" for i in range(21))}
-    other = open_app(create_repository(tmp_path / "p", isolated_environment(tmp_path / "home"), many))
+    other = of_texts(tmp_path, many)
     assert [longer(other, name) for name in ("getDoor", "getDoor1")] == [0, 11]
