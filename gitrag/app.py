@@ -20,6 +20,7 @@ from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
 from gitrag.embedding import weights
 from gitrag.embedding.manifest import is_there
+from gitrag.environment import safe_environment
 from gitrag.errors import GitragError, ModelError, NotSetUpError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.indexing.planning import workspace_of
@@ -129,7 +130,7 @@ class App:
         self.repo = repo
         self.config = config
         self.say = say
-        self.environ = environ
+        self.environ = safe_environment(environ)
         self._clock = clock
         self.in_background = False
         self.last_state: tuple[int, Overlay] | None = None
@@ -462,13 +463,13 @@ class App:
         """
         worker = [sys.executable, "-P", "-m", "gitrag", "-C", str(self.place), "hook", "run", "worker"]
         subprocess.run(
-            ["sh", "-c", '"$@" &', "sh", *worker],
+            ["/bin/sh", "-c", '"$@" &', "sh", *worker],
             check=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env=dict(self.environ),
+            env=self.environ,
         )
 
     @property

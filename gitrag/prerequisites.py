@@ -17,6 +17,7 @@ from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
+from gitrag.environment import safe_environment
 from gitrag.errors import NotSetUpError
 
 OLDEST_GIT = (2, 31)
@@ -81,7 +82,7 @@ def check_git(environ: Mapping[str, str] | None = None) -> Check:
             ["git", "--version"],
             capture_output=True,
             text=True,
-            env=environ,
+            env=safe_environment(os.environ if environ is None else environ),
             check=True,
             stdin=subprocess.DEVNULL,
         )

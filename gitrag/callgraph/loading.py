@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gitrag.callgraph.extraction import extract_all
 from gitrag.callgraph.facts import EMPTY, Facts, unpack
-from gitrag.processes import pool_of, without_interrupts
+from gitrag.processes import ProcessDiedError, pool_of
 from gitrag.store.facts import FileFacts
 
 _POOL_FROM_BYTES = 3 << 20
@@ -112,15 +112,12 @@ def _batches(
 def _extract(batch: list[tuple[int, bytes, str]], processes: int) -> Made:
     if processes < 2 or sum(len(data) for _, data, _ in batch) < _POOL_FROM_BYTES:
         return extract_all(batch)
-    from concurrent.futures.process import BrokenProcessPool
-
     groups = [batch[i : i + _GROUP] for i in range(0, len(batch), _GROUP)]
     with pool_of(processes) as pool:
         if pool is None:
             return extract_all(batch)
         try:
-            with without_interrupts():
-                running = [pool.submit(extract_all, group) for group in groups]
+            running = [pool.submit(extract_all, group) for group in groups]
             return [made for future in running for made in future.result()]
-        except BrokenProcessPool:  # one of its processes was killed, for want of memory perhaps
+        except ProcessDiedError:  # one of its processes was killed, for want of memory perhaps
             return extract_all(batch)

@@ -1,9 +1,9 @@
 """The command line: it reads what the user typed and prints what gitrag answers; no logic lives here."""
 
-from __future__ import annotations
-
 import os
 import sys
+
+from gitrag.environment import forget_relative_paths
 
 TYPE_CHECKING = False  # typing takes as long to load as the rest of this
 if TYPE_CHECKING:
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
-def main() -> NoReturn:
+def main() -> "NoReturn":
     """Run the command line, and exit."""
+    forget_relative_paths()
     _read_names_as_utf8()
     try:
         from gitrag.cli.boundary import run

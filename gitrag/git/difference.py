@@ -12,6 +12,9 @@ from gitrag.git.repository import EXECUTABLE_MODE, FILE_MODE, BlobError, Reposit
 MOST_BYTES = 1024 * 1024
 """Larger files are not compared."""
 
+RUN_NOTHING = ("--no-ext-diff", "--no-textconv")
+"""Of what a repository's attributes and configuration may have git compare with."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
@@ -40,8 +43,8 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
     """
     if not span or span.startswith("-") or "\0" in span:
         raise UsageError(f"{span!r} is no range of commits.", "Give one, such as main...HEAD.")
-    options = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--ignore-submodules")
-    done = repo.git("diff", *options, "-O/dev/null", span, "--")  # no diff.orderFile
+    options = ("--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules")
+    done = repo.git("diff", *options, *RUN_NOTHING, "-O/dev/null", span, "--")  # no diff.orderFile
     if done.returncode:
         raise UsageError(
             f"git cannot compare {span}: {message_of(done)}.", "Give a range, such as main...HEAD."
@@ -61,7 +64,7 @@ def messages(repo: Repository, span: str) -> list[str]:
     """Read the messages of the commits that a range adds, newest first; none for what is not committed."""
     first, dots, last = span.partition("...") if "..." in span else span.partition("..")
     own = f"{first or 'HEAD'}..{last or 'HEAD'}" if dots else f"{first}..HEAD"
-    done = repo.git("log", "-z", "--encoding=UTF-8", "--format=%B", own, "--")
+    done = repo.git("log", "-z", "--encoding=UTF-8", *RUN_NOTHING, "--format=%B", own, "--")
     return [each.strip() for each in done.stdout.decode("utf-8", "replace").split("\0") if each.strip()]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,11 @@ from gitrag.git.environment import message_of, run_git, scrubbed_environment
 
 _ABSOLUTE = "--path-format=absolute"  # git 2.31
 _FIELDS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--show-object-format")
+
+_MAKE_A_REPOSITORY = ("HEAD", "objects", "refs")
+"""What git looks for; ``refs`` also where they are kept in tables."""
+
+_LONGEST_LINK = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
             "gitrag needs a repository with SHA-1 object ids, git's default.",
         )
     if not named:
-        _refuse_embedded(start, Path(git_dir), environment)
+        _refuse_embedded(start, Path(git_dir), Path(common_dir))
     if not top and bare != "true":  # started inside the git directory
         tree = _working_tree_of(Path(git_dir))
         top = _ask(tree, environment)[-1] if tree else ""
@@ -76,20 +81,58 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
     return Location(root, Path(git_dir), Path(common_dir), environment)
 
 
-def _refuse_embedded(start: Path, git_dir: Path, environment: Mapping[str, str]) -> None:
-    """Refuse a git directory that is part of another repository's working tree.
+def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
+    """Refuse a git directory that may be part of another repository's working tree.
 
-    It can come with a clone, and what its configuration names (``core.fsmonitor``), git runs.
+    It can come with a clone, whose trees hold anything but an entry called ``.git``. No git is asked: what
+    lies around it may have come along, and answer as it likes.
+
+    Args:
+        start: Where git found it from.
+        git_dir: The git directory.
+        common_dir: The one that it shares with other worktrees.
     """
-    if git_dir.name == ".git" or not start.resolve().is_relative_to(git_dir):
+    git_dir, start = git_dir.resolve(), start.resolve()
+    if ".git" in git_dir.parts or not start.is_relative_to(git_dir):
         return
-    done = run_git(["rev-parse", "--show-toplevel"], cwd=git_dir.parent, environment=environment)
-    top = os.fsdecode(done.stdout).removesuffix("\n")
-    if done.returncode == 0 and top:
-        raise RepositoryError(
-            f"{git_dir} looks like a git repository, and lies in the working tree of {top}.",
-            f"Go to {top}; or, if you trust what it configures, set GIT_DIR to it.",
-        )
+    known = {git_dir, common_dir.resolve()}
+    for above in git_dir.parents:
+        if above not in known and _may_be_repository(above, known):
+            raise RepositoryError(
+                f"{git_dir} looks like a git repository, and lies in another: {above}.",
+                f"Go to {above}; or, if you trust what it configures, set GIT_DIR to it.",
+            )
+
+
+def _may_be_repository(place: Path, known: Collection[Path]) -> bool:
+    """Tell whether a directory has a repository, or is one, as far as its entries tell."""
+    try:
+        if _is_there(place / ".git"):
+            return _working_tree_link(place / ".git") not in known
+        return all(_is_there(place / name) for name in _MAKE_A_REPOSITORY)
+    except OSError:
+        return True
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether a directory has an entry, a broken link included.
+
+    Raises:
+        OSError: It cannot be told.
+    """
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _working_tree_link(path: Path) -> Path | None:
+    """Return the git directory that a ``.git`` file names; None for anything else."""
+    if not path.is_file():
+        return None
+    content = os.fsdecode(path.read_bytes()[:_LONGEST_LINK])
+    return (path.parent / content.removeprefix("gitdir:").strip()).resolve()
 
 
 def _ask(start: Path, environment: Mapping[str, str]) -> list[str]:

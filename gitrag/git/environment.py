@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from gitrag.environment import safe_environment
 from gitrag.errors import RepositoryError
 
 # What git exports to its hooks, or a caller may have exported for another command, and why it must not reach
@@ -41,6 +42,8 @@ _OURS = {
     "GIT_NO_REPLACE_OBJECTS": "1",  # libgit2 knows no refs/replace; both must see the same trees
     "GIT_OPTIONAL_LOCKS": "0",  # never take index.lock from under the user's own command
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",  # of no use without a terminal; whatever is configured
+    "GIT_EDITOR": ":",  # nothing is ever edited
     "GIT_NO_LAZY_FETCH": "1",  # an object missing from a partial clone stays missing: no network
     "GIT_ALLOW_PROTOCOL": "none",  # nor for a git before 2.44, which fetches it all the same
     "LC_ALL": "C",  # messages are matched
@@ -48,13 +51,14 @@ _OURS = {
 
 
 def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for git subprocesses, without what leaks from hooks.
+    """Return the environment for git subprocesses, without what leaks from hooks or is relative.
 
     Args:
         environ: The environment to start from; the process's own by default.
     """
     source = os.environ if environ is None else environ
-    return {key: value for key, value in source.items() if key not in LEAKING} | _OURS
+    kept = {key: value for key, value in source.items() if key not in LEAKING}
+    return safe_environment(kept) | _OURS
 
 
 def run_git(

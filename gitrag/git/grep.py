@@ -64,6 +64,7 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
         command = [
             *("git", "-c", "grep.lineNumber=true", "-c", "grep.column=false", "-c", "grep.fullName=false"),
             *("grep", "--untracked", "-I", "-z", "-n", "-F", "-i", "--no-color", "--no-textconv"),
+            "--no-recurse-submodules",  # --untracked does not go with it
             *expressions,
             *("--", "."),
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.repository import Repository
 
 MOST_COMMITS = 1_000
@@ -47,7 +48,7 @@ def recent_changes(repo: Repository) -> History:
         f"--max-count={MOST_COMMITS}",
         "--no-merges",
         "--no-renames",
-        "--no-ext-diff",
+        *RUN_NOTHING,
         "--no-show-signature",
         "--name-only",
         "--format=%x00%ct",  # no name is empty: after an empty field comes a commit

@@ -6,8 +6,8 @@ and knows neither fsmonitor nor the sparse index. Hashing adds 2 ms for ten file
 git from writing the refreshed index, so a tree whose files were all touched stays slow until the user's own
 next `git status`.
 
-core.fsmonitor stays as the user has set it: cloning cannot set it, and it is what makes a large working tree
-fast. The same holds for clean filters: git runs those that the user's own configuration defines.
+core.fsmonitor stays as the user has set it, which is what makes a large working tree fast. The same holds for
+clean filters. Those of the repository's own configuration are not run: a file counts as it is then.
 """
 
 from __future__ import annotations

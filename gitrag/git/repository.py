@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
+from gitrag.git.configuration import Configuration
 from gitrag.git.discovery import Location, locate
 from gitrag.git.environment import message_of, run_git
 from gitrag.model import Head, Skip, TreeEntry
@@ -45,6 +46,9 @@ _HARMLESS_EXTENSIONS = (
     "submodulepathconfig",
     "worktreeconfig",
 )
+
+_ONLY_SAY = frozenset({"config", "rev-parse", "version"})
+"""Commands that run nothing, and are asked what is configured."""
 
 _IN_TABLES = "refs/heads/.invalid"
 """What the file HEAD names where references are kept in tables (git 2.45)."""
@@ -90,14 +94,16 @@ class Repository:
         root: Top level of the working tree; None for a bare repository.
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
-        environment: For git subprocesses: scrubbed, with this repository named.
+        configuration: git's configuration as seen from here.
     """
 
     def __init__(self, location: Location) -> None:
         self.root = location.root
         self.git_dir = location.git_dir
         self.common_dir = location.common_dir
-        self.environment = location.environment
+        self._plain = location.environment
+        place = self.root or self.git_dir
+        self.configuration = Configuration(place, self.git_dir, self.common_dir, location.environment)
 
     @classmethod
     def discover(cls, start: Path, environ: Mapping[str, str] | None = None) -> Repository:
@@ -158,13 +164,24 @@ class Repository:
         stdin: bytes | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run git on this repository, at its top level; ``environment`` is added to the scrubbed one."""
+        """Run git on this repository, at its top level; ``environment`` is added to the guarded one.
+
+        Raises:
+            RepositoryError: git is not there, or cannot read its configuration.
+        """
+        own = self._plain if args[0] in _ONLY_SAY else self.environment
         return run_git(
-            args,
-            cwd=self.root or self.git_dir,
-            environment={**self.environment, **(environment or {})},
-            stdin=stdin,
+            args, cwd=self.root or self.git_dir, environment={**own, **(environment or {})}, stdin=stdin
         )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment for git: scrubbed, this repository named, nothing run that it configures itself.
+
+        Raises:
+            RepositoryError: git cannot read its configuration.
+        """
+        return self.configuration.guarded()
 
     def refresh_index(self) -> None:
         """Let git note which files are as it knows them, as the user's own `git status` does.
@@ -353,22 +370,13 @@ class Repository:
     def config(self, prefix: str) -> dict[str, str]:
         """Return git's configuration values whose key is ``prefix`` or begins with ``prefix.``.
 
-        From git itself (2 to 4 ms), since libgit2 reads neither GIT_CONFIG_GLOBAL nor `git -c` nor every
-        include. Section and variable are lower case, as git gives them; the last of several values counts; a
-        key without a value is ``true``.
+        Section and variable are lower case, as git gives them; the last of several values counts; a key
+        without a value is ``true``.
 
         Raises:
             RepositoryError: A configuration file is malformed.
         """
-        pattern = "^" + "".join(f"[{c}]" if c not in "^\\" else f"\\{c}" for c in prefix.lower()) + "(\\.|$)"
-        done = self.git("config", "--null", "--get-regexp", pattern)
-        if done.returncode > 1:
-            raise RepositoryError(f"git cannot read its configuration: {message_of(done)}.")
-        values = {}
-        for item in os.fsdecode(done.stdout).split("\0")[:-1]:
-            key, has_value, value = item.partition("\n")
-            values[key] = value if has_value else "true"
-        return values
+        return self.configuration.values(prefix)
 
     def remote_name(self) -> str | None:
         """Return the base name of origin's URL without ``.git``; None where there is no origin."""

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from gitrag.git import BlobError
 from gitrag.indexing.preparation import left_out_record, prepare_all
 from gitrag.model import Skip
-from gitrag.processes import pool_of, without_interrupts
+from gitrag.processes import Pool, ProcessDiedError, pool_of
 from gitrag.store import content
 from gitrag.store.connection import Store
 from gitrag.store.content import ContentRecord, PendingContent
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
-
     from gitrag.indexing.snapshot import Snapshot
     from gitrag.store.connection import Connection
 
@@ -105,13 +103,11 @@ def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Ite
 
 
 def _start(
-    pool: ProcessPoolExecutor | None,
+    pool: Pool | None,
     now: Snapshot,
     batch: Sequence[PendingContent],
 ) -> Callable[[], list[ContentRecord]]:
     """Begin to cut a batch; the function that is given back waits for the records."""
-    from concurrent.futures.process import BrokenProcessPool  # 20 ms that a search has no need of
-
     jobs: list[tuple[int, bytes, str | None, int]] = []
     left_out: list[ContentRecord] = []
     for item in batch:
@@ -123,16 +119,12 @@ def _start(
                 left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
     if pool is None:
         return lambda: [*left_out, *prepare_all(jobs)]
-    try:
-        with without_interrupts():
-            groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
-    except BrokenProcessPool:
-        groups = []
+    groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
 
     def wait() -> list[ContentRecord]:
         try:
             records = [record for group in groups for record in group.result()]
-        except BrokenProcessPool:  # one of its processes was killed, for want of memory perhaps
+        except ProcessDiedError:  # one of its processes was killed, for want of memory perhaps
             records = []
         return [*left_out, *(records or prepare_all(jobs))]
 

@@ -210,6 +210,6 @@ def test_a_repository_in_the_tree_is_not_entered(hostile, place):
     for command in (("status",), ("search", "retry", "--output", "text"), ("index", "update", "--no-embed")):
         done = Gitrag(hostile.path / place, hostile.gitrag.environment)(*command)
         evil = f"{hostile.path}/evil looks like a git repository"
-        assert (done.status, done.said[0]) == (78, f"{evil}, and lies in the working tree of {hostile.path}.")
+        assert (done.status, done.said[0]) == (78, f"{evil}, and lies in another: {hostile.path}.")
         assert list(traces.iterdir()) == [], command
     assert not (hostile.path / "evil" / "gitrag").exists()

@@ -132,10 +132,11 @@ def test_no_such_directory(tmp_path, git_environment):
     assert "does not exist" in str(refusal(tmp_path / "nowhere"))
 
 
-def test_no_git(make_repository):
+def test_no_git(make_repository, tmp_path):
     repository = make_repository()
 
-    assert "git was not found" in str(refusal(repository.path, repository.environment | {"PATH": ""}))
+    environment = repository.environment | {"PATH": str(tmp_path)}
+    assert "git was not found" in str(refusal(repository.path, environment))
 
 
 def test_owned_by_somebody_else(make_repository):

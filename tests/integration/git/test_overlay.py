@@ -285,7 +285,7 @@ def encoding(repository):
 
 
 def clean_filter(repository):
-    repository.git("config", "filter.upper.clean", "tr a-z A-Z")
+    repository.git("config", "--global", "filter.upper.clean", "tr a-z A-Z")
     repository.write(
         {".gitattributes": "*.up filter=upper\na.py filter=upper\n", "a.py": "x\n", "n.up": "n\n"}
     )

@@ -86,8 +86,8 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(make_repository):
     repository.file("b").chmod(0)
     if os.access(repository.file("b"), os.R_OK):
         # root reads everything; a filter that must succeed and fails is refused by git in the same way
-        repository.git("config", "filter.broken.clean", "false")
-        repository.git("config", "filter.broken.required", "true")
+        repository.git("config", "--global", "filter.broken.clean", "false")
+        repository.git("config", "--global", "filter.broken.required", "true")
         repository.write({".git/info/attributes": "b filter=broken\n"})
 
     assert look(repository).changes == (

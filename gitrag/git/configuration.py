@@ -1,0 +1,215 @@
+"""What git is configured to do in a repository, and how it is kept from running what the repository names.
+
+git runs programs that its configuration names. What stands in the user's own configuration (system, global,
+the environment, ``git -c``) is the user's wish. What stands in the repository's own (``.git/config``, a
+worktree's, files that these include) may have come with an archive, a shared disk or, by an include, with a
+pull. gitrag asks git many things unasked, so there it has git run nothing:
+
+==============================================  ===========================================================
+what git can run                                why it does not
+==============================================  ===========================================================
+``core.fsmonitor`` (a program)                  the user's value, or none, for each call (`guards`)
+``filter.*.clean``, ``.smudge``, ``.process``   the user's value, or none, for each call
+``credential.helper``, ``credential.*.helper``  the user's only
+hooks, ``core.hooksPath``, ``hook.*.command``   none runs for a call of gitrag's, whoever configured it
+``gpg.program`` and the like                    ``log.showSignature`` is off, no signature is asked for
+``diff.external``, ``diff.*.command``           ``--no-ext-diff`` wherever git compares
+``diff.*.textconv``                             ``--no-textconv`` wherever git compares or searches
+``core.sshCommand``, ``core.gitProxy``,         no protocol is allowed, nothing is fetched: see
+``remote.*.uploadpack``, ``remote.*.vcs``,      `gitrag.git.environment`
+``core.askPass``, ``remote.*.url`` (``ext::``)
+``core.pager``, ``pager.*``, ``core.editor``    the environment names others, and none is asked for
+``alias.*``                                     no alias can stand for a command of git's own
+``merge.*.driver``, ``*tool.*.cmd``,            of commands that gitrag does not call
+``trailer.*.command``, ``tar.*.command``, …
+==============================================  ===========================================================
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from gitrag.errors import RepositoryError
+from gitrag.git.environment import message_of, run_git
+
+NO_HOOKS = (("core.hooksPath", os.devnull), ("hook.post-index-change.enabled", "false"))
+"""An event as a whole can be switched off since git 2.55; for 2.54 each configured hook is."""
+
+NO_SIGNATURES = (("log.showSignature", "false"),)
+
+_REPOSITORYS_OWN = frozenset({"local", "worktree"})
+_BOOLEAN = frozenset({"true", "false", "yes", "no", "on", "off", "1", "0", ""})
+
+_FILTER = re.compile(r"filter\.(?P<name>.+)\.(clean|smudge|process)", re.DOTALL)
+_CREDENTIAL = re.compile(r"credential\.(.+\.)?helper", re.DOTALL)
+_HOOK = re.compile(r"hook\.(?P<name>.+)\.(command|event)", re.DOTALL)
+_INCLUDE = re.compile(r"include(if\..*)?\.path", re.DOTALL)
+
+Setting: TypeAlias = "tuple[str, str]"
+"""A key and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of git's configuration.
+
+    Attributes:
+        scope: ``system``, ``global``, ``local``, ``worktree`` or ``command``.
+        origin: The file it is from, as git names it; empty for one of the environment.
+        key: Section and variable in lower case.
+        value: ``true`` where the key stands alone.
+    """
+
+    scope: str
+    origin: str
+    key: str
+    value: str
+
+    @property
+    def is_the_repositorys(self) -> bool:
+        """Whether it stands in the repository's own configuration."""
+        return self.scope in _REPOSITORYS_OWN
+
+
+class Configuration:
+    """git's configuration as seen from a worktree, read again when one of its files has changed.
+
+    Args:
+        place: Where git is run: the top level, or a bare repository's directory.
+        git_dir: This worktree's git directory.
+        common_dir: The git directory shared by all worktrees.
+        environment: For git; the repository is named in it.
+    """
+
+    def __init__(self, place: Path, git_dir: Path, common_dir: Path, environment: Mapping[str, str]) -> None:
+        self._place = place
+        self._fixed = [common_dir / "config", git_dir / "config.worktree", git_dir / "HEAD"]
+        self._environment = environment
+        self._entries: Sequence[Entry] = ()
+        self._signs: dict[Path, tuple[int, ...]] | None = None
+        self._guarded: dict[str, str] = {}
+
+    def entries(self) -> Sequence[Entry]:
+        """Return every line, in the order in which git reads them: later ones win.
+
+        Raises:
+            RepositoryError: A configuration file is malformed.
+        """
+        self._read()
+        return self._entries
+
+    def values(self, prefix: str) -> dict[str, str]:
+        """Return the values whose key is ``prefix`` or begins with ``prefix.``; of several the last.
+
+        Raises:
+            RepositoryError: A configuration file is malformed.
+        """
+        whole, start = prefix.lower(), f"{prefix.lower()}."
+        return {
+            entry.key: entry.value
+            for entry in self.entries()
+            if entry.key == whole or entry.key.startswith(start)
+        }
+
+    def guarded(self) -> dict[str, str]:
+        """Return the environment in which git runs nothing that the repository names.
+
+        Raises:
+            RepositoryError: A configuration file is malformed.
+        """
+        self._read()
+        return self._guarded
+
+    def _read(self) -> None:
+        if self._signs is not None and all(_sign(path) == sign for path, sign in self._signs.items()):
+            return
+        signs = {path: _sign(path) for path in self._fixed}  # before git looks: a change is not missed
+        # libgit2 reads neither GIT_CONFIG_GLOBAL nor `git -c` nor every include. 2 to 4 ms.
+        asked = ("config", "--null", "--show-scope", "--show-origin", "--list")
+        done = run_git(asked, cwd=self._place, environment=self._environment)
+        if done.returncode:
+            raise RepositoryError(f"git cannot read its configuration: {message_of(done)}.")
+        self._entries = list(_parse(os.fsdecode(done.stdout)))
+        for path in self._files():
+            signs.setdefault(path, _sign(path))
+        self._signs = signs
+        self._guarded = with_settings(self._environment, guards(self._entries))
+
+    def _files(self) -> Iterable[Path]:
+        """List the files that were read, and those that the repository's own would include."""
+        for entry in self._entries:
+            origin = self._place / entry.origin
+            if entry.origin:
+                yield origin
+            if entry.is_the_repositorys and _INCLUDE.fullmatch(entry.key):
+                yield origin.parent / Path(entry.value).expanduser()
+
+
+def _sign(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _parse(listed: str) -> Iterable[Entry]:
+    fields = iter(listed.split("\0")[:-1])
+    for scope, origin, line in zip(fields, fields, fields, strict=True):
+        key, has_value, value = line.partition("\n")
+        file = origin.removeprefix("file:") if origin.startswith("file:") else ""
+        yield Entry(scope, file, key, value if has_value else "true")
+
+
+def guards(entries: Sequence[Entry]) -> list[Setting]:
+    """Return the settings that keep git from running what the repository's own configuration names."""
+    own = [entry for entry in entries if entry.is_the_repositorys]
+    users = {entry.key: entry.value for entry in entries if not entry.is_the_repositorys}
+    settings = [*NO_HOOKS, *NO_SIGNATURES]
+    named = [found["name"] for entry in entries if (found := _HOOK.fullmatch(entry.key))]
+    settings += [(f"hook.{name}.enabled", "false") for name in dict.fromkeys(named)]
+    for entry in run_by_the_repository(own):
+        if entry.key == "core.fsmonitor":
+            settings.append((entry.key, users.get(entry.key, "false")))
+        elif found := _FILTER.fullmatch(entry.key):
+            settings.append((entry.key, users.get(entry.key, "")))
+            settings.append((f"filter.{found['name']}.required", "false"))
+    helpers = [entry.key for entry in own if _CREDENTIAL.fullmatch(entry.key)]
+    if helpers:  # an empty one takes back those before it
+        settings += [(key, "") for key in dict.fromkeys([*helpers, "credential.helper"])]
+        settings += [
+            (entry.key, entry.value)
+            for entry in entries
+            if not entry.is_the_repositorys and _CREDENTIAL.fullmatch(entry.key)
+        ]
+    return settings
+
+
+def run_by_the_repository(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the repository's own filters and monitors: what git would run when it looks at files."""
+    return [
+        entry
+        for entry in entries
+        if entry.is_the_repositorys
+        and (
+            (entry.key == "core.fsmonitor" and entry.value.lower() not in _BOOLEAN)
+            or (entry.value and _FILTER.fullmatch(entry.key))
+        )
+    ]
+
+
+def with_settings(environment: Mapping[str, str], settings: Iterable[Setting]) -> dict[str, str]:
+    """Return an environment that gives git settings which win over those of any file."""
+    changed = dict(environment)
+    given = changed.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isascii() and given.isdecimal() else 0
+    for key, value in settings:
+        changed |= {f"GIT_CONFIG_KEY_{count}": key, f"GIT_CONFIG_VALUE_{count}": value}
+        count += 1
+    changed["GIT_CONFIG_COUNT"] = str(count)
+    return changed

@@ -1,0 +1,132 @@
+"""No process of gitrag's imports what lies in the repository, whatever modules it uses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitrag.indexing.worker import running
+from tests.e2e.conftest import GITRAG, Gitrag, Project, user_environment
+from tests.hostile.conftest import idle, run_everything
+from tests.repository import create_repository
+
+LISTENING = """
+import sys
+
+known = set()
+
+def note(event, args):
+    if event == "import":
+        name = args[0].partition(".")[0]
+        if name not in known:
+            known.add(name)
+            with open({0!r}, "a") as file:
+                file.write(name + "\\n")
+
+sys.addaudithook(note)
+"""
+"""A ``sitecustomize`` that writes down what its process imports, from the first line of gitrag on."""
+
+MUCH = {
+    f"much_{number}.py": f"def step_{number}(x):\n    return x\n\n\n"
+    + "retry = [1, 2, 3]  # and again\n" * 30_000
+    for number in range(4)
+}
+"""More than 3 MiB, shared among processes, and mostly the same texts."""
+
+HONEST = {
+    "client.py": "def retry_with_backoff():\n    '''Retry.'''\n",
+    "docs/adrs/ADR-0001-retry.md": "# ADR-0001: Retry with backoff\n\n## Decision\n\nCalls are retried.\n",
+    ".sdd/issues/1.md": "---\nid: 1\ntitle: Retry\nstatus: open\n---\nRetry.\n",
+    **MUCH,
+}
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory, model_dir) -> set[str]:
+    """Every module that a process of gitrag's imports in any command, by a real run."""
+    place = tmp_path_factory.mktemp("imported")
+    listing = place / "names"
+    (place / "site").mkdir()
+    (place / "site" / "sitecustomize.py").write_text(LISTENING.format(str(listing)))
+    environment = user_environment(place / "home", model_dir) | {"PYTHONPATH": str(place / "site")}
+    git = create_repository(place / "project", environment, HONEST)
+    run_everything(Project(git, Gitrag(git.path, environment)))
+    return set(listing.read_text().split())
+
+
+def launchers() -> set[str]:
+    """What Python itself, and the script that pip makes, import before the first line of gitrag."""
+    code = "import re, sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("python_path", [None, "x:.::x/.."])
+def test_no_module_of_the_repository_is_imported(tmp_path, model_dir, traces, imported, python_path):
+    assert {"duckdb", "numpy", "pygit2", "pickle", "onnxruntime"} <= imported, (
+        "the run saw all kinds of process"
+    )
+    names = imported | set(sys.stdlib_module_names) | {"gitrag", "sitecustomize", "usercustomize"}
+    environment = user_environment(tmp_path / "home", model_dir)
+    if python_path is not None:
+        names -= launchers() | {"sitecustomize", "usercustomize", "gitrag"}
+        environment["PYTHONPATH"] = python_path
+    planted = {f"{name}.py": traces.module(f"import {name}") for name in names - {"client"}}
+    git = create_repository(tmp_path / "project", environment, {**HONEST, **planted})
+    if python_path is not None:
+        git.write({f"x/{path}": content for path, content in planted.items()})
+
+    def seen(what: str) -> None:
+        assert traces.found() == [], what
+
+    run_everything(Project(git, Gitrag(git.path, environment)), seen)
+
+
+@pytest.mark.timeout(900)
+def test_an_honest_clone_of_the_standard_library_is_indexed(tmp_path, model_dir):
+    """Its modules are called what gitrag's processes import; half of them would break those."""
+    environment = user_environment(tmp_path / "home", model_dir)
+    git = create_repository(tmp_path / "cpython", environment)
+    for path in Path(os.__file__).parent.iterdir():
+        if path.suffix == ".py":
+            shutil.copy(path, git.path / path.name)
+        elif path.name in {"asyncio", "concurrent", "email", "json", "multiprocessing"}:
+            shutil.copytree(path, git.path / path.name)
+    git.commit()
+    project = Project(git, Gitrag(git.path, environment))
+
+    assert project.gitrag("init").status == 0
+    found = project.gitrag("search", "run a pool of processes", "--output", "json")
+    assert found.status == 0
+    assert project.gitrag("graph", "ProcessPoolExecutor.submit", "--callees").status == 0
+    worker = running(project.store)
+    if worker is not None:
+        os.kill(worker.pid, signal.SIGTERM)  # it would embed for minutes
+    idle(project)
+
+
+def test_python_m_gitrag_imports_nothing_from_where_it_is_called(tmp_path, model_dir, traces):
+    """But for the package itself, which whoever calls it so asks for by that name."""
+    environment = user_environment(tmp_path / "home", model_dir)
+    planted = {f"{name}.py": traces.module(name) for name in ("click", "rich", "duckdb", "yaml", "string")}
+    git = create_repository(tmp_path / "project", environment, {**planted, "a.py": "x = 1\n"})
+
+    done = subprocess.run(
+        [sys.executable, "-m", "gitrag", "status"],
+        cwd=git.path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, traces.found()) == (0, []), done.stderr
+    assert GITRAG.exists()
