@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from gitrag import prerequisites
 from gitrag.app import App
 from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
+from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.standing import State as HookState
 from gitrag.hooking.standing import status as hooks_status
 from gitrag.indexing.planning import workspace_of
@@ -39,7 +41,7 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
     checks.append(Check("repository", State.OK, str(app.repo.root or app.repo.git_dir)))
     checks += [Check("settings", State.WARN, warning, "gitrag config") for warning in app.config.warnings]
     checks += [Check("modules", State.WARN, note, "gitrag config") for note in _workspace_notes(app)]
-    checks += [_hooks(app), _writable(app)]
+    checks += [*_not_run(app), _hooks(app), _writable(app)]
     stored = _store(app, said)
     checks.append(stored)
     if stored.state is State.OK:
@@ -53,6 +55,22 @@ def _workspace_notes(app: App) -> tuple[str, ...]:
         return workspace_of(app.snapshot()).notes
     except RepositoryError:  # the check of freshness says so
         return ()
+
+
+def _not_run(app: App) -> list[Check]:
+    """Name what git would run for the repository's own configuration, and does not for gitrag."""
+    found = run_by_the_repository(app.repo.configuration.entries())
+    if not found:
+        return []
+    names = ", ".join(dict.fromkeys(entry.key for entry in found))
+    return [
+        Check(
+            "configuration",
+            State.WARN,
+            f"not run, as only the repository's own configuration names it: {names}",
+            f"If you trust it: git config --global {found[0].key} {shlex.quote(found[0].value)}",
+        )
+    ]
 
 
 def _grammars() -> Check:

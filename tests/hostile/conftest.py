@@ -64,6 +64,15 @@ class Traces:
         """Return Python that leaves a trace, and imports nothing."""
         return f"open({str(self.directory / name)!r}, 'a').close()\n"
 
+    def program(self, name: str) -> str:
+        """Return the path of a program that leaves a trace and copies its input."""
+        programs = self.directory.with_name("programs")
+        programs.mkdir(exist_ok=True)
+        path = programs / name
+        path.write_text(f"#!/bin/sh\n{self.script(name)}\nexec /bin/cat\n")
+        path.chmod(0o755)
+        return str(path)
+
     def found(self) -> list[str]:
         return sorted(path.name for path in self.directory.iterdir())
 
@@ -80,8 +89,10 @@ def idle(project: Project) -> None:
     wait_until(lambda: running(project.path / ".git" / "gitrag") is None, "the worker ends")
 
 
-def run_everything(project: Project, seen: Callable[[str], None] = lambda _what: None) -> None:
-    """Run every command and every tool of the MCP server; ``seen`` is called after each."""
+def run_everything(
+    project: Project, seen: Callable[[str], None] = lambda _what: None, *, commit: bool = True
+) -> None:
+    """Run every command, every tool of the MCP server and the hook of a commit; ``seen`` is called after each."""
     for command in COMMANDS:
         done = project.gitrag(*command)
         assert done.status in EXPECTED, (command, done)
@@ -95,6 +106,8 @@ def run_everything(project: Project, seen: Callable[[str], None] = lambda _what:
 
     use(project, ask)
     seen("mcp")
+    if not commit:
+        return
     project.git.commit({"client.py": "def retry_with_backoff():\n    '''Retry, later.'''\n"})
     seen("git commit")
     project.gitrag("hook", "run", "worker")

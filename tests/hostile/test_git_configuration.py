@@ -1,0 +1,227 @@
+"""git runs nothing for gitrag that only the repository's own configuration names."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Gitrag, Project, user_environment
+from tests.hostile.conftest import Traces, run_everything
+from tests.repository import GitRepository, create_repository
+
+ATTRIBUTES = "* filter=evil diff=evil merge=evil\n"
+FILES = {
+    ".gitattributes": ATTRIBUTES,
+    "client.py": "def retry_with_backoff():\n    '''Retry.'''\n",
+    "docs/adrs/ADR-0001-retry.md": "# ADR-0001: Retry with backoff\n\n## Decision\n\nCalls are retried.\n",
+}
+
+RUN = {
+    "alias": ["alias.status", "alias.log", "alias.config", "alias.grep"],
+    "credential": ["credential.helper", "credential.https://github.com.helper"],
+    "diff": ["diff.external", "diff.evil.command", "diff.evil.textconv"],
+    "editor": ["core.editor", "sequence.editor"],
+    "filter": ["filter.evil.clean", "filter.evil.smudge", "filter.evil.process"],
+    "gpg": ["gpg.program", "gpg.openpgp.program", "gpg.ssh.program", "gpg.ssh.defaultKeyCommand"],
+    "hook": ["hook.evil.command"],
+    "merge": ["merge.evil.driver", "mergetool.evil.cmd", "difftool.evil.cmd"],
+    "monitor": ["core.fsmonitor"],
+    "pager": [
+        "core.pager",
+        "pager.status",
+        "pager.log",
+        "pager.grep",
+        "pager.diff",
+        "interactive.diffFilter",
+    ],
+    "transport": ["core.sshCommand", "core.gitProxy", "core.askPass", "core.alternateRefsCommand"],
+    "upload": ["remote.origin.uploadpack", "remote.origin.receivepack", "uploadpack.packObjectsHook"],
+    "other": ["trailer.evil.command", "trailer.evil.cmd", "tar.evil.command", "browser.evil.cmd"],
+    "recent": ["gc.recentObjectsHook"],
+}
+"""What git runs when it is configured, by kind."""
+
+BESIDE = {
+    "filter.evil.required": "true",
+    "hook.evil.event": "post-index-change",
+    "log.showSignature": "true",
+    "diff.evil.cachetextconv": "false",
+    "gpg.format": "openpgp",
+    "remote.origin.url": "ext::{command}",
+    "remote.origin.promisor": "true",
+    "remote.origin.vcs": "evil",
+    "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
+    "protocol.allow": "always",
+    "submodule.recurse": "true",
+    "status.submoduleSummary": "true",
+}
+"""What has to be set for some of them to be run."""
+
+
+def set_all(git: GitRepository, traces: Traces, *where: str) -> None:
+    for kind, keys in RUN.items():
+        for key in keys:
+            git.git("config", *where, key, traces.program(f"{kind}-{key}".replace("/", "_")))
+    for key, value in BESIDE.items():
+        git.git("config", *where, key, value.format(command=traces.program("url")))
+
+
+def make(tmp_path, model_dir) -> Project:
+    environment = user_environment(tmp_path / "home", model_dir)
+    git = create_repository(tmp_path / "project", environment, FILES)
+    key = tmp_path / "signed"
+    key.write_text("-----BEGIN PGP SIGNATURE-----\n\niHUE\n-----END PGP SIGNATURE-----\n")
+    # a commit that has a signature, which `git log` would have checked
+    body = git.git("cat-file", "commit", "HEAD")
+    head, _, message = body.partition("\n\n")
+    signature = "\n ".join(key.read_text().rstrip("\n").split("\n"))
+    signed = git.git(
+        *("hash-object", "-t", "commit", "-w", "--stdin"),
+        stdin=f"{head}\ngpgsig {signature}\n\n{message}\n".encode(),
+    )
+    git.git("update-ref", "HEAD", signed)
+    return Project(git, Gitrag(git.path, environment))
+
+
+def touch(project: Project) -> None:
+    """Leave git unsure of every file, and change one."""
+    for path in FILES:
+        content = project.git.file(path).read_text()
+        project.git.file(path).write_text(content + "\n" * (path == "client.py"))
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("where", ["local", "worktree", "included"])
+def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces, where):
+    project = make(tmp_path, model_dir)
+    git = project.git
+    for name in ("post-index-change", "post-commit", "reference-transaction", "fsmonitor-watchman"):
+        git.hook(name, traces.script(f"hook {name}"))
+    (git.path / ".git" / "hooks" / "post-commit").unlink()  # gitrag's own block is put in
+    match where:
+        case "local":
+            set_all(git, traces)
+        case "worktree":
+            git.git("config", "extensions.worktreeConfig", "true")
+            set_all(git, traces, "--worktree")
+        case "included":
+            set_all(git, traces, "--file", "shared.config")
+            git.git("config", "include.path", "../shared.config")
+    git.git("config", "core.hooksPath", ".git/hooks")
+    touch(project)
+
+    def seen(what: str) -> None:
+        assert traces.found() == [], what
+
+    run_everything(project, seen, commit=False)  # the test's own git would run them
+    touch(project)
+    for tracker in ("github", "gitlab", "gitea"):
+        asked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gitrag.trackerCredentials"}
+        remote = {"GIT_CONFIG_VALUE_0": "git"}
+        project.gitrag("issues", "sync", "--tracker", tracker, env=asked | remote)
+        seen(tracker)
+    project.gitrag("related", "--diff", "HEAD~1..HEAD")
+    seen("related --diff HEAD~1..HEAD")
+
+
+@pytest.mark.parametrize(
+    ("key", "command"),
+    [
+        ("core.fsmonitor", ("status",)),
+        ("filter.evil.clean", ("hash-object", "client.py")),
+        ("filter.evil.process", ("hash-object", "client.py")),
+        ("gpg.program", ("-c", "log.showSignature=true", "log", "-1")),
+        ("diff.external", ("diff",)),
+        ("diff.evil.command", ("diff",)),
+        ("diff.evil.textconv", ("diff",)),
+        ("credential.helper", ("credential", "fill")),
+        ("core.hooksPath", ("update-index", "--refresh")),
+    ],
+)
+def test_what_is_configured_would_run(tmp_path, model_dir, traces, key, command):
+    """What the test above looks for happens when git is called as it is."""
+    git = make(tmp_path, model_dir).git
+    program = traces.program("post-index-change")
+    git.write({"client.py": "def retry_with_backoff(): pass\n"})
+    git.git("config", key, str(Path(program).parent) if key == "core.hooksPath" else program)
+
+    git.git(*command, stdin=b"url=https://github.com\n\n", check=False)
+
+    assert traces.found() == ["post-index-change"]
+
+
+@pytest.mark.parametrize("shadowed", [False, True])
+def test_what_the_user_configures_runs(tmp_path, model_dir, traces, shadowed):
+    """Also where the repository names something else."""
+    project = make(tmp_path, model_dir)
+    git = project.git
+    filtered = f"{traces.script('filter')}; tr a-z A-Z"
+    git.git("config", "--global", "filter.evil.clean", filtered)
+    git.git("config", "--global", "core.fsmonitor", traces.script("monitor"))
+    if shadowed:
+        git.git("config", "filter.evil.clean", traces.script("evil"))
+        git.git("config", "filter.evil.required", "true")
+        git.git("config", "core.fsmonitor", traces.script("evil"))
+    touch(project)
+
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+
+    assert traces.found() == ["filter", "monitor"]
+    found = project.gitrag("search", "RETRY_WITH_BACKOFF", "--output", "json", "--full")
+    assert "RETRY_WITH_BACKOFF" in project.gitrag("search", "RETRY_WITH_BACKOFF", "--output", "json").out, (
+        found
+    )
+
+
+def test_an_include_that_comes_with_a_pull_counts_at_once(tmp_path, model_dir, traces):
+    """Of a process that has asked git before."""
+    from gitrag.git import Repository
+    from gitrag.git.overlay import overlay
+
+    project = make(tmp_path, model_dir)
+    git = project.git
+    git.git("config", "include.path", "../shared.config")
+    repository = Repository.discover(git.path, git.environment)
+    overlay(repository)
+    git.write({"shared.config": f"[core]\n\tfsmonitor = {traces.script('monitor')!r}\n"})
+    git.git("config", "--file", "shared.config", "filter.evil.clean", traces.script("filter"))
+    touch(project)
+
+    assert {change.path for change in overlay(repository).changes} == {"client.py", "shared.config"}
+    assert traces.found() == []
+
+
+def test_doctor_names_what_is_not_run(tmp_path, model_dir, traces):
+    project = make(tmp_path, model_dir)
+    project.git.git("config", "filter.evil.clean", traces.script("filter"))
+    project.git.git("config", "core.fsmonitor", "true")  # git's own
+
+    said = project.gitrag("doctor").out
+
+    assert "filter.evil.clean" in said
+    assert "core.fsmonitor" not in said
+
+
+def test_settings_of_the_environment_are_kept(tmp_path, model_dir):
+    """`git -c`, and what the caller counts out, still reach git."""
+    project = make(tmp_path, model_dir)
+    counted = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gitrag.prePush", "GIT_CONFIG_VALUE_0": "block"}
+
+    assert project.gitrag("config", "pre_push", env=counted).out.strip() == "block"
+    done = subprocess.run(
+        ["git", "-c", "gitrag.prePush=off", "-c", "alias.x=!gitrag config pre_push", "x"],
+        cwd=project.path,
+        env={**project.gitrag.environment, "PATH": f"{_bin()}:{project.gitrag.environment['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "off"
+
+
+def _bin() -> str:
+    from tests.e2e.conftest import GITRAG
+
+    return str(GITRAG.parent)
