@@ -7,8 +7,9 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from gitrag.cli.session import Session
-from gitrag.cli.terminal import Terminal, sanitise
+from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import count
+from gitrag.controls import sanitise
 from gitrag.errors import OK, NotSetUpError, UsageError
 
 if TYPE_CHECKING:
