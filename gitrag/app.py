@@ -20,7 +20,7 @@ from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
 from gitrag.embedding import weights
 from gitrag.embedding.manifest import is_there
-from gitrag.errors import GitragError, ModelError, NotSetUpError
+from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.indexing.planning import workspace_of
 from gitrag.indexing.refresh import Refreshed, recorded, refresh
@@ -360,8 +360,22 @@ class App:
 
         return has_gpu() and self.model_is_there() and self.embedder.on_gpu
 
+    def require_repository(self) -> None:
+        """Raise when the repository is not there any more: a process may outlive it.
+
+        Raises:
+            RepositoryError: It is so.
+        """
+        for place in (self.repo.root, self.repo.git_dir):
+            if place is not None and not place.is_dir():
+                raise RepositoryError(
+                    f"The repository is gone: there is no directory {place} any more.",
+                    "Start gitrag again in one that is there.",
+                )
+
     def require_index(self) -> None:
         """Raise when nothing has been indexed here."""
+        self.require_repository()
         if not self.store.exists():
             raise self.no_collections()
 

@@ -148,6 +148,7 @@ async def _run(
     def work() -> Reply[Any]:
         with bench.lock:
             call.check()
+            bench.app.require_repository()
             return function(bench, call, **arguments)
 
     try:

@@ -46,6 +46,7 @@ def add_resources(server: MCPServer, bench: Workbench) -> None:
 async def _told(bench: Workbench, read: Callable[[], str]) -> str:
     def work() -> str:
         with bench.lock:
+            bench.app.require_repository()
             return sanitise(read())
 
     try:

@@ -127,6 +127,7 @@ class Workbench:
         if not wanted or wanted in {project_of(self.app), self.app.name}:
             return self.app
         if wanted in self._others:
+            self._others[wanted].require_repository()
             return self._others[wanted]
         known = ", ".join([project_of(self.app), *self._others])
         raise UsageError(

@@ -203,6 +203,7 @@ def test_an_index_made_by_another_process_is_seen(own: Project):
         ("explore", {"title": "x"}, "At least one context field (goals, constraints, preferences, unknowns,"),
         ("explore", {"title": " ", "goals": "x"}, "title is required"),
         ("mark_core", {"path": "../x.py"}, "There is no file ../x.py"),
+        ("mark_core", {"path": ".git/config"}, ".git/config is git's own."),
         ("memory_search", {"query": "?!"}, "There is no word to search for"),
         ("call_graph", {}, "Neither target nor filter is given. Name a definition"),
         ("call_graph", {"target": "nobody"}, "nobody"),
