@@ -76,7 +76,7 @@ class Status:
         worker: Who works in the background.
         model: The model's state.
         collections: What each collection holds, by kind and module.
-        notes: What is odd about the workspace's manifests.
+        notes: What is odd about the workspace's manifests, and what git could not do.
     """
 
     name: str
@@ -327,7 +327,7 @@ class App:
                 else each
                 for each in sorted(collections, key=_order)
             ),
-            notes=workspace_of(now).notes,
+            notes=(*workspace_of(now).notes, *filter(None, [self.repo.unconverted])),
         )
 
     def _issues_changed(self) -> float:

@@ -20,6 +20,9 @@ from pathlib import Path
 from gitrag.errors import NotSetUpError
 
 OLDEST_GIT = (2, 31)
+
+_GIT_S = 30.0
+"""For `git --version`, on a disk that is far away."""
 """``git hash-object --stdin-paths``, ``status --porcelain=v2`` and ``-z`` everywhere; the oldest git of a
 distribution still supported."""
 
@@ -84,8 +87,9 @@ def check_git(environ: Mapping[str, str] | None = None) -> Check:
             env=environ,
             check=True,
             stdin=subprocess.DEVNULL,
+            timeout=_GIT_S,
         )
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return Check("git", State.FAIL, "git is not installed", "Install git: https://git-scm.com/downloads")
     text = done.stdout.strip().removeprefix("git version ")
     if version_of(text) < OLDEST_GIT:

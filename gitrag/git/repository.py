@@ -91,6 +91,7 @@ class Repository:
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
         environment: For git subprocesses: scrubbed, with this repository named.
+        unconverted: Why files are taken as they lie on the disk, not as git would store them; "" where not.
     """
 
     def __init__(self, location: Location) -> None:
@@ -98,6 +99,7 @@ class Repository:
         self.git_dir = location.git_dir
         self.common_dir = location.common_dir
         self.environment = location.environment
+        self.unconverted = ""
 
     @classmethod
     def discover(cls, start: Path, environ: Mapping[str, str] | None = None) -> Repository:
@@ -157,13 +159,19 @@ class Repository:
         *args: str | bytes | Path,
         stdin: bytes | None = None,
         environment: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run git on this repository, at its top level; ``environment`` is added to the scrubbed one."""
+        """Run git on this repository, at its top level; ``environment`` is added to the scrubbed one.
+
+        Raises:
+            GitTimeoutError: It took longer than ``timeout_s``, or the deadline of all git processes.
+        """
         return run_git(
             args,
             cwd=self.root or self.git_dir,
             environment={**self.environment, **(environment or {})},
             stdin=stdin,
+            timeout_s=timeout_s,
         )
 
     def refresh_index(self) -> None:

@@ -185,9 +185,11 @@ def served(project: Project, *options: str, **environment: str) -> Iterator[tupl
     ) as server:
         assert server.stderr is not None
         address = server.stderr.readline().split()[-1]
-        yield address, server.stderr.readline() if "--token-env" not in options else ""
-        server.terminate()
-        server.wait()
+        try:
+            yield address, server.stderr.readline() if "--token-env" not in options else ""
+        finally:
+            server.terminate()
+            server.wait()
 
 
 def asked(address: str, **headers: str) -> httpx2.Response:
@@ -218,7 +220,7 @@ def test_nobody_else_is_let_in_over_http(indexed: Project):
             asked(address, Authorization=f"Basic {token}"),
             asked(address, Authorization=f"Bearer {token[:-1]}"),
             asked(address, Authorization=f"Bearer {token}x"),
-            asked(address, Authorization="Bearer "),
+            asked(address, Authorization="Bearer"),
             asked(f"{address}?token={token}"),
             httpx2.get(address.replace("/mcp", "/"), timeout=PATIENCE_S),
         ]
