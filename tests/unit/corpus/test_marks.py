@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.chunking import prose
+from gitrag.chunking import languages, prose
 from gitrag.corpus import documents
 
 pytestmark = pytest.mark.timeout(60)  # unbounded, a megabyte takes forty minutes
@@ -21,6 +21,10 @@ def test_a_megabyte_of_opening_marks_is_read_in_time(pattern, hostile: str):
 @pytest.mark.parametrize("filler", [" ", " #", "#", "\t", "# "])
 def test_a_heading_of_a_megabyte_is_read_in_time(pattern, filler: str):
     assert pattern.match("# a" + filler * (1_000_000 // len(filler)) + "x")
+
+
+def test_a_shebang_of_a_megabyte_is_read_in_time():
+    assert languages._VERSION.sub("", "x" + "." * 1_000_000 + "x").startswith("x.")
 
 
 def test_marks_are_taken_off():
