@@ -21,7 +21,7 @@ from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slu
 from gitrag.embedding import weights
 from gitrag.embedding.manifest import is_there
 from gitrag.environment import safe_environment
-from gitrag.errors import GitragError, ModelError, NotSetUpError
+from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.indexing.planning import workspace_of
 from gitrag.indexing.refresh import Refreshed, recorded, refresh
@@ -77,7 +77,7 @@ class Status:
         worker: Who works in the background.
         model: The model's state.
         collections: What each collection holds, by kind and module.
-        notes: What is odd about the workspace's manifests.
+        notes: What is odd about the workspace's manifests, and what git could not do.
     """
 
     name: str
@@ -328,7 +328,7 @@ class App:
                 else each
                 for each in sorted(collections, key=_order)
             ),
-            notes=workspace_of(now).notes,
+            notes=(*workspace_of(now).notes, *filter(None, [self.repo.unconverted])),
         )
 
     def _issues_changed(self) -> float:
@@ -361,8 +361,22 @@ class App:
 
         return has_gpu() and self.model_is_there() and self.embedder.on_gpu
 
+    def require_repository(self) -> None:
+        """Raise when the repository is not there any more: a process may outlive it.
+
+        Raises:
+            RepositoryError: It is so.
+        """
+        for place in (self.repo.root, self.repo.git_dir):
+            if place is not None and not place.is_dir():
+                raise RepositoryError(
+                    f"The repository is gone: there is no directory {place} any more.",
+                    "Start gitrag again in one that is there.",
+                )
+
     def require_index(self) -> None:
         """Raise when nothing has been indexed here."""
+        self.require_repository()
         if not self.store.exists():
             raise self.no_collections()
 

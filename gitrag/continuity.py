@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitrag.app import App
-from gitrag.errors import NotSetUpError, UsageError
-from gitrag.files import within
+from gitrag.errors import NotSetUpError
 from gitrag.git.history import ChangeCount
+from gitrag.git.own import own_file
 from gitrag.indexing.refresh import recorded
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
 from gitrag.memory.home import project_name
@@ -58,17 +58,12 @@ def core_path(app: App, given: str, start: Path) -> str:
         start: Where the user is.
 
     Raises:
-        UsageError: There is no such file, or it is outside.
+        UsageError: There is no such file; it is outside, in a git directory, ignored, or behind a link.
     """
     root = app.repo.root
     if root is None:
         raise NotSetUpError("A bare repository has no files to mark.", "Run this in a worktree.")
-    path = within(root, start / given)
-    if path is None or not os.path.isfile(root / path):  # noqa: PTH113  # nor here
-        raise UsageError(
-            f"There is no file {given} in {root}.", "Give the path of a file of this repository."
-        )
-    return path
+    return own_file(app.repo, root, start / given, given)
 
 
 def continuity(app: App, core: CoreFiles, project: str | None = None) -> str:

@@ -21,6 +21,9 @@ from gitrag.environment import safe_environment
 from gitrag.errors import NotSetUpError
 
 OLDEST_GIT = (2, 31)
+
+_GIT_S = 30.0
+"""For `git --version`, on a disk that is far away."""
 """``git hash-object --stdin-paths``, ``status --porcelain=v2`` and ``-z`` everywhere; the oldest git of a
 distribution still supported."""
 
@@ -85,8 +88,9 @@ def check_git(environ: Mapping[str, str] | None = None) -> Check:
             env=safe_environment(os.environ if environ is None else environ),
             check=True,
             stdin=subprocess.DEVNULL,
+            timeout=_GIT_S,
         )
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return Check("git", State.FAIL, "git is not installed", "Install git: https://git-scm.com/downloads")
     text = done.stdout.strip().removeprefix("git version ")
     if version_of(text) < OLDEST_GIT:

@@ -16,8 +16,9 @@ Run as well: OpenCode 1.18 and Gemini CLI 0.61 connect with what is written, Cod
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 SERVER = "gitrag"
@@ -46,6 +47,8 @@ class Client:
         skills: The directory of skills that it looks into.
         traces: Files and directories that tell that it is used here.
         form: How its file is written.
+        remote: What is written for a server at an address: ``URL``, and ``NAME`` for the environment variable
+            that holds the token, stand in it.
     """
 
     name: str
@@ -56,11 +59,55 @@ class Client:
     skills: str = ".agents/skills"
     traces: tuple[str, ...] = ()
     form: Form = Form.JSON
+    remote: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+    def at(self, url: str, variable: str) -> Client:
+        """Return the client with the entry of a server at an address, and of the variable with its token."""
+        return replace(self, entry=_filled(self.remote, {"URL": url, "NAME": variable}))
+
+    def wrote(self, own: object) -> bool:
+        """Tell whether an entry is one of ours, whatever the address and the variable."""
+        return own == self.entry or own == self._plain() or bool(self.remote and _alike(self.remote, own))
+
+    def _plain(self) -> Mapping[str, object]:
+        return next(client.entry for client in CLIENTS if client.name == self.name)
+
+
+def _filled(form: Mapping[str, object], values: Mapping[str, str]) -> dict[str, object]:
+    filled: dict[str, object] = {}
+    for key, value in form.items():
+        if isinstance(value, Mapping):
+            filled[key] = _filled(value, values)
+        elif isinstance(value, str):
+            for mark, text in values.items():
+                value = value.replace(mark, text)  # noqa: PLW2901 - one after the other
+            filled[key] = value
+        else:
+            filled[key] = value
+    return filled
+
+
+def _alike(form: object, own: object) -> bool:
+    if isinstance(form, Mapping):
+        return (
+            isinstance(own, Mapping)
+            and form.keys() == own.keys()
+            and all(_alike(value, own[key]) for key, value in form.items())
+        )
+    if isinstance(form, str) and isinstance(own, str):
+        pattern = re.escape(form).replace("URL", r"http://\S+").replace("NAME", r"[A-Za-z_]\w*")
+        return re.fullmatch(pattern, own) is not None
+    return form == own
 
 
 _PLAIN: Mapping[str, object] = {"command": _COMMAND[0], "args": list(_COMMAND[1:])}
 _STDIO: Mapping[str, object] = {"type": "stdio", **_PLAIN}
 _LOCAL: Mapping[str, object] = {"type": "local", "command": list(_COMMAND), "enabled": True}
+
+
+def _http(variable: str, **rest: object) -> Mapping[str, object]:
+    return {**rest, "headers": {"Authorization": f"Bearer {variable}"}}
+
 
 CLIENTS: tuple[Client, ...] = (
     Client(
@@ -71,11 +118,32 @@ CLIENTS: tuple[Client, ...] = (
         guide="CLAUDE.md",
         skills=".claude/skills",
         traces=(".claude", "CLAUDE.md", ".mcp.json"),
+        remote=_http("${NAME}", type="http", url="URL"),
     ),
-    Client("codex", ".codex/config.toml", "mcp_servers", _PLAIN, traces=(".codex",), form=Form.TOML),
-    Client("cursor", ".cursor/mcp.json", "mcpServers", _STDIO, traces=(".cursor", ".cursorrules")),
     Client(
-        "vscode", ".vscode/mcp.json", "servers", _STDIO, traces=(".vscode", ".github/copilot-instructions.md")
+        "codex",
+        ".codex/config.toml",
+        "mcp_servers",
+        _PLAIN,
+        traces=(".codex",),
+        form=Form.TOML,
+        remote={"url": "URL", "bearer_token_env_var": "NAME"},
+    ),
+    Client(
+        "cursor",
+        ".cursor/mcp.json",
+        "mcpServers",
+        _STDIO,
+        traces=(".cursor", ".cursorrules"),
+        remote=_http("${env:NAME}", url="URL"),
+    ),
+    Client(
+        "vscode",
+        ".vscode/mcp.json",
+        "servers",
+        _STDIO,
+        traces=(".vscode", ".github/copilot-instructions.md"),
+        remote=_http("${env:NAME}", type="http", url="URL"),
     ),
     Client(
         "gemini",
@@ -84,9 +152,15 @@ CLIENTS: tuple[Client, ...] = (
         _PLAIN,
         guide="GEMINI.md",
         traces=(".gemini", "GEMINI.md"),
+        remote=_http("$NAME", httpUrl="URL"),
     ),
     Client(
-        "opencode", "opencode.json", "mcp", _LOCAL, traces=("opencode.json", "opencode.jsonc", ".opencode")
+        "opencode",
+        "opencode.json",
+        "mcp",
+        _LOCAL,
+        traces=("opencode.json", "opencode.jsonc", ".opencode"),
+        remote=_http("{env:NAME}", type="remote", url="URL", enabled=True),
     ),
 )
 """Every client, in the order of help."""

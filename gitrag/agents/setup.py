@@ -102,7 +102,8 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
     for client in clients:
         edits |= _shared_edits(client, remove=remove)
     if remove:
-        others = [each for each in CLIENTS if each not in clients and _is_set_up(root, each)]
+        names = {client.name for client in clients}
+        others = [each for each in CLIENTS if each.name not in names and _is_set_up(root, each)]
         needed = {(root / path).resolve() for each in others for path in _shared_edits(each, remove=True)}
         edits = {path: edit for path, edit in edits.items() if (root / path).resolve() not in needed}
     return list(_steps(root, edits))
@@ -212,7 +213,7 @@ def _json_edited(text: str, client: Client, *, remove: bool) -> str | None:
     if remove:
         if own is None:
             return bom + text
-        if own != client.entry:
+        if not client.wrote(own):
             raise _LeaveAloneError(f"its entry {SERVER} was changed by hand: remove it there")
         after = jsonc.without(text, client.table, SERVER)
         return None if after is None else bom + after

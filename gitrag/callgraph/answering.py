@@ -69,7 +69,7 @@ def answer(calls: Calls, question: GraphQuestion) -> Graph:
             )
         chosen = found
     if question.filter is not None:
-        fits = filtering.matching(question.filter, nodes)
+        fits = filtering.matching(question.filter, nodes, calls.check)
         chosen = [i for i in chosen if fits[i]]
     matches = {nodes[i]: rows[i][0] for i in chosen}
     if not matches:
@@ -104,7 +104,7 @@ def _walk(
         if unasked and len(matches) > MOST_WITH_CALLERS:
             continue
         seen = set(matches)
-        border = _ordered(matches, question)[:MOST_RESOLVED]
+        border = _ordered(matches, question, calls.check)[:MOST_RESOLVED]
         for _ in range(question.depth):
             own = [ids[node] for node in border if node in ids]
             found = calls.callers(own) if direction is Direction.CALLERS else calls.callees(own)
@@ -117,13 +117,15 @@ def _walk(
     return edges
 
 
-def _ordered(matches: Mapping[Node, tuple[str, int]], question: GraphQuestion) -> list[Node]:
+def _ordered(
+    matches: Mapping[Node, tuple[str, int]], question: GraphQuestion, check: Callable[[], None]
+) -> list[Node]:
     """Put what is matched by name before what only lies in a file or directory that is."""
     if len(matches) <= MOST_RESOLVED or question.filter is None:
         return sorted(matches)
     nodes = sorted(matches)
     bare = [Node("", node.name, 0, 0) for node in nodes]
-    by_name = filtering.matching(question.filter, bare)
+    by_name = filtering.matching(question.filter, bare, check)
     return [n for n, fits in zip(nodes, by_name, strict=True) if fits] + [
         n for n, fits in zip(nodes, by_name, strict=True) if not fits
     ]

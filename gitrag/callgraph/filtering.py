@@ -2,73 +2,93 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+import time
+from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
+from heapq import nlargest
 
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.errors import UsageError
 
-MAX_FILTER_CHARS = 2_000
-_MAX_TEXT_CHARS = 300
-"""Of a path or name that a regular expression sees."""
+MAX_FILTER_CHARS = 10_000
+"""A search of 50 hits has three words of each in its filter: some 4,000 characters."""
+
+MAX_TEXT_CHARS = 300
+"""Of a path or name that a filter sees."""
 
 _MATCHING_S = 5.0
-"""For expressions that may backtrack without end, in a process that can be ended."""
+"""For all nodes: each takes linear time, but of the longest expressions 20 ms."""
 
-_REPEATS = re.compile(r"(?<!\\)[*+{]")
-_RISKY = re.compile(r"\)[*+{?]|\\\d|\(\?")
+_MOST_MEMORY_BYTES = 1 << 20
+"""Of a compiled expression and its automaton: 20 times what a filter of 10,000 characters needs."""
+
+_UNSUPPORTED = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P=)|\\[1-9ZAGuUNXR]|[*+?}]\+")
+"""What Python's expressions have and RE2's have not: look-around, back-references, atomic groups …"""
 
 
-def matching(expression: str, nodes: Sequence[Node]) -> list[bool]:
+def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] = lambda: None) -> list[bool]:
     """Tell which nodes a regular expression is found in, by path or qualified name, whatever the case.
 
+    RE2 matches in time linear in the text, whatever the expression (github.com/google/re2/wiki/Syntax).
+
+    Args:
+        expression: The regular expression.
+        nodes: The nodes.
+        check: Called now and then; stops it by raising.
+
     Raises:
-        UsageError: It is no regular expression, too long, or takes too long.
+        UsageError: It is no regular expression that RE2 knows, too long, or takes too long.
     """
     if len(expression) > MAX_FILTER_CHARS:
         raise UsageError(
             f"The filter has {len(expression):,} characters; {MAX_FILTER_CHARS:,} are allowed.", "Shorten it."
         )
+    found = _compiled(expression)
+    texts = [(node.path[:MAX_TEXT_CHARS], node.name[:MAX_TEXT_CHARS]) for node in nodes]
+    fitting: dict[str, bool] = {}
+    end = time.monotonic() + _MATCHING_S
+    for number, text in enumerate({text for pair in texts for text in pair}):
+        if number % _BATCH == 0:
+            check()
+        if time.monotonic() > end:
+            problem = f"The filter {expression[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
+            raise UsageError(problem, "Give a shorter one, with fewer repetitions such as {1,100}.")
+        fitting[text] = found(_valid(text))
+    return [fitting[path] or fitting[name] for path, name in texts]
+
+
+_BATCH = 64
+
+
+def _compiled(expression: str) -> Callable[[str], bool]:
+    import re2
+
+    options = re2.Options()
+    options.case_sensitive = False
+    options.never_capture = True
+    options.max_mem = _MOST_MEMORY_BYTES
+    options.log_errors = False
     try:
-        compiled = re.compile(expression, re.IGNORECASE)
-    except (re.error, OverflowError, RecursionError) as error:
-        problem = f"The filter {expression[:60]!r} is no regular expression: {error}."
-        raise UsageError(problem, "Escape what is meant as text, for example \\( for a bracket.") from error
-    texts = [(node.path[:_MAX_TEXT_CHARS], node.name[:_MAX_TEXT_CHARS]) for node in nodes]
-    distinct = sorted({text for pair in texts for text in pair})
-    if _RISKY.search(expression) or len(_REPEATS.findall(expression)) > 2:
-        found = _matching_apart(expression, distinct)
-    else:
-        found = {text for text in distinct if compiled.search(text)}
-    return [path in found or name in found for path, name in texts]
-
-
-_APART = (
-    "import json, re, sys;"
-    "given = json.load(sys.stdin);"
-    "found = re.compile(given[0], re.IGNORECASE).search;"
-    "json.dump([i for i, text in enumerate(given[1]) if found(text)], sys.stdout)"
-)
-
-
-def _matching_apart(expression: str, texts: Sequence[str]) -> set[str]:
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _APART],
-            input=json.dumps([expression, texts]),
-            capture_output=True,
-            text=True,
-            timeout=_MATCHING_S,
-            check=True,
+        compiled = re2.compile(_valid(expression), options)
+    except re2.error as error:
+        reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
+        problem = (
+            f"The filter {expression[:60]!r} is no regular expression that RE2 knows: {str(reason)[:80]}."
         )
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
-        problem = f"The filter {expression[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
-        raise UsageError(problem, "Repeat nothing that repeats: write (a|b)* rather than (a*|b)*.") from error
-    return {texts[place] for place in json.loads(done.stdout)}
+        if "too large" in str(reason) or "repetition size" in str(reason):
+            hint = "Shorten it, with fewer repetitions such as {1,100}."
+        elif _UNSUPPORTED.search(expression):
+            hint = "RE2 has no look-around, back-references or possessive repeats: say it without them."
+        else:
+            hint = "Escape what is meant as text, for example \\( for a bracket."
+        raise UsageError(problem, hint) from error
+    return lambda text: compiled.search(text) is not None
+
+
+def _valid(text: str) -> str:
+    """Replace bytes of names that are no UTF-8, which RE2 does not take."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def named(target: str, nodes: Sequence[Node]) -> list[int]:
@@ -110,10 +130,34 @@ def _is_dotted(node: Node, wanted: str, fold: type[str] | object) -> bool:
     return bool(whole.endswith("." + wanted) or whole == wanted)
 
 
+_LONGEST_MISTYPED = 80
+"""Characters: the time that a comparison takes grows with their square."""
+
+_COMPARING_S = 0.5
+"""50,000 names of a real repository take half of it; as many that are all alike would take 20 s."""
+
+_ALIKE = 0.6
+"""difflib's own default for close matches."""
+
+
 def near_names(target: str, nodes: Iterable[Node]) -> list[str]:
-    """Give up to three names that a mistyped target may have meant."""
+    """Return up to three names that a mistyped target may have meant, the likest first."""
     last = target.rpartition(".")[2].rpartition(":")[2].casefold()
+    if len(last) > _LONGEST_MISTYPED:
+        return []
     by_name: dict[str, str] = {}
     for node in nodes:
-        by_name.setdefault(node.name.rpartition(".")[2].casefold(), node.name)
-    return [by_name[close] for close in get_close_matches(last, list(by_name), n=3, cutoff=0.6)]
+        name = node.name.rpartition(".")[2]
+        if len(name) <= _LONGEST_MISTYPED:
+            by_name.setdefault(name.casefold(), node.name)
+    likeness: dict[str, float] = {}
+    matcher = SequenceMatcher(b=last)
+    end = time.monotonic() + _COMPARING_S
+    for name in by_name:
+        if time.monotonic() > end:
+            break
+        matcher.set_seq1(name)
+        if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE:
+            likeness[name] = matcher.ratio()
+    best = [name for name in nlargest(3, likeness, likeness.__getitem__) if likeness[name] >= _ALIKE]
+    return [by_name[name] for name in best]

@@ -31,6 +31,7 @@ class Calls:
         self, files: Mapping[str, tuple[str, Facts]], check: Callable[[], None] = lambda: None
     ) -> None:
         self._files = files
+        self.check = check
         python = {path: facts for path, (name, facts) in files.items() if name == "python"}
         families: dict[str, dict[str, tuple[str, Facts]]] = {}
         for path, (name, facts) in files.items():

@@ -188,7 +188,7 @@ _BY_FILE = {file: row.name for row in reversed(LANGUAGES) for file in row.files.
 _BY_INTERPRETER = {word: row.name for row in reversed(LANGUAGES) for word in row.interpreters.split()}
 
 _SHEBANG = re.compile(r"#!\s*(\S+)(.*)")
-_VERSION = re.compile(r"-?[\d.]+$")
+_VERSION = re.compile(r"-?[\d.]{1,30}$")  # bounded: a shebang may be a megabyte of dots
 
 _PROSE = frozenset("markdown rst asciidoc org latex text".split())
 _DATA = frozenset(

@@ -26,7 +26,7 @@ MAX_HEADING_LINE_CHARS = 500
 # A heading path this long names nothing better.
 HEADING_CHARS = 200
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]{1,20}#{1,20})?[ \t]{0,20}$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NO_PARAGRAPH = re.compile(r"\s*(?:[>|]|[-+*]\s|\d+[.)]\s|#{1,6}\s|<)")
@@ -39,7 +39,9 @@ _LATEX = re.compile(
     r"\s*\\(part|chapter|section|subsection|subsubsection|paragraph)\*?(?:\[[^\]]*\])?\{(.*?)\}?\s*$"
 )
 _LATEX_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
-_INLINE_MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}([^`*_]+)[`*_]{1,3}|<[^>]+>")
+_INLINE_MARKS = re.compile(
+    r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|[`*_]{1,3}([^`*_]{1,300})[`*_]{1,3}|<[^>]{1,300}>"
+)  # bounded: a line of brackets takes linear time
 
 
 def is_prose(language: str) -> bool:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from gitrag.cli.session import Session
-from gitrag.cli.terminal import Terminal, sanitise
+from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import count
+from gitrag.controls import sanitise
 from gitrag.errors import OK, NotSetUpError, UsageError
 
 if TYPE_CHECKING:
     from gitrag.agents.setup import Step
 
 
-def set_up(session: Session, names: Sequence[str], *, write: bool, remove: bool) -> int:
+_VARIABLE = "GITRAG_MCP_TOKEN"
+
+
+def set_up(
+    session: Session,
+    names: Sequence[str],
+    *,
+    write: bool,
+    remove: bool,
+    http: str | None = None,
+    token_env: str | None = None,
+) -> int:
     """Show, write or take out what agents need to find gitrag.
 
     Args:
@@ -23,6 +36,8 @@ def set_up(session: Session, names: Sequence[str], *, write: bool, remove: bool)
         names: The agents; the empty name stands for those that are used here.
         write: Write it.
         remove: Take it out.
+        http: The address of a server to use; None for one that the agent starts.
+        token_env: The environment variable that holds its token.
 
     Raises:
         UsageError: The options make no sense together, or there is no such agent.
@@ -33,11 +48,14 @@ def set_up(session: Session, names: Sequence[str], *, write: bool, remove: bool)
 
     if not names or (write and remove):
         raise UsageError("--agents takes either --write or --remove.", "gitrag init --agents --write")
+    variable = _checked(http, token_env)
     terminal = session.terminal
     root = session.repository().root
     if root is None:
         raise NotSetUpError("A bare repository has no files to write to.", "Run this in a worktree.")
     clients = chosen(names, root)
+    if http:
+        clients = [client.at(http, variable) for client in clients]
     steps = plan(root, clients, remove=remove)
     changes = [step for step in steps if step.changes]
     if write or remove:
@@ -67,3 +85,15 @@ def _show(step: Step, terminal: Terminal, *, done: bool) -> None:
     for line in unified_diff(old, new, origin, f"b/{step.path}", lineterm=""):
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
         terminal.print(terminal.style(sanitise(line), style))
+
+
+def _checked(http: str | None, token_env: str | None) -> str:
+    """Return the variable of a server's token; refuse what is no address or no name."""
+    if token_env and not http:
+        raise UsageError("--token-env is for --http.", "Give the server's address with --http.")
+    variable = token_env or _VARIABLE
+    if http and not re.fullmatch(r"http://(?:127\.0\.0\.1|localhost):\d{1,5}/mcp", http):
+        raise UsageError(f"{http[:60]!r} is no address of `gitrag mcp --http`.", "http://127.0.0.1:8377/mcp")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", variable):
+        raise UsageError(f"{variable[:60]!r} is no name of an environment variable.", f"Such as {_VARIABLE}.")
+    return variable

@@ -6,8 +6,8 @@ import click
 
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import sanitise, sanitise_line
 from gitrag.config import DEFAULT, Config, Setting, find_key
+from gitrag.controls import sanitise, sanitise_line
 from gitrag.errors import RepositoryError
 from gitrag.settings import settings_of
 from gitrag.teamfile import TEAM_FILE

@@ -8,7 +8,7 @@ import click
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import sanitise_line
+from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK
 
 _PROJECT = click.option("--project", metavar="NAME", help="Project; else origin's name, or the directory's.")

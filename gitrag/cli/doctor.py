@@ -6,7 +6,7 @@ import dataclasses
 
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import sanitise_line
+from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK
 
 _COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}

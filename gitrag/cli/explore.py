@@ -11,8 +11,8 @@ import click
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import sanitise, sanitise_line
 from gitrag.cli.words import count
+from gitrag.controls import sanitise, sanitise_line
 from gitrag.errors import NOTHING, OK, USAGE
 
 if TYPE_CHECKING:

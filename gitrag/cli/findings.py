@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.terminal import Terminal, sanitise
+from gitrag.cli.terminal import Terminal
+from gitrag.controls import sanitise
 
 if TYPE_CHECKING:
     from gitrag.report import Style

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise_line
+from gitrag.cli.terminal import Terminal
+from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK
 
 if TYPE_CHECKING:

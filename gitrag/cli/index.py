@@ -12,8 +12,9 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.issues import sync_with_index
 from gitrag.cli.model import fetch_model
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise_line
+from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import age, count, size
+from gitrag.controls import sanitise_line
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.weights import DOWNLOAD_BYTES
 from gitrag.errors import OK

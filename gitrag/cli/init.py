@@ -36,6 +36,8 @@ from gitrag.store.connection import StoreMissingError
     metavar="[NAME]",
     help="Only set agents up: claude, codex, cursor, vscode, gemini, opencode or all; else those used here.",
 )
+@click.option("--http", metavar="URL", help="With --agents: the address of `gitrag mcp --http` to use.")
+@click.option("--token-env", metavar="NAME", help="With --http: the environment variable with its token.")
 @click.option("--write", is_flag=True, help="With --agents: write what else is only shown.")
 @click.option("--remove", is_flag=True, help="With --agents: take out what was written.")
 @pass_session
@@ -46,6 +48,8 @@ def init(
     foreground: bool,
     skip_embed: bool,
     agents: tuple[str, ...],
+    http: str | None,
+    token_env: str | None,
     write: bool,
     remove: bool,
 ) -> int:
@@ -56,10 +60,10 @@ def init(
 
     With --agents, nothing of this is done: it is for the agents' own files, which are shown first.
     """
-    if agents or write or remove:
+    if agents or write or remove or http or token_env:
         from gitrag.cli.agents import set_up
 
-        return set_up(session, agents, write=write, remove=remove)
+        return set_up(session, agents, write=write, remove=remove, http=http, token_env=token_env)
     from gitrag import prerequisites
     from gitrag.hooking.install import install
     from gitrag.hooking.standing import State

@@ -12,8 +12,9 @@ import click
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise, sanitise_line
+from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import age, count
+from gitrag.controls import sanitise, sanitise_line
 from gitrag.errors import NOTHING, OK, GitragError
 
 if TYPE_CHECKING:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
-from gitrag.errors import OK
+from gitrag.errors import OK, UsageError
+from gitrag.mcp_server.bearer import SHORTEST_TOKEN_CHARS, new_token
 
 
 @command(
@@ -14,19 +17,51 @@ from gitrag.errors import OK
     examples=[
         Example("gitrag mcp", "over standard streams, as clients start it"),
         Example("gitrag -C ~/src/shop mcp", "for another repository"),
-        Example("gitrag mcp --http 127.0.0.1:8321", "over HTTP, at http://127.0.0.1:8321/mcp"),
+        Example("gitrag mcp --http 127.0.0.1:8321", "over HTTP, with a token that it prints"),
+        Example("gitrag mcp --http 127.0.0.1:8321 --token-env GITRAG_MCP_TOKEN", "with a token of your own"),
     ],
 )
 @click.option("--http", metavar="127.0.0.1:PORT", help="Over HTTP, to this machine only.")
+@click.option(
+    "--token-env", metavar="NAME", help="Over HTTP: the environment variable that holds the token to ask for."
+)
+@click.option("--no-token", is_flag=True, help="Over HTTP: let every user of this machine in.")
 @pass_session
-def mcp(session: Session, *, http: str | None) -> int:
+def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: bool) -> int:
     """Serve agents: a Model Context Protocol server for this repository."""
     from gitrag.mcp_server.server import serve_http, serve_stdio
     from gitrag.mcp_server.workbench import Workbench
 
-    bench = Workbench(session.start, session.environ)
+    if (token_env or no_token) and http is None:
+        raise UsageError(
+            "--token-env and --no-token are for --http.", "Over standard streams nobody else is let in."
+        )
+    if token_env and no_token:
+        raise UsageError("Either --token-env or --no-token.", "Leave one out.")
     if http is None:
-        serve_stdio(bench)
-    else:
-        serve_http(bench, http, lambda address: session.terminal.note(f"Serving {address}"))
+        serve_stdio(Workbench(session.start, session.environ))
+        return OK
+    token = None if no_token else _own_token(token_env, session.environ) if token_env else new_token()
+
+    def tell(address: str) -> None:
+        terminal = session.terminal
+        terminal.note(f"Serving {address}")
+        if token is None:
+            terminal.warn("Every user of this machine can read this repository through the server.")
+        elif not token_env:
+            terminal.note(f"Token (requests need `Authorization: Bearer TOKEN`): {token}")
+
+    serve_http(Workbench(session.start, session.environ), http, tell, token)
     return OK
+
+
+def _own_token(name: str, environ: Mapping[str, str]) -> str:
+    token = environ.get(name, "").strip()
+    if len(token) < SHORTEST_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
+        found = f"{len(token)} characters" if token else "nothing"
+        raise UsageError(
+            f"{name[:60]} is to hold the token and holds {found}: at least {SHORTEST_TOKEN_CHARS} are needed,"
+            " of ASCII without spaces.",
+            f"export {name[:60]}=$(openssl rand -hex 32)",
+        )
+    return token

@@ -8,8 +8,9 @@ import click
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise_line
+from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import size
+from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK, RepositoryError
 
 

@@ -11,8 +11,9 @@ import click
 
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise_line
+from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import count
+from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
 from gitrag.model import Kind
 from gitrag.staleness import undrafted_line

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from gitrag.app import Status
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal, sanitise_line
+from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import age, count, size
+from gitrag.controls import sanitise_line
 from gitrag.errors import OK
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TextIO
 
 from gitrag.cli.progress import Bar, Lines, Progress
+from gitrag.controls import sanitise, sanitise_json
 
 _WIDTH = 80
 """Where nothing tells: a pipe, a file."""
@@ -28,10 +29,6 @@ _STYLES = {
     "cyan": "36",
 }
 
-# What a terminal obeys (C0 but tab and line feed, DEL, C1), what reorders text so that it reads other than it
-# is (bidirectional controls, CVE-2021-42574), and halves of surrogates, which are bytes that are no UTF-8.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
@@ -41,21 +38,6 @@ class ColorMode(StrEnum):
     AUTO = "auto"
     ALWAYS = "always"
     NEVER = "never"
-
-
-def sanitise(text: str) -> str:
-    """Return text that a terminal only shows: control characters escaped, lines and tabs kept."""
-    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
-
-
-def sanitise_line(text: str) -> str:
-    """Return text that a terminal shows on one line: as `sanitise`, line ends and tabs escaped too."""
-    return _UNSAFE.sub(_escape, text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def sanitise_json(text: str) -> str:
-    """Return JSON, of which a terminal only shows the strings; what it says stays the same."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def wants_color(mode: ColorMode, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
@@ -186,10 +168,3 @@ def discard(stream: TextIO) -> None:
 
 def _styled(text: str, styles: tuple[str, ...]) -> str:
     return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m" if styles and text else text
-
-
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte
-        code -= 0xDC00
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -22,9 +22,11 @@ _TITLE_CHARACTERS = 200
 _MOST_TARGETS = 50
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]{1,20}#{1,20})?[ \t]{0,20}$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}([^`*_]+)[`*_]{1,3}|<[^>]+>")
+_MARKS = re.compile(
+    r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|[`*_]{1,3}([^`*_]{1,300})[`*_]{1,3}|<[^>]{1,300}>"
+)  # bounded: a line of brackets takes linear time
 _TARGET = re.compile(
     r"\b(?P<kind>ADR|SPEC)[-_ ]?(?P<number>\d{1,6})\b"
     r"|(?:^|[(/\s\[\"'])(?P<file>\d{1,6})[-_][\w.-]*\.(?:md|markdown|mdx)\b"

@@ -14,13 +14,19 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gitrag.git.environment import GitTimeoutError
 from gitrag.git.repository import BlobError, Repository
 
 # A warning or a refusal meant for `git add`; what would be stored is the same.
 _NO_SAFECRLF = ("-c", "core.safecrlf=false")
+
+# A second is enough for 20,000 files; what the user's own filters take is not known. A .gitattributes with a
+# few patterns of many stars takes git longer than anybody waits, and git has no bound of its own.
+_CONVERTING_S = 10.0
+_CONVERTING_A_FILE_S = 0.05
 
 _PATHS_A_COMMAND = 500  # well under the smallest limit on argument lists, with paths of 250 bytes
 
@@ -40,8 +46,26 @@ def blob_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str
         files: Paths, and whether each is in the index.
 
     Returns:
-        An id for each path; paths that cannot be read, or whose filter fails, are left out.
+        An id for each path; paths that cannot be read, or whose filter fails, are left out. Where git takes
+        too long to apply attributes and filters, the ids are those of the files as they are, and
+        ``repository.unconverted`` says so.
     """
+    if not repository.unconverted:
+        try:
+            return _converted_ids(repository, files)
+        except GitTimeoutError as error:
+            repository.unconverted = (
+                "git took too long to apply .gitattributes or filters: changed files are indexed as they are"
+                f" on the disk. {error}"
+            )
+    ids = {}
+    for path in files:
+        with suppress(BlobError):
+            ids[path] = blob_id(read_file(repository.root, path))
+    return ids
+
+
+def _converted_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str]:
     ids = _hash_objects(repository, list(files))
     converted = []
     for path, tracked in files.items():
@@ -63,11 +87,14 @@ def blob_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str
 
 def converted_content(repository: Repository, path: str, blob: str) -> bytes | None:
     """Return the content `git add` would store for a path now, or None if that is not ``blob``."""
-    with _scratch(repository) as environment:
+    if repository.unconverted:
+        return None
+    with suppress(GitTimeoutError), _scratch(repository) as environment:
         if _stage(repository, environment, [path]).get(path) != blob:
             return None
         done = repository.git("cat-file", "blob", blob, environment=environment)
         return done.stdout if done.returncode == 0 else None
+    return None
 
 
 def read_file(root: Path | None, path: str, max_bytes: int | None = None) -> bytes:
@@ -108,12 +135,18 @@ def _hash_objects(repository: Repository, paths: Sequence[str]) -> dict[str, str
     rest = list(paths)
     while rest:
         lines = b"".join(quote_path(os.fsencode(path)) + b"\n" for path in rest)
-        done = repository.git(*_NO_SAFECRLF, "hash-object", "--stdin-paths", stdin=lines)
+        done = repository.git(
+            *_NO_SAFECRLF, "hash-object", "--stdin-paths", stdin=lines, timeout_s=_deadline_s(rest)
+        )
         answers = done.stdout.decode().split()
         ids |= zip(rest, answers, strict=False)
         # git stops at the first file that it cannot read: that one is left out
         rest = rest[len(answers) + 1 :]
     return ids
+
+
+def _deadline_s(paths: Sequence[str]) -> float:
+    return _CONVERTING_S + _CONVERTING_A_FILE_S * len(paths)
 
 
 @contextmanager
@@ -137,7 +170,10 @@ def _stage(repository: Repository, environment: Mapping[str, str], paths: Sequen
     """Add paths to the scratch index; return their ids. Those that cannot be added are left out."""
     command = (*_NO_SAFECRLF, "update-index", "--add", "--remove", "-z", "--stdin")
     done = repository.git(
-        *command, stdin=b"".join(os.fsencode(path) + b"\0" for path in paths), environment=environment
+        *command,
+        stdin=b"".join(os.fsencode(path) + b"\0" for path in paths),
+        environment=environment,
+        timeout_s=_deadline_s(paths),
     )
     if done.returncode and len(paths) > 1:
         staged: dict[str, str] = {}

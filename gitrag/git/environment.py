@@ -61,18 +61,38 @@ def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, 
     return safe_environment(kept) | _OURS
 
 
+TIMEOUT_S = 600.0
+"""Of any git process: `git status` of the largest repositories takes minutes on a disk that is far away."""
+
+TIMEOUT_VARIABLE = "GITRAG_GIT_TIMEOUT_S"
+
+
+class GitTimeoutError(RepositoryError):
+    """A git process took too long and was ended."""
+
+
 def run_git(
     args: Sequence[str | bytes | Path],
     *,
     cwd: Path,
     environment: Mapping[str, str],
     stdin: bytes | None = None,
+    timeout_s: float | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git and return what it said, whatever its exit status.
 
+    Args:
+        args: After ``git``.
+        cwd: Where.
+        environment: A scrubbed one; GITRAG_GIT_TIMEOUT_S in it replaces the usual deadline.
+        stdin: What git reads.
+        timeout_s: The deadline, where the caller knows better than the usual one.
+
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
+        GitTimeoutError: It took longer than its deadline.
     """
+    deadline_s = timeout_s or _deadline_s(environment)
     try:
         return subprocess.run(
             ["git", *args],
@@ -82,9 +102,23 @@ def run_git(
             input=stdin,
             capture_output=True,
             check=False,
+            timeout=deadline_s,
         )
+    except subprocess.TimeoutExpired as error:
+        words = [os.fsdecode(part) for part in args]
+        command = next((word for word in words if word[:1] != "-" and "=" not in word), "")
+        raise GitTimeoutError(
+            f"`git {command}` in {cwd} took longer than {deadline_s:,.0f} s and was ended.",
+            "Patterns with many `*` in .gitattributes or .gitignore can hold it up; of a giant repository set"
+            f" {TIMEOUT_VARIABLE} to more seconds.",
+        ) from error
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise not_run(error, cwd) from error
+
+
+def _deadline_s(environment: Mapping[str, str]) -> float:
+    given = environment.get(TIMEOUT_VARIABLE, "")
+    return float(given) if given.isascii() and given.isdigit() and 0 < int(given) < 10**6 else TIMEOUT_S
 
 
 def not_run(error: OSError, cwd: Path) -> RepositoryError:

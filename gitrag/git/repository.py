@@ -95,6 +95,7 @@ class Repository:
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
         configuration: git's configuration as seen from here.
+        unconverted: Why files are taken as they lie on the disk, not as git would store them; "" where not.
     """
 
     def __init__(self, location: Location) -> None:
@@ -104,6 +105,7 @@ class Repository:
         self._plain = location.environment
         place = self.root or self.git_dir
         self.configuration = Configuration(place, self.git_dir, self.common_dir, location.environment)
+        self.unconverted = ""
 
     @classmethod
     def discover(cls, start: Path, environ: Mapping[str, str] | None = None) -> Repository:
@@ -163,15 +165,21 @@ class Repository:
         *args: str | bytes | Path,
         stdin: bytes | None = None,
         environment: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run git on this repository, at its top level; ``environment`` is added to the guarded one.
 
         Raises:
             RepositoryError: git is not there, or cannot read its configuration.
+            GitTimeoutError: It took longer than ``timeout_s``, or the deadline of all git processes.
         """
         own = self._plain if args[0] in _ONLY_SAY else self.environment
         return run_git(
-            args, cwd=self.root or self.git_dir, environment={**own, **(environment or {})}, stdin=stdin
+            args,
+            cwd=self.root or self.git_dir,
+            environment={**own, **(environment or {})},
+            stdin=stdin,
+            timeout_s=timeout_s,
         )
 
     @property

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar, get_args
 
 import anyio
 import anyio.from_thread
-import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
@@ -18,13 +17,18 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from gitrag.controls import sanitise, sanitise_line
 from gitrag.errors import GitragError
+from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.workbench import Call, StoppedError, Workbench, advice
 
 D = TypeVar("D")
 
 _CONTEXT = "protocol context"
 """Under which the protocol's context is handed over: no argument of a tool can be called that."""
+
+_MOST_PROBLEMS = 5
+_LONGEST_PLACE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class _Bound(Tool):
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
         given = {name: value for name, value in arguments.items() if value is not None}
+        if problem := too_much(self.name, given):
+            raise ToolError(problem)
         try:
             self.fn_metadata.validate_arguments(given)
         except ValidationError as error:
@@ -98,10 +104,10 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
     async def run(**arguments: Any) -> CallToolResult:
         context = arguments.pop(_CONTEXT)
         reply = await _run(bench, name, function, context, arguments)
-        content = [TextContent(type="text", text=_valid(reply.text))]
+        content = [TextContent(type="text", text=sanitise(reply.text))]
         return CallToolResult(
             content=list(content),
-            structured_content=_valid_all(adapter.dump_python(reply.data, mode="python")),
+            structured_content=_sanitised(adapter.dump_python(reply.data, mode="python")),
         )
 
     return _Bound(
@@ -142,17 +148,18 @@ async def _run(
     def work() -> Reply[Any]:
         with bench.lock:
             call.check()
+            bench.app.require_repository()
             return function(bench, call, **arguments)
 
     try:
-        return await anyio.to_thread.run_sync(partial(work), abandon_on_cancel=True)
+        return await bench.in_thread(partial(work))
     except anyio.get_cancelled_exc_class():
         call.stop()
         raise
     except StoppedError:
         raise ToolError("Stopped.") from None
     except GitragError as error:
-        raise ToolError(advice(error)) from None
+        raise ToolError(sanitise(advice(error))) from None
     except Exception as error:  # noqa: BLE001 - the boundary: logged, and told without its text
         raise ToolError(bench.log_bug(name, error)) from None
 
@@ -165,24 +172,23 @@ def _strict(model: type[ArgModelBase]) -> type[ArgModelBase]:
 
 def _refusal(tool: Tool, error: ValidationError) -> str:
     problems = []
-    for each in error.errors(include_url=False, include_context=False, include_input=False):
-        place = ".".join(str(part) for part in each["loc"])
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    for each in found[:_MOST_PROBLEMS]:
+        place = sanitise_line(".".join(str(part) for part in each["loc"]))[:_LONGEST_PLACE]
         unknown = each["type"] == "extra_forbidden"
         problems.append(f"unknown parameter {place}" if unknown else f"{place}: {each['msg']}")
+    if len(found) > _MOST_PROBLEMS:
+        problems.append(f"and {len(found) - _MOST_PROBLEMS:,} more")
     takes = ", ".join(tool.parameters["properties"]) or "nothing"
     return f"{'; '.join(problems)}. {tool.name} takes {takes}."
 
 
-def _valid(text: str) -> str:
-    """Replace halves of surrogates, bytes of names that are no UTF-8, which no JSON can hold."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _valid_all(value: Any) -> Any:
+def _sanitised(value: Any) -> Any:
+    """Escape control characters in data as in its text: clients show either, and none may obey them."""
     if isinstance(value, str):
-        return _valid(value)
+        return sanitise(value)
     if isinstance(value, dict):
-        return {_valid_all(key): _valid_all(item) for key, item in value.items()}
+        return {_sanitised(key): _sanitised(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_valid_all(item) for item in value]
+        return [_sanitised(item) for item in value]
     return value

@@ -9,6 +9,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from gitrag.continuity import continuity, project_of
+from gitrag.controls import sanitise
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.mcp_server.workbench import Workbench, advice
@@ -22,32 +23,36 @@ def add_resources(server: MCPServer, bench: Workbench) -> None:
     tell = partial(_told, bench)
 
     @server.resource("gitrag://core", name="core", title="Core files", mime_type=_MARKDOWN)
-    def core() -> str:
+    async def core() -> str:
         """The files marked as core, with summaries and key signatures."""
-        return tell(lambda: continuity(bench.app, bench.core).strip() or "No file is marked as core.")
+        return await tell(lambda: continuity(bench.app, bench.core).strip() or "No file is marked as core.")
 
     @server.resource("gitrag://core/{+path}", name="core-file", title="A core file", mime_type="text/plain")
-    def core_file(path: str) -> str:
+    async def core_file(path: str) -> str:
         """A core file, whole."""
-        return tell(lambda: _core_file(bench, path))
+        return await tell(lambda: _core_file(bench, path))
 
     @server.resource("gitrag://adrs", name="adrs", title="Decisions", mime_type=_MARKDOWN)
-    def adrs() -> str:
+    async def adrs() -> str:
         """All architecture decisions (ADRs), a line each."""
-        return tell(lambda: _adrs(bench))
+        return await tell(lambda: _adrs(bench))
 
     @server.resource("gitrag://adrs/{id}", name="adr", title="A decision", mime_type=_MARKDOWN)
-    def adr(id: str) -> str:  # noqa: A002 - the template's name
+    async def adr(id: str) -> str:  # noqa: A002 - the template's name
         """An architecture decision, whole, by its id (ADR-0001)."""
-        return tell(lambda: _adr(bench, id))
+        return await tell(lambda: _adr(bench, id))
 
 
-def _told(bench: Workbench, read: Callable[[], str]) -> str:
-    with bench.lock:
-        try:
-            return read().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        except GitragError as error:
-            raise ResourceError(advice(error)) from None
+async def _told(bench: Workbench, read: Callable[[], str]) -> str:
+    def work() -> str:
+        with bench.lock:
+            bench.app.require_repository()
+            return sanitise(read())
+
+    try:
+        return await bench.in_thread(work)
+    except GitragError as error:
+        raise ResourceError(sanitise(advice(error))) from None
 
 
 def _core_file(bench: Workbench, path: str) -> str:

@@ -6,7 +6,7 @@ import errno
 import signal
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.mcpserver import MCPServer
@@ -14,10 +14,15 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from gitrag import __version__
 from gitrag.errors import UsageError
-from gitrag.mcp_server import governance_tools, memory_tools, tools
+from gitrag.mcp_server import governance_tools, memory_tools, stdio, tools
+from gitrag.mcp_server.bearer import RequireToken
 from gitrag.mcp_server.binding import Hints, Reply, bind
+from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
 from gitrag.mcp_server.resources import add_resources
 from gitrag.mcp_server.workbench import Workbench
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 INSTRUCTIONS = (
     "Semantic (vector embedding) search over this git repository, always of the files as they are now."
@@ -80,7 +85,7 @@ def serve_stdio(bench: Workbench) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # else ^C waits for the thread that reads the input
     try:
-        build(bench).run("stdio")
+        anyio.run(stdio.serve, build(bench))
     except ExceptionGroup as group:
         _gone, others = group.split((BrokenPipeError, ConnectionResetError))
         if others is not None:
@@ -88,16 +93,18 @@ def serve_stdio(bench: Workbench) -> None:
         raise BrokenPipeError(errno.EPIPE, "the client has gone") from group
 
 
-def serve_http(bench: Workbench, place: str, ready: Callable[[str], None]) -> None:
+def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token: str | None) -> None:
     """Serve over HTTP to this machine.
 
     Requests must name this machine as their host and come from no other origin, so that no web page reaches
-    the server through the user's browser (DNS rebinding).
+    the server through the user's browser (DNS rebinding). Other users of this machine reach the port as well:
+    only who shows the token is answered.
 
     Args:
         bench: What to work on.
         place: ``127.0.0.1:PORT``; port 0 takes a free one.
         ready: Called with the address once it is served.
+        token: What requests must show; None lets everybody in.
 
     Raises:
         UsageError: It is no such place, or taken.
@@ -110,7 +117,11 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None]) -> No
         allowed_hosts=hosts,
         allowed_origins=[f"http://{host}" for host in hosts],
     )
-    app = build(bench).streamable_http_app(transport_security=security)
+    app: ASGIApp = build(bench).streamable_http_app(
+        transport_security=security, max_request_body_size=MOST_MESSAGE_BYTES
+    )
+    if token is not None:
+        app = RequireToken(app, token)
 
     async def serve() -> None:
         import uvicorn
@@ -128,7 +139,7 @@ def _listen(place: str) -> socket.socket:
     if host not in _LOOPBACK or not port.isascii() or not port.isdigit() or int(port) > 65_535:
         raise UsageError(
             f"Cannot serve at {place[:60]}: it must be 127.0.0.1:PORT.",
-            "The server has no passwords, so only this machine may reach it.",
+            "What is said is not encrypted, so only this machine may reach it.",
         )
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -9,6 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
 
 from gitrag.app import App
 from gitrag.continuity import project_of
@@ -25,6 +29,11 @@ MOST_OTHERS = 8
 
 
 _TELL_EVERY_S = 0.1
+
+_MOST_THREADS = 8
+"""One works, the others wait for it."""
+
+T = TypeVar("T")
 
 
 class StoppedError(Exception):
@@ -84,6 +93,7 @@ class Workbench:
 
     def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
         self.lock = threading.Lock()
+        self._threads = anyio.CapacityLimiter(_MOST_THREADS)
         self.start = start
         self._environ = environ
         self._heard: list[str] = []
@@ -94,6 +104,14 @@ class Workbench:
         with suppress(OSError):
             open_log(self.app.store.directory)
             self.log_path = self.app.store.directory / "log"
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """Do something in a thread of the tools' own; where the client wants it no more, nobody waits for it.
+
+        The SDK reads its input in threads of the common pool: were those all waiting for ``lock``, no ping
+        would be read.
+        """
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
 
     def explorations(self) -> Explorations:
         """Open the user's explorations, with the model that searches use, if it is there."""
@@ -109,6 +127,7 @@ class Workbench:
         if not wanted or wanted in {project_of(self.app), self.app.name}:
             return self.app
         if wanted in self._others:
+            self._others[wanted].require_repository()
             return self._others[wanted]
         known = ", ".join([project_of(self.app), *self._others])
         raise UsageError(

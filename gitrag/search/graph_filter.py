@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gitrag.callgraph.filtering import MAX_FILTER_CHARS
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
 from gitrag.model import Kind
@@ -21,12 +22,19 @@ def graph_filter(query: str, code: Sequence[Hit]) -> str:
         code: The answer's code, best first. Prose and data among it say nothing of calls.
 
     Returns:
-        A regular expression: escaped words joined by ``|``, each once, in order; empty for none.
+        A regular expression: escaped words joined by ``|``, each once, in order; empty for none. The first
+        words only where it would be longer than a filter may be.
     """
     words = [word for hit in code if is_graphed(hit) for word in _words_of(hit)]
     if not words:
         words = [word for word in re.split(r"[\W_]+", query.lower()) if word and word not in _LEFT_OUT]
-    return "|".join(re.escape(word) for word in dict.fromkeys(words))
+    pattern = ""
+    for word in dict.fromkeys(words):
+        longer = f"{pattern}|{re.escape(word)}" if pattern else re.escape(word)
+        if len(longer) > MAX_FILTER_CHARS:
+            break
+        pattern = longer
+    return pattern
 
 
 def is_graphed(hit: Hit) -> bool:

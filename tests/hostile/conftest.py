@@ -92,7 +92,7 @@ def idle(project: Project) -> None:
 def run_everything(
     project: Project, seen: Callable[[str], None] = lambda _what: None, *, commit: bool = True
 ) -> None:
-    """Run every command, every tool of the MCP server and the hook of a commit; ``seen`` is called after each."""
+    """Run every command, every tool of the MCP server, and a commit; ``seen`` is called after each."""
     for command in COMMANDS:
         done = project.gitrag(*command)
         assert done.status in EXPECTED, (command, done)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gitrag.agents import jsonc
 from gitrag.agents.blocks import HASH, MARKDOWN, DamagedMarksError, has_block, with_block, without_block
-from gitrag.agents.clients import CLIENTS, SERVER, Form
+from gitrag.agents.clients import CLIENTS, SERVER, Client, Form
 from gitrag.agents.setup import SKILLS, apply, chosen, plan
 from gitrag.errors import UsageError
 
@@ -282,3 +282,16 @@ def test_the_block_is_ten_lines():
     from gitrag.agents.setup import _shipped
 
     assert len(with_block("", MARKDOWN, _shipped("guide")).strip().split("\n")) <= 12
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_client_is_given_an_address_and_the_name_of_its_token_s_variable(client: Client, tmp_path: Path):
+    """The file is the project's, and shared: the token itself is never in it."""
+    remote = client.at("http://127.0.0.1:8377/mcp", "MY_TOKEN")
+    apply(tmp_path, plan(tmp_path, [remote]))
+    text = (tmp_path / client.file).read_text()
+    assert "http://127.0.0.1:8377/mcp" in text
+    assert "MY_TOKEN" in text
+    assert not [step for step in plan(tmp_path, [remote]) if step.changes]
+    apply(tmp_path, plan(tmp_path, [client], remove=True))
+    assert not (tmp_path / client.file).exists(), "it is known for ours without its address"

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from gitrag.callgraph.filtering import matching
+from gitrag.callgraph.graph import Node
 from gitrag.corpus.documents import Document, Edge
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph, Chunk, Kind
@@ -304,3 +306,10 @@ def test_every_text_of_an_answer_is_cleaned():
 def test_a_chunk_of_one_line_has_one_number():
     one = replace(HIT, chunk=replace(SEND, kind=Kind.MODULE, qualified_name="", line_end=10))
     assert as_text(answer_of(one)).startswith("src/session.py:10  module  0.99")
+
+
+def test_a_graph_filter_of_a_long_question_is_one_that_may_be_asked():
+    """A pasted log is no error."""
+    filtered = graph_filter(" ".join(f"word{number}" for number in range(5_000)), ())
+    assert filtered.startswith("word0|word1|")
+    assert matching(filtered, [Node("a.py", "word7", 1, 1), Node("a.py", "other", 1, 1)]) == [True, False]

@@ -16,6 +16,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from tests.e2e.agents.client import CALLS, TOOLS, data_of, use
@@ -138,6 +139,7 @@ def test_an_interrupt_ends_the_server_though_a_client_listens(indexed: Project):
     with started(indexed, "--http", "127.0.0.1:0") as server, httpx2.Client(headers=ACCEPTS) as client:
         assert server.stderr is not None
         place = server.stderr.readline().split()[-1].decode()
+        client.headers["Authorization"] = f"Bearer {server.stderr.readline().split()[-1].decode()}"
         session = client.post(place, content=HELLO, timeout=PATIENCE_S).headers["mcp-session-id"]
         with client.stream("GET", place, headers={"Mcp-Session-Id": session}, timeout=PATIENCE_S) as stream:
             assert stream.status_code == 200
@@ -170,47 +172,106 @@ def test_outside_a_repository_it_says_so_and_goes(tmp_path: Path, environment: d
 # HTTP
 
 
-@pytest.fixture
-def address(own: Project) -> Iterator[str]:
-    """A server over HTTP on a free port."""
+@contextmanager
+def served(project: Project, *options: str, **environment: str) -> Iterator[tuple[str, str]]:
+    """A server over HTTP on a free port: its address, and what else it says at its start."""
     with subprocess.Popen(
-        [GITRAG, "mcp", "--http", "127.0.0.1:0"],
-        cwd=own.path,
-        env=own.gitrag.environment,
+        [GITRAG, "mcp", "--http", "127.0.0.1:0", *options],
+        cwd=project.path,
+        env={**project.gitrag.environment, **environment},
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as server:
         assert server.stderr is not None
-        yield server.stderr.readline().split()[-1]
-        server.terminate()
-        server.wait()
+        address = server.stderr.readline().split()[-1]
+        try:
+            yield address, server.stderr.readline() if "--token-env" not in options else ""
+        finally:
+            server.terminate()
+            server.wait()
 
 
-def test_it_answers_over_http(address: str):
-    async def run() -> None:
-        async with Client(address) as client:
+def asked(address: str, **headers: str) -> httpx2.Response:
+    return httpx2.post(address, content=HELLO, headers={**ACCEPTS, **headers}, timeout=PATIENCE_S)
+
+
+def test_it_answers_over_http_who_has_the_token(own: Project):
+    async def run(address: str, token: str) -> None:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
             assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
             for name, arguments in CALLS.items():
                 data_of(await client.call_tool(name, arguments))
 
-    anyio.run(run)
+    with served(own) as (address, line):
+        anyio.run(run, address, line.split()[-1])
+
+
+def test_nobody_else_is_let_in_over_http(indexed: Project):
+    with served(indexed) as (address, line):
+        token = line.split()[-1]
+        assert len(token) >= 43  # 32 bytes in base64
+        refused = [
+            asked(address),
+            asked(address, Authorization=token),
+            asked(address, Authorization=f"Basic {token}"),
+            asked(address, Authorization=f"Bearer {token[:-1]}"),
+            asked(address, Authorization=f"Bearer {token}x"),
+            asked(address, Authorization="Bearer"),
+            asked(f"{address}?token={token}"),
+            httpx2.get(address.replace("/mcp", "/"), timeout=PATIENCE_S),
+        ]
+        for answer in refused:
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"].startswith("Bearer ")
+            assert "`gitrag mcp --http` printed" in answer.json()["error_description"]
+        assert asked(address, Authorization=f"Bearer {token}").status_code == 200
+    with served(indexed) as (_, line):
+        assert line.split()[-1] != token, "each start has its own"
+
+
+def test_a_token_of_the_user_s_own_is_asked_for_and_not_printed(indexed: Project):
+    own = "a-token-of-my-own-0123456789"
+    with served(indexed, "--token-env", "MY_TOKEN", MY_TOKEN=own) as (address, _):
+        assert asked(address).status_code == 401
+        assert asked(address, Authorization=f"bearer {own}").status_code == 200
+    for held in ("", "short", "with a space in it that is long"):
+        done = indexed.gitrag(
+            "mcp", "--http", "127.0.0.1:0", "--token-env", "MY_TOKEN", env={"MY_TOKEN": held}
+        )
+        assert done.status == 2
+        assert "MY_TOKEN is to hold the token" in done.err
+        assert not held or held not in done.err
+
+
+def test_without_a_token_it_warns(indexed: Project):
+    with served(indexed, "--no-token") as (address, line):
+        assert "Every user of this machine can read this repository" in line
+        assert asked(address).status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Host": "evil.example:80"}, 421),
-        ({"Host": "127.0.0.1:1"}, 421),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "http://localhost:1"}, 403),
-        ({"Origin": "null"}, 403),
-    ],
+    "options",
+    [("--no-token",), ("--token-env", "X"), ("--http", "127.0.0.1:0", "--no-token", "--token-env", "X")],
 )
-def test_other_hosts_and_origins_are_refused(address: str, headers: dict[str, str], status: int):
-    said = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    answer = httpx2.post(address, json=said, headers={**ACCEPTS, **headers})
-    assert answer.status_code == status
+def test_options_on_tokens_that_make_no_sense_are_refused(indexed: Project, options: tuple[str, ...]):
+    assert indexed.gitrag("mcp", *options).status == 2
+
+
+def test_other_hosts_and_origins_are_refused(indexed: Project):
+    """A browser that was led here has no token; were it let in, its page would still be none of ours."""
+    with served(indexed, "--no-token") as (address, _):
+        for headers, status in [
+            ({"Host": "evil.example:80"}, 421),
+            ({"Host": "127.0.0.1:1"}, 421),
+            ({"Origin": "https://evil.example"}, 403),
+            ({"Origin": "http://localhost:1"}, 403),
+            ({"Origin": "null"}, 403),
+        ]:
+            assert asked(address, **headers).status_code == status, headers
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gitrag.callgraph.filtering import matching, named, near_names
@@ -21,19 +23,50 @@ def test_a_filter_is_found_in_paths_and_names_whatever_the_case():
     assert matching("mail", NODES) == [False, False, True, True]
 
 
-@pytest.mark.parametrize("expression", ["(", "*", "a{2,1}", "x" * 3000])
+@pytest.mark.parametrize("expression", ["(", "*", "a{2,1}", "x" * 10_001, r"(\pL.?){300}~"])
 def test_a_bad_filter_is_a_usage_error(expression):
     with pytest.raises(UsageError, match="filter"):
         matching(expression, NODES)
 
 
-def test_a_filter_that_never_ends_is_ended():
-    hostile = [Node("a" * 200 + "!", "f", 1, 1)]
-    with pytest.raises(UsageError, match="takes longer"):
-        matching("(a|aa)+$", hostile)
+@pytest.mark.parametrize("expression", ["(?=a)", "(?<!a)b", r"(a)\1", "a*+", "(?>a)"])
+def test_what_needs_backtracking_is_refused_with_what_to_do(expression):
+    with pytest.raises(UsageError, match="no regular expression that RE2 knows") as refused:
+        matching(expression, NODES)
+    assert "look-around, back-references" in refused.value.hint
 
 
-def test_risky_but_quick_filters_match_as_others_do():
+@pytest.mark.timeout(60)  # of an engine that backtracks the first ones take longer than anybody lives
+@pytest.mark.parametrize(
+    "expression", [".?" * 34 + "~", "(.|.)" * 34 + "~", "(a|aa)+~", "(a*)*~", "(?:.{0,30}x){0,30}y"]
+)
+def test_no_filter_hangs(expression):
+    hostile = [Node("a" * 290 + str(number), "f", 1, 1) for number in range(2_000)]
+    assert not any(matching(expression, hostile))
+
+
+@pytest.mark.timeout(60)
+def test_a_filter_that_is_large_for_many_nodes_is_ended():
+    hostile = [Node("a" * 290 + str(number), "f", 1, 1) for number in range(200_000)]
+    with pytest.raises(UsageError, match="takes longer than 5 s"):
+        matching("(a?){500}a{500}", hostile)
+
+
+def test_a_filter_can_be_stopped():
+    def stop() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        matching("a", NODES, stop)
+
+
+def test_escaped_words_mean_themselves():
+    """As searches build filters (§2.6): whatever a name is made of."""
+    for char in [*map(chr, range(1, 256)), "\u4e2d", "\udc80"]:
+        assert matching(f"nothing|{re.escape(f'x{char}y')}", [Node(f"aX{char}Yb", "f", 1, 1)]) == [True], char
+
+
+def test_repeated_groups_match():
     assert matching("(auth|mail)+/", NODES) == [True] * 4
 
 
@@ -58,3 +91,9 @@ def test_a_target_means(target, places):
 
 def test_a_mistyped_target_has_near_names():
     assert near_names("Sesion.snd", NODES)[0] in {"Session.send", "send"}
+
+
+@pytest.mark.timeout(60)  # compared with all of them it takes half a minute
+def test_names_that_are_all_alike_hold_nobody_up():
+    alike = [Node("p", "hgfedcba" * 8 + f"{number:05}", 1, 1) for number in range(80_000)]
+    assert len(near_names("abcdefgh" * 9, alike)) <= 3

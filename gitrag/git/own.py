@@ -1,0 +1,68 @@
+"""Which paths that somebody gives are the repository's own files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gitrag.errors import RepositoryError, UsageError
+from gitrag.files import within
+from gitrag.git.environment import message_of
+from gitrag.git.repository import Repository
+
+
+def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
+    """Return the path of a file that is tracked, or untracked and not ignored, relative to the top level.
+
+    Args:
+        repo: The repository.
+        root: Its working tree's top level.
+        given: The path, absolute.
+        shown: What the user calls it.
+
+    Raises:
+        UsageError: There is no such file; it is outside, in a git directory, ignored, or behind a link.
+        RepositoryError: git cannot tell.
+    """
+    path = within(root, given)
+    if path is None:
+        raise UsageError(
+            f"There is no file {shown} in {root}: it is outside.", "Give the path of one of its own files."
+        )
+    if ".git" in (part.lower() for part in path.split("/")):
+        raise UsageError(f"{shown} is git's own.", "Give the path of a file of the working tree.")
+    if link := _link_to(root, given, path):
+        raise UsageError(
+            f"{shown} is reached by the symbolic link {link}.", "Give the path of the file itself."
+        )
+    try:
+        is_file = (root / path).is_file()
+    except (OSError, ValueError):  # a name that is too long, or with a NUL
+        is_file = False
+    if not is_file:
+        raise UsageError(
+            f"There is no file {shown} in {root}.", "Give the path of a file of this repository."
+        )
+    done = repo.git(
+        *("--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"),
+        *("--", os.fsencode(path)),
+    )
+    if done.returncode:
+        raise RepositoryError(f"git ls-files fails in {root}: {message_of(done)}.", "Try it: git ls-files")
+    if os.fsencode(path) not in done.stdout.split(b"\0"):
+        raise UsageError(
+            f"{shown} is ignored by git, or belongs to a repository inside this one.",
+            "Only files that git tracks or would add are meant: git add --force adds one.",
+        )
+    return path
+
+
+def _link_to(root: Path, given: Path, path: str) -> str:
+    """Return the first symbolic link on the way to a file, below the top level; "" for none."""
+    lexical = os.path.relpath(os.path.normpath(given), root)
+    for way in (path, path if lexical.startswith("..") else lexical):
+        parts = way.split("/")
+        for end in range(1, len(parts) + 1):
+            if os.path.islink(root / "/".join(parts[:end])):  # noqa: PTH114 - no error where it is too long
+                return "/".join(parts[:end])
+    return ""
