@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 """Raise with any change to what is extracted or how it is packed; facts of another version are made again."""
 
 _HEAD = struct.Struct("<BI")
