@@ -50,6 +50,11 @@ class Scopes:
         self._decorating = 0
         self._lookups = 0
 
+    def recover(self) -> None:
+        """Begin anew after a body that was left in the middle."""
+        self._nesting = self._decorating = self._lookups = 0
+        self.calls.ceiling = CERTAIN
+
     # definitions
 
     def row(self, own: Id) -> list[Any]:

@@ -100,7 +100,7 @@ class Reader(ExpressionReader):
         self._body, self._index, self._branches = body, index, branches
 
     def _later(self, *steps: tuple[Any, ...]) -> None:
-        """Put off steps, each a function with its arguments: in their order, before what is put off already."""
+        """Put off steps, each a function with its arguments; they come in this order, before all others."""
         self._steps += [(step, tuple(arguments)) for step, *arguments in reversed(steps)]
 
     def _block(self, node: Node | None) -> None:

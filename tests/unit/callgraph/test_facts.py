@@ -85,3 +85,14 @@ def test_blocks_may_nest_deeper_than_pythons_calls(line):
 def test_strings_in_strings_are_read_to_some_depth():
     source = b"def before(): pass\nx = " + b"f'{" * 300 + b"inner" + b"}'" * 300 + b"\n"
     assert [each.name for each in extract(source, "python").definitions] == ["", "before"]
+
+
+def test_what_cannot_be_read_says_why_and_is_kept_so():
+    found = unpack(pack(extract(b"(" * 5_000, "python")))
+    assert (found.definitions, found.failure) == ((), "its brackets nest too deep")
+    assert pack(found).startswith(facts.FAILURE_MARK)
+
+
+def test_damaged_facts_are_made_again():
+    packed = pack(extract(SOURCE, "python"))
+    assert [unpack(packed[:size]) for size in (0, 3, 9, 40)] == [None] * 4
