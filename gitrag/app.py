@@ -27,6 +27,7 @@ from gitrag.indexing.planning import workspace_of
 from gitrag.indexing.refresh import Refreshed, recorded, refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import last_failure, processors, running
+from gitrag.memory_limit import require_memory
 from gitrag.recipe import RECIPE
 from gitrag.settings import settings_of
 from gitrag.staleness import failed_line
@@ -163,7 +164,9 @@ class App:
         Raises:
             RepositoryError: There is none, or it cannot be read.
             ConfigError: A setting is wrong.
+            OutOfMemoryError: The system would refuse memory.
         """
+        require_memory()
         repo = Repository.discover(start, environ)
         return cls(repo, settings_of(repo, environ, flags), environ, say, resident=resident, clock=clock)
 
