@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from gitrag.callgraph.facts import FAILURE_MARK
 from gitrag.config import Config
 from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
@@ -26,7 +27,8 @@ from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.indexing.planning import workspace_of
 from gitrag.indexing.refresh import Refreshed, recorded, refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
-from gitrag.indexing.worker import processors, running
+from gitrag.indexing.worker import last_failure, processors, running
+from gitrag.memory_limit import require_memory
 from gitrag.recipe import RECIPE
 from gitrag.settings import settings_of
 from gitrag.staleness import failed_line
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.sections import Wanted
     from gitrag.store.connection import Connection
-    from gitrag.store.inspection import CollectionCounts, StoreCounts, ViewCounts
+    from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
 
 _FETCH_AGAIN_S = 3600.0
 """After the background worker failed to fetch the model, it tries no sooner than this."""
@@ -78,6 +80,8 @@ class Status:
         model: The model's state.
         collections: What each collection holds, by kind and module.
         notes: What is odd about the workspace's manifests, and what git could not do.
+        unread: Files that could not be read in full.
+        failure: Why the last background worker failed; empty when it did not.
     """
 
     name: str
@@ -93,6 +97,8 @@ class Status:
     model: weights.ModelStatus
     collections: tuple[CollectionCounts, ...] = ()
     notes: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    failure: str = ""
 
 
 def _order(counts: CollectionCounts) -> tuple[str, int]:
@@ -159,7 +165,9 @@ class App:
         Raises:
             RepositoryError: There is none, or it cannot be read.
             ConfigError: A setting is wrong.
+            OutOfMemoryError: The system would refuse memory.
         """
+        require_memory()
         repo = Repository.discover(start, environ)
         return cls(repo, settings_of(repo, environ, flags), environ, say, resident=resident, clock=clock)
 
@@ -303,13 +311,16 @@ class App:
         head = now.head
         view = counts = store = updated = None
         collections: list[CollectionCounts] = []
+        unread: list[Unread] = []
         with suppress(StoreMissingError), self.store.read() as db:
             view = views.current(db, self.repo.worktree)
             store = inspection.count_store(db)
             if view is not None:
                 counts = inspection.count_view(db, view)
                 updated = inspection.updated_at(db, view)
-                collections = inspection.count_collections(db, view, recorded(db, now, view))
+                overlay = recorded(db, now, view)
+                collections = inspection.count_collections(db, view, overlay)
+                unread = inspection.unread(db, view, overlay, FAILURE_MARK)
         return Status(
             name=self.name,
             commit=head.commit,
@@ -329,6 +340,8 @@ class App:
                 for each in sorted(collections, key=_order)
             ),
             notes=(*workspace_of(now).notes, *filter(None, [self.repo.unconverted])),
+            unread=tuple(unread),
+            failure=last_failure(self.store.directory),
         )
 
     def _issues_changed(self) -> float:

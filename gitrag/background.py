@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from gitrag.app import App
+from gitrag.errors import GitragError
 from gitrag.indexing import worker
-from gitrag.indexing.refresh import refresh
-from gitrag.indexing.snapshot import REVISION, look_at
+from gitrag.indexing.refresh import Refreshed, refresh
+from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
+from gitrag.isolation import reason_of
+from gitrag.log import logged
 
 _FEW_TEXTS = 256
 """Texts that are embedded before it is read who calls whom: a commit's, a second or two. A whole repository's
@@ -35,29 +39,64 @@ def run_worker(app: App, settled: Callable[[], None] = lambda: None) -> bool:
     return worker.Worker(app.store.directory).run(app.place, work, settled)
 
 
+class StageError(GitragError):
+    """A stage of the background work failed unexpectedly; the log has the traceback."""
+
+
 def catch_up(app: App, asked: Callable[[], bool]) -> None:
-    """Bring a worktree's text, facts and vectors up to date.
+    """Bring a worktree's text, facts and vectors up to date; whatever one stage does, the next is tried.
 
     Args:
         app: At the worktree.
         asked: Tells whether somebody has asked meanwhile: fresh text goes before old vectors.
-    """
-    from gitrag.indexing.facts import facts_of, rows_of
 
+    Raises:
+        GitragError: A stage failed; the first one.
+    """
     app.in_background = True
     app.store.while_locked(worker.in_turn)
     now = app.snapshot()
-    refreshed = refresh(app.store, now)
-    _finish_revision(app)
-    own = refreshed.overlay.entries
-    few = app.count_unembedded(own) <= _FEW_TEXTS
-    if few:
-        _embed_waiting(app, own, asked)
+    failures: list[GitragError] = []
+
+    @contextmanager
+    def stage(name: str) -> Iterator[None]:
+        try:
+            yield
+        except GitragError as error:
+            failures.append(error)
+        except Exception as error:  # raised below; the next stage may well succeed
+            with logged(app.store.directory) as log:
+                log.exception("%s failed", name)
+            failures.append(StageError(f"{name} failed: {reason_of(error)}"))
+
+    refreshed: Refreshed | None = None
+    with stage("cutting files"):
+        refreshed = refresh(app.store, now)
+    with stage("cutting a revision"):
+        _finish_revision(app)
+    own = refreshed.overlay.entries if refreshed is not None else ()
+    few = False
+    with stage("embedding"):
+        few = app.count_unembedded(own) <= _FEW_TEXTS
+        if few:
+            _embed_waiting(app, own, asked)
+    if refreshed is not None:
+        with stage("reading who calls whom"):
+            _make_facts(app, now, refreshed)
+    if not few:
+        with stage("embedding"):
+            _embed_waiting(app, own, asked)
+    if failures:
+        raise failures[0]
+
+
+def _make_facts(app: App, now: Snapshot, refreshed: Refreshed) -> None:
+    """Make the facts about calls: no question has to wait for them then."""
+    from gitrag.indexing.facts import facts_of, rows_of
+
     with app.store.read() as db:
         rows = rows_of(db, refreshed, missing_only=True)
-    facts_of(app.store, now, rows)  # no question has to wait for them then
-    if not few:
-        _embed_waiting(app, own, asked)
+    facts_of(app.store, now, rows)
 
 
 def _embed_waiting(app: App, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]) -> None:

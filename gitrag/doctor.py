@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gitrag import prerequisites
-from gitrag.app import App
+from gitrag.app import App, Status
 from gitrag.embedding import weights
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.standing import State as HookState
 from gitrag.hooking.standing import status as hooks_status
 from gitrag.indexing.planning import workspace_of
+from gitrag.indexing.worker import last_failure
 from gitrag.log import last_trouble
 from gitrag.prerequisites import Check, State
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.lock import is_held, read_holder
+
+_MOST_NAMED = 20
+"""Files that could not be read; `gitrag status --json` has all."""
 
 
 def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
@@ -45,7 +49,8 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
     stored = _store(app, said)
     checks.append(stored)
     if stored.state is State.OK:
-        checks.append(_freshness(app))
+        found = app.status()
+        checks += [_freshness(found), _files(found)]
     return [*checks, _lock(app), _worker(app), _model(app), prerequisites.check_space(app.store.directory)]
 
 
@@ -127,8 +132,16 @@ def _store(app: App, said: list[str]) -> Check:
     return Check("store", State.OK, f"{app.store.path}, {app.store.size_bytes() / 1e6:.1f} MB")
 
 
-def _freshness(app: App) -> Check:
-    found = app.status()
+def _files(found: Status) -> Check:
+    if not found.unread:
+        return Check("files", State.OK, "every file that is not left out was read in full")
+    named = [f"{each.path} ({each.stage}: {each.reason})" for each in found.unread[:_MOST_NAMED]]
+    more = [f"{len(found.unread) - _MOST_NAMED} more"] if len(found.unread) > _MOST_NAMED else []
+    mend = "leave them out with .gitragignore, or report them; a file is read again once it changes"
+    return Check("files", State.WARN, f"could not be read in full: {', '.join([*named, *more])}", mend)
+
+
+def _freshness(found: Status) -> Check:
     if found.view is None:
         return Check("freshness", State.WARN, "this worktree is not indexed yet", "gitrag index")
     if not found.fresh:
@@ -156,7 +169,7 @@ def _worker(app: App) -> Check:
     holder = app.worker()
     if holder:
         return Check("worker", State.OK, f"{holder} is at work")
-    trouble = last_trouble(app.store.directory)
+    trouble = last_failure(app.store.directory) or last_trouble(app.store.directory)
     if trouble:
         return Check("worker", State.WARN, f"the last one failed: {trouble}", "gitrag index")
     return Check("worker", State.OK, "nobody is working in the background")

@@ -68,6 +68,12 @@ class BusyError(GitragError):
     exit_code = TRY_AGAIN
 
 
+class OutOfMemoryError(GitragError):
+    """The system refuses memory."""
+
+    exit_code = TRY_AGAIN
+
+
 class StoreError(GitragError):
     """The store cannot be read or written: no space, no permission, a newer version."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -28,6 +30,23 @@ def replace(path: Path, content: bytes, mode: int) -> None:
     except BaseException:
         written.unlink(missing_ok=True)
         raise
+
+
+def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
+    """Read a file that a stranger may have put there: a FIFO would never end, a device not soon.
+
+    Args:
+        path: The file; links are followed.
+        most_bytes: How much of it at most.
+
+    Raises:
+        OSError: It is no regular file, or cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
+        return file.read() if most_bytes is None else file.read(most_bytes)
 
 
 def existing(path: Path) -> Path | None:

@@ -13,7 +13,7 @@ from gitrag.callgraph import answering
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.graph import Graph
-from gitrag.callgraph.loading import Deadline, TimeoutReachedError
+from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.resolution import Calls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 TIMEOUT_S = 30.0
 """How long a call graph may take (requirements, 2.7)."""
 
+_MOST_NAMED = 3
+"""Files that could not be read; `gitrag doctor` has all."""
+
 _BATCH = 200
 """Definitions whose calls are resolved at once: well under a second."""
 
@@ -36,6 +39,7 @@ TIMED_OUT = "Call graph generation timed out ({seconds:.0f}s). The codebase may 
 FAILED = "Call graph generation failed: {reason}"
 NO_NODES = "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
 SKIPPED = "Call graph generation skipped for {path} (language not supported). Showing other results."
+UNREAD = "Files that could not be read for the call graph: {count} ({paths})."
 UNFILTERED = "Generating unfiltered call graph — output may be large."
 
 
@@ -49,6 +53,7 @@ class GraphAnswer:
         error: Why there is none, for the user.
         skipped: Paths that were asked about, in languages whose calls are not known.
         made: Contents that had to be parsed for it.
+        unread: Paths of files that could not be read, or not in full.
     """
 
     filter: str | None
@@ -56,6 +61,16 @@ class GraphAnswer:
     error: str | None = None
     skipped: tuple[str, ...] = ()
     made: int = 0
+    unread: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know beside the graph, a line each."""
+        notes = [SKIPPED.format(path=path) for path in self.skipped]
+        if self.unread:
+            named = ", ".join([*self.unread[:_MOST_NAMED], *["…"] * (len(self.unread) > _MOST_NAMED)])
+            notes.append(UNREAD.format(count=len(self.unread), paths=named))
+        return tuple(notes)
 
 
 def call_graph(
@@ -94,8 +109,9 @@ def call_graph(
 
     try:
         collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
-        with _calls_of(app, collection, checked) as (calls, made):
+        with _calls_of(app, collection, checked) as (calls, loaded):
             found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
+            unread = tuple(sorted({*loaded.failed, *calls.failed}))
     except answering.NoMatchError:
         if not skipped:
             raise
@@ -107,13 +123,13 @@ def call_graph(
         reason = failure or type(failure).__name__
         return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
     if not found.nodes:
-        return GraphAnswer(question.filter, None, NO_NODES, skipped, made)
-    return GraphAnswer(question.filter, found, None, skipped, made)
+        return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made, unread)
+    return GraphAnswer(question.filter, found, None, skipped, loaded.made, unread)
 
 
 @contextmanager
-def _calls_of(app: App, collection: str | None, check: Callable[[], None]) -> Iterator[tuple[Calls, int]]:
-    """Read what the files as they are now define and call; give how many had to be parsed, too.
+def _calls_of(app: App, collection: str | None, check: Callable[[], None]) -> Iterator[tuple[Calls, Loaded]]:
+    """Read what the files as they are now define and call; give the facts, too.
 
     What is inferred meanwhile is let go of before the cycle collector may look at it.
     """
@@ -127,7 +143,7 @@ def _calls_of(app: App, collection: str | None, check: Callable[[], None]) -> It
         loaded = facts_of(app.store, now, rows, check=check)
         calls = Calls(loaded.files, check)
         try:
-            yield calls, loaded.made
+            yield calls, loaded
         finally:
             calls.forget()
 
@@ -161,7 +177,7 @@ def calling_files(
     callers: dict[str, set[str]] = {}
     deadline = Deadline(timeout_s)
     try:
-        with _calls_of(app, None, deadline.check) as (calls, _made):
+        with _calls_of(app, None, deadline.check) as (calls, _loaded):
             rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):
@@ -214,7 +230,7 @@ def graph_of(
         as_mermaid(found.graph) if found.graph else None,
         found.error,
         len(found.graph.nodes) if found.graph else 0,
-        tuple([UNFILTERED] * unfiltered + [SKIPPED.format(path=path) for path in found.skipped]),
+        tuple([UNFILTERED] * unfiltered) + found.notes,
         as_calls(found.graph) if found.graph else (),
     )
 

@@ -37,7 +37,7 @@ def ignore_local_files(root: Path) -> str:
     if path.is_symlink():  # git reads no symbolic link here, and this one may point anywhere
         raise StoreError(f"{path} is a symbolic link.", f"Make it a file and add the line {IGNORED} to it.")
     try:
-        content = path.read_bytes() if path.exists() else None
+        content = files.read_regular(path) if path.exists() else None
         changed = with_entry(content)
         if changed is None:
             return ""

@@ -79,7 +79,10 @@ class Pool:
             _end(process)
 
     def _call(self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object]) -> T:
-        process = self._process()
+        try:
+            process = self._process()
+        except OSError as error:
+            raise ProcessDiedError(f"It cannot be started: {error.strerror}.") from error
         try:
             _write(_pipe(process.stdin), (function, args, kwargs))
             succeeded, result = _read(_pipe(process.stdout))

@@ -104,8 +104,8 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
     if remove:
         names = {client.name for client in clients}
         others = [each for each in CLIENTS if each.name not in names and _is_set_up(root, each)]
-        needed = {(root / path).resolve() for each in others for path in _shared_edits(each, remove=True)}
-        edits = {path: edit for path, edit in edits.items() if (root / path).resolve() not in needed}
+        needed = {_place(root / path) for each in others for path in _shared_edits(each, remove=True)}
+        edits = {path: edit for path, edit in edits.items() if _place(root / path) not in needed}
     return list(_steps(root, edits))
 
 
@@ -171,17 +171,28 @@ def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iter
 def _real(root: Path, path: str) -> Path:
     """Follow links within the repository; one that leads out of it is not ours to write through."""
     top = root.resolve()
-    real = (root / path).resolve()
+    try:
+        real = (root / path).resolve()
+    except (RuntimeError, OSError) as error:
+        raise _LeaveAloneError("its links go in a circle") from error
     if not real.is_relative_to(top) or ".git" in real.relative_to(top).parts:
         raise _LeaveAloneError("it leads out of the repository")
     return real
+
+
+def _place(path: Path) -> Path:
+    """Follow links; a circle of them leads nowhere."""
+    try:
+        return path.resolve()
+    except (RuntimeError, OSError):
+        return path
 
 
 def _text(path: Path) -> str | None:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise _LeaveAloneError("it is too large")
-        return path.read_bytes().decode("utf-8")
+        return files.read_regular(path, _MOST_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
-from gitrag.callgraph.facts import EMPTY, Facts, pack, python_facts
+from gitrag.callgraph.facts import EMPTY, Facts, failed, pack, python_facts
 from gitrag.callgraph.general_syntax import QUERIES
+from gitrag.isolation import reason_of
 
 LANGUAGES = frozenset({"python", *QUERIES})
 """Languages whose calls are known."""
@@ -15,39 +17,57 @@ _MAX_BYTES = 1 << 20
 
 
 def extract(data: bytes, language: str) -> Facts:
-    """Give the facts of a blob; none where it cannot be parsed.
+    """Give the facts of a blob; where it cannot be read, only why.
 
     Args:
         data: Its bytes.
         language: One of ``LANGUAGES``.
     """
+    from gitrag.chunking.parsing import GrammarError
+
+    try:
+        return _read(data, language)
+    except GrammarError as error:
+        return failed(str(error))
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever one file does, the others have their facts
+        return failed(reason_of(error))
+
+
+def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
-    from gitrag.chunking.chunker import is_hopelessly_nested
+    from gitrag.chunking.chunker import is_hopelessly_nested, is_plausible, without_long_lines
     from gitrag.chunking.languages import BY_NAME
-    from gitrag.chunking.parsing import GrammarError, parse
+    from gitrag.chunking.parsing import parse
 
     if len(data) > _MAX_BYTES:
         return EMPTY
-    source = decode(data).encode()
+    text = decode(data)
+    source = without_long_lines(text.encode(), text.split("\n"))
     if is_hopelessly_nested(source):
-        return EMPTY
-    try:
-        tree = parse(source, BY_NAME[language])
-    except GrammarError:
-        return EMPTY
+        return failed("its brackets nest too deep")
+    if not is_plausible(source, BY_NAME[language]):
+        return failed(f"it is not in {language}")
+    tree = parse(source, BY_NAME[language])
     if language == "python":
         from gitrag.callgraph.python_syntax import Reader
 
         return python_facts(Reader(source).read(tree.root_node))
     from gitrag.callgraph.general_syntax import Reader as GeneralReader
 
-    try:
-        return GeneralReader(source, BY_NAME[language]).read(tree)
-    except GrammarError:
-        return EMPTY
+    return GeneralReader(source, BY_NAME[language]).read(tree)
 
 
-def extract_all(jobs: Sequence[tuple[int, bytes, str]]) -> list[tuple[int, bytes]]:
+Job: TypeAlias = tuple[int, bytes, str]
+
+
+def failed_facts(job: Job, reason: str) -> tuple[int, bytes]:
+    """Give the packed facts of a content that could not be read."""
+    return job[0], pack(failed(reason))
+
+
+def extract_all(jobs: Sequence[Job]) -> list[tuple[int, bytes]]:
     """Give the packed facts of contents, by the ids that came with them."""
     return [(content_id, pack(extract(data, language))) for content_id, data, language in jobs]
 

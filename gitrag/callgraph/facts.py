@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 """Raise with any change to what is extracted or how it is packed; facts of another version are made again."""
 
 _HEAD = struct.Struct("<BI")
@@ -48,11 +48,13 @@ class Facts:
         definitions: In the order of the source.
         mentions: Every name that it reads, calls or imports, sorted; who may call what is found by these.
         body: What the language's resolution needs beyond, packed.
+        failure: Why the blob could not be read; empty where it could.
     """
 
     definitions: tuple[Definition, ...]
     mentions: frozenset[str]
     body: bytes
+    failure: str = ""
 
     def read_body(self) -> Any:
         """Unpack the body."""
@@ -64,7 +66,16 @@ class Facts:
 
 
 EMPTY = Facts((), frozenset(), zlib.compress(b"null"))
-"""What is said of a blob that cannot be parsed."""
+"""What is said of a blob that holds nothing."""
+
+_FAILED = 0xFFFFFFFF
+FAILURE_MARK = _HEAD.pack(FACTS_VERSION, _FAILED)
+"""How the packed facts of a blob begin that could not be read; the reason follows, in UTF-8."""
+
+
+def failed(reason: str) -> Facts:
+    """Give the facts of a blob that could not be read."""
+    return Facts((), frozenset(), EMPTY.body, reason)
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
@@ -78,6 +89,8 @@ def packed_body(*rows: object) -> bytes:
 
 def pack(facts: Facts) -> bytes:
     """Give facts as bytes."""
+    if facts.failure:
+        return FAILURE_MARK + facts.failure.encode("utf-8", "replace")
     rows = [
         [each.kind[0], each.name, each.line_start, each.line_end, *each.bases] for each in facts.definitions
     ]
@@ -88,11 +101,16 @@ def pack(facts: Facts) -> bytes:
 
 
 def unpack(data: bytes) -> Facts | None:
-    """Read facts; None where they are of another version."""
-    version, size = _HEAD.unpack_from(data)
-    if version != FACTS_VERSION:
+    """Read facts; None where they are of another version, or damaged."""
+    try:
+        version, size = _HEAD.unpack_from(data)
+        if version != FACTS_VERSION:
+            return None
+        if size == _FAILED:
+            return failed(data[_HEAD.size :].decode("utf-8", "replace"))
+        rows, mentions = json.loads(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
+    except (struct.error, zlib.error, ValueError):
         return None
-    rows, mentions = json.loads(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
     definitions = tuple(
         Definition(_KINDS[kind], name, start, end, tuple(bases)) for kind, name, start, end, *bases in rows
     )

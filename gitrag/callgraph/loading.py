@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from gitrag.callgraph.extraction import extract_all
+from gitrag.callgraph.extraction import Job, extract_all, failed_facts
 from gitrag.callgraph.facts import EMPTY, Facts, unpack
-from gitrag.processes import ProcessDiedError, pool_of
+from gitrag.isolation import Reading
 from gitrag.store.facts import FileFacts
 
 _POOL_FROM_BYTES = 3 << 20
@@ -16,9 +17,6 @@ _POOL_FROM_BYTES = 3 << 20
 
 _BATCH_BYTES = 8 << 20
 """Source read between two writes."""
-
-_GROUP = 16
-"""Contents handed to a process at once."""
 
 
 class TimeoutReachedError(Exception):
@@ -51,10 +49,12 @@ class Loaded:
     Attributes:
         files: Language and facts, by path.
         made: Contents whose facts had to be made.
+        failed: Why a file could not be read, by path.
     """
 
     files: dict[str, tuple[str, Facts]]
     made: int
+    failed: dict[str, str]
 
 
 def load(
@@ -62,6 +62,7 @@ def load(
     read: Callable[[str], bytes | None],
     keep: Callable[[Made], None],
     *,
+    directory: Path | None = None,
     processes: int = 1,
     check: Callable[[], None] = lambda: None,
 ) -> Loaded:
@@ -71,6 +72,8 @@ def load(
         rows: The view's files in languages that are known.
         read: Gives the bytes of a blob; None where they are gone.
         keep: Keeps packed facts; may fail silently.
+        directory: Where it is noted what this process reads, for the case that a file ends it; None for
+            nowhere.
         processes: How many may parse at once.
         check: Called between batches; stops by raising.
     """
@@ -82,42 +85,31 @@ def load(
             facts[row.content_id] = found
         else:
             missing[row.content_id] = row
-    for batch in _batches(list(missing.values()), read):
-        check()
-        made = _extract(batch, processes)
-        keep(made)
-        facts.update((content_id, unpack(data) or EMPTY) for content_id, data in made)
+    with Reading(directory, processes) as reading:
+        for batch in _batches(list(missing.values()), read):
+            check()
+            shared = sum(len(data) for _, (_, data, _) in batch) >= _POOL_FROM_BYTES
+            made = reading.start(extract_all, batch, failed_facts, shared=shared)()
+            keep(made)
+            facts.update((content_id, unpack(data) or EMPTY) for content_id, data in made)
     files = {row.path: (row.language, facts.get(row.content_id, EMPTY)) for row in rows}
-    return Loaded(files, len(missing))
+    failed = {path: each.failure for path, (_, each) in files.items() if each.failure}
+    return Loaded(files, len(missing), failed)
 
 
 def _batches(
     rows: Sequence[FileFacts], read: Callable[[str], bytes | None]
-) -> Iterator[list[tuple[int, bytes, str]]]:
-    batch: list[tuple[int, bytes, str]] = []
+) -> Iterator[list[tuple[str, Job]]]:
+    batch: list[tuple[str, Job]] = []
     size = 0
     for row in rows:
         data = read(row.blob)
         if data is None:
             continue
-        batch.append((row.content_id, data, row.language))
+        batch.append((row.blob, (row.content_id, data, row.language)))
         size += len(data)
         if size > _BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _extract(batch: list[tuple[int, bytes, str]], processes: int) -> Made:
-    if processes < 2 or sum(len(data) for _, data, _ in batch) < _POOL_FROM_BYTES:
-        return extract_all(batch)
-    groups = [batch[i : i + _GROUP] for i in range(0, len(batch), _GROUP)]
-    with pool_of(processes) as pool:
-        if pool is None:
-            return extract_all(batch)
-        try:
-            running = [pool.submit(extract_all, group) for group in groups]
-            return [made for future in running for made in future.result()]
-        except ProcessDiedError:  # one of its processes was killed, for want of memory perhaps
-            return extract_all(batch)

@@ -22,6 +22,11 @@ _TRANSPARENT = frozenset(
 _KNOWN = PROPERTIES | _ACCESSORS | _MANAGERS | _TRANSPARENT
 _MOST_HEIRS = 100
 """Of a class with more direct heirs (``TestCase``, ``Model``), none is likely enough to be looked at."""
+_MOST_BASES = 50
+_MOST_IN_ORDER = 200
+_MOST_HEIRS_IN_ALL = 500
+"""Of a class; the rest is cut off. In a row of 20,000, each the heir of the one before, the orders alone
+would take gigabytes."""
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
@@ -153,7 +158,7 @@ class Classes:
                 bare = base[1] if base[0] == "I" else base  # Generic[T]
                 values = self._inference.value(bare, frame, row[2])
                 found += [each[1] for each in ordered(values) if each[0] == "c"]
-        found = [each for each in dict.fromkeys(found) if each != cls]
+        found = [each for each in dict.fromkeys(found) if each != cls][:_MOST_BASES]
         self._parents[cls] = (turn, found)
         return found
 
@@ -163,13 +168,32 @@ class Classes:
         known = self._orders.get(cls)
         if known is not None and known[0] >= turn:
             return known[1]
-        self._orders[cls] = (turn, known[1] if known else [cls])  # for what inherits from itself
+        waiting, entered = (
+            [cls],
+            set[Id](),
+        )  # no recursion: a row of classes may be longer than Python's stack
+        while waiting:
+            each = waiting[-1]
+            known = self._orders.get(each)
+            if each in entered:
+                waiting.pop()
+                self._orders[each] = (turn, self._linearised(each))
+            elif known is not None and known[0] >= turn:
+                waiting.pop()
+            else:
+                entered.add(each)
+                self._orders[each] = (turn, known[1] if known else [each])  # for what inherits from itself
+                waiting += reversed(self.parents(each))
+        return self._orders[cls][1]
+
+    def _linearised(self, cls: Id) -> list[Id]:
+        """Give the order by those of the parents; the one before where these are as they were."""
         parents = self.parents(cls)
         lines = [*map(self.order, parents), parents]
-        order = known[1] if known and self._lines.get(cls) == lines else linearise(cls, lines)
+        if self._lines.get(cls) == lines:
+            return self._orders[cls][1]
         self._lines[cls] = lines
-        self._orders[cls] = (turn, order)
-        return order
+        return linearise(cls, lines)[:_MOST_IN_ORDER]
 
     def heirs(self, cls: Id) -> list[Id]:
         """Give all classes that inherit from a class."""
@@ -178,17 +202,22 @@ class Classes:
         if known is not None and known[0] >= turn:
             return known[1]
         self._heirs[cls] = (turn, [])
-        found: list[Id] = []
+        found: dict[Id, None] = {}
+        waiting = list(reversed(self._direct_heirs(cls)))
+        while waiting and len(found) < _MOST_HEIRS_IN_ALL:
+            each = waiting.pop()
+            if each not in found and each != cls:
+                found[each] = None
+                waiting += reversed(self._direct_heirs(each))
+        self._heirs[cls] = (turn, list(found))
+        return self._heirs[cls][1]
+
+    def _direct_heirs(self, cls: Id) -> list[Id]:
         name = self._inference.row(cls)[1].rpartition(".")[2]
         direct = list(self._subclasses_of(name))
         if len(direct) > _MOST_HEIRS:
             return []
-        for each in direct:
-            if each != cls and cls in self.parents(each):
-                found += [each, *self.heirs(each)]
-        found = list(dict.fromkeys(found))
-        self._heirs[cls] = (turn, found)
-        return found
+        return [each for each in direct if each != cls and cls in self.parents(each)]
 
     def metaclass(self, cls: Id) -> Id | None:
         """Find the metaclass, if it is of the view."""

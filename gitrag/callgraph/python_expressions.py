@@ -119,19 +119,20 @@ class ExpressionReader:
         kind = node.type
         if kind == "identifier":
             return ["N", self._text(node)]
-        if kind == "type":
-            return self._annotation(node)
-        if kind == "string":
-            return self._string(node, typed=typed)
+        constant = _CONSTANTS.get(kind)
+        if constant:
+            return ["K", constant, ""]
         method = self._EXPRESSIONS.get(kind)
-        if method is None:
-            constant = _CONSTANTS.get(kind)
-            if constant:
-                return ["K", constant, ""]
-            inner = self._all(node)
-            return ["V", *inner] if inner else None
         self._depth += 1
-        value = method(self, node, typed)
+        if method is not None:
+            value = method(self, node, typed)
+        elif kind == "type":
+            value = self._annotation(node)
+        elif kind == "string":
+            value = self._string(node, typed=typed)
+        else:
+            inner = self._all(node)
+            value = ["V", *inner] if inner else None
         self._depth -= 1
         return value
 

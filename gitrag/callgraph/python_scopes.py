@@ -50,6 +50,11 @@ class Scopes:
         self._decorating = 0
         self._lookups = 0
 
+    def recover(self) -> None:
+        """Begin anew after a body that was left in the middle."""
+        self._nesting = self._decorating = self._lookups = 0
+        self.calls.ceiling = CERTAIN
+
     # definitions
 
     def row(self, own: Id) -> list[Any]:
@@ -60,14 +65,20 @@ class Scopes:
     def frame(self, own: Id) -> Frame:
         """Give what is known of a body so far."""
         found = self.frames.get(own)
-        if found is None:
-            path, index = own
-            module = self.modules[path]
-            row = module.row(index)
-            parent = self.frame((path, row[4])) if row[4] >= 0 else None
-            bindings = {} if row[0] in FUNCTIONS else module.bindings(index)
-            found = self.frames[own] = Frame(own, row, parent, bindings)
-        return found
+        if found is not None:
+            return found
+        path, index = own
+        module = self.modules[path]
+        missing: list[int] = []  # from the inside out: definitions may nest deeper than calls
+        while index >= 0 and (path, index) not in self.frames:
+            missing.append(index)
+            index = module.row(index)[4]
+        found = self.frames.get((path, index))
+        for each in reversed(missing):
+            row = module.row(each)
+            bindings = {} if row[0] in FUNCTIONS else module.bindings(each)
+            found = self.frames[path, each] = Frame((path, each), row, found, bindings)
+        return self.frames[own]
 
     def evaluate(self, own: Id) -> Frame:
         """Read a body, once a pass."""

@@ -67,6 +67,8 @@ class Reader(ExpressionReader):
         self._body: list[Statement] = []
         self._index = 0
         self._branches = 0
+        # What is still to be read, the next last: blocks lie in blocks deeper than Python's calls may.
+        self._steps: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
 
     def read(self, root: Node) -> list[list[Any]]:
         """Give the module's definitions; the first one is the module itself.
@@ -79,6 +81,9 @@ class Reader(ExpressionReader):
         module: list[Any] = ["module", "", 1, end, -1, [], [], None, []]
         self.definitions.append(module)
         self._scope(0, root)
+        while self._steps:
+            step, arguments = self._steps.pop()
+            step(*arguments)
         for index, row in enumerate(self.definitions):
             above = self.definitions[row[4]]
             if row[0] in {"function", "async"} and above[0] == "class":
@@ -88,17 +93,19 @@ class Reader(ExpressionReader):
         return self.definitions
 
     def _scope(self, index: int, block: Node) -> None:
-        outer, self._body = self._body, []
-        before, branches = self._index, self._branches
-        self._index, self._branches = index, 0
-        self._block(block)
-        self.definitions[index][8] = self._body
-        self._body, self._index, self._branches = outer, before, branches
+        self._later((self._block, block), (self._leave, self._body, self._index, self._branches))
+        self._body, self._index, self._branches = self.definitions[index][8], index, 0
+
+    def _leave(self, body: list[Statement], index: int, branches: int) -> None:
+        self._body, self._index, self._branches = body, index, branches
+
+    def _later(self, *steps: tuple[Any, ...]) -> None:
+        """Put off steps, each a function with its arguments; they come in this order, before all others."""
+        self._steps += [(step, tuple(arguments)) for step, *arguments in reversed(steps)]
 
     def _block(self, node: Node | None) -> None:
         if node is not None:
-            for child in node.named_children:
-                self._statement(child)
+            self._later(*[(self._statement, child) for child in node.named_children])
 
     def _add(self, node: Node, kind: str, *rest: Any) -> None:
         self._body.append([kind, node.start_point[0] + 1, *rest])
@@ -151,8 +158,10 @@ class Reader(ExpressionReader):
     def _for(self, node: Node) -> None:
         left = self._expression(node.child_by_field_name("left"))
         self._add(node, "f", left, self._expression(node.child_by_field_name("right")))
-        self._block(node.child_by_field_name("body"))
-        self._clause(node.child_by_field_name("alternative"))
+        self._later(
+            (self._block, node.child_by_field_name("body")),
+            (self._clause, node.child_by_field_name("alternative")),
+        )
 
     def _with(self, node: Node) -> None:
         for clause in node.named_children:
@@ -176,9 +185,13 @@ class Reader(ExpressionReader):
         if condition is not None:
             self._tested(condition)
         self._branches += 1
-        self._block(node.child_by_field_name("consequence") or node.child_by_field_name("body"))
-        for child in node.children_by_field_name("alternative"):
-            self._clause(child)
+        self._later(
+            (self._block, node.child_by_field_name("consequence") or node.child_by_field_name("body")),
+            *[(self._clause, child) for child in node.children_by_field_name("alternative")],
+            (self._join,),
+        )
+
+    def _join(self) -> None:
         self._branches -= 1
 
     def _clause(self, node: Node | None) -> None:
@@ -195,18 +208,22 @@ class Reader(ExpressionReader):
             self._add(node, "b", value)
 
     def _try(self, node: Node) -> None:
+        steps: list[tuple[Any, ...]] = []
         for child in node.named_children:
             if child.type in {"except_clause", "except_group_clause"}:
-                self._except(child)
+                steps.append((self._except, child))
             elif child.type == "block":
-                self._block(child)
+                steps.append((self._block, child))
             elif child.type != "comment":
-                self._block(next((c for c in child.named_children if c.type == "block"), None))
+                steps.append(
+                    (self._block, next((c for c in child.named_children if c.type == "block"), None))
+                )
+        self._later(*steps)
 
     def _except(self, node: Node) -> None:
         for child in node.named_children:
             if child.type == "block":
-                self._block(child)
+                self._later((self._block, child))
             elif child.type == "as_pattern":
                 self._add(child, "e", self._alias(child), self._expression(child.named_children[0]))
             elif child.type != "comment":
@@ -236,12 +253,14 @@ class Reader(ExpressionReader):
             if value is not None:
                 self._add(subject, "x", value)
         body = node.child_by_field_name("body")
+        steps: list[tuple[Any, ...]] = []
         for case in body.named_children if body is not None else ():
             for child in case.named_children:
                 if child.type == "block":
-                    self._block(child)
+                    steps.append((self._block, child))
                 elif child.type == "if_clause":
-                    self._tested(child.named_children[0])
+                    steps.append((self._tested, child.named_children[0]))
+        self._later(*steps)
 
     def _import(self, node: Node) -> None:
         for name in node.children_by_field_name("name"):

@@ -8,6 +8,7 @@ from gitrag.callgraph import python_values
 from gitrag.callgraph.facts import Facts, names_in
 from gitrag.callgraph.python_inference import Inference
 from gitrag.callgraph.python_world import Id, Module
+from gitrag.isolation import reason_of
 
 TURNS = 2
 """Passes over the bodies. On click 8.1.8 the second takes recall from 0.90 to 0.94, a third adds nothing."""
@@ -38,6 +39,9 @@ class PythonView:
     Args:
         facts: What each says, by path.
         check: Called before each body that is read; stops by raising.
+
+    Attributes:
+        failed: Why a body of a file could not be resolved, by path.
     """
 
     def __init__(self, facts: Mapping[str, Facts], check: Callable[[], None] = lambda: None) -> None:
@@ -50,6 +54,7 @@ class PythonView:
             for index, definition in enumerate(self._facts[path].definitions):
                 for base in definition.bases:
                     self._heirs.setdefault(base, []).append((path, index))
+        self.failed: dict[str, str] = {}
         self._inference = Inference(self._modules, self._facts, lambda name: self._heirs.get(name, ()))
 
     def forget(self) -> None:
@@ -81,7 +86,11 @@ class PythonView:
         for bodies in [sorted([*unread, *near])] * TURNS + ([unread] if near else []):
             for each in bodies:
                 self._check()
-                self._inference.evaluate(each)
+                try:
+                    self._inference.evaluate(each)
+                except RecursionError as error:  # a body that leads too deep costs itself only
+                    self._inference.recover()
+                    self.failed[each[0]] = reason_of(error)
             self._inference.turn += 1
         self._read.update(unread, near)
         return self._inference.edges

@@ -46,6 +46,16 @@ class Calls:
             if isinstance(view, PythonView):
                 view.forget()
 
+    @property
+    def failed(self) -> dict[str, str]:
+        """Why bodies of a file could not be resolved so far, by path."""
+        return {
+            path: why
+            for view in self._views
+            if isinstance(view, PythonView)
+            for path, why in view.failed.items()
+        }
+
     def nodes(self) -> Iterator[tuple[_Id, Node]]:
         """Give every definition, in the order of path and source."""
         for path in sorted(self._files):

@@ -78,20 +78,33 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
             break
     source = _for_parser(source, lines, language)
     try:
-        if language.wary and len(source) > MAX_WARY_BYTES:
-            return None
-        probed = len(source) > (MIN_PROBED_WARY_BYTES if language.wary else MIN_PROBED_BYTES)
-        if probed and is_foreign(source, language):
-            return None
-        return outline(source, lines, language)
-    except GrammarError:
+        return outline(source, lines, language) if is_plausible(source, language) else None
+    except (GrammarError, RecursionError):
         return None
+
+
+def is_plausible(source: bytes, language: Language) -> bool:
+    """Whether a source is in its language, as far as its first lines tell, and not too large for that.
+
+    Raises:
+        GrammarError: If its first lines are too costly to parse.
+    """
+    if language.wary and len(source) > MAX_WARY_BYTES:
+        return False
+    probed = len(source) > (MIN_PROBED_WARY_BYTES if language.wary else MIN_PROBED_BYTES)
+    return not (probed and is_foreign(source, language))
+
+
+def without_long_lines(source: bytes, lines: Sequence[str]) -> bytes:
+    """Blank out lines that are data; the others keep their rows."""
+    if max(map(len, lines)) <= MAX_PARSED_LINE_CHARS:
+        return source
+    return "\n".join("" if len(line) > MAX_PARSED_LINE_CHARS else line for line in lines).encode()
 
 
 def _for_parser(source: bytes, lines: Sequence[str], language: Language) -> bytes:
     """Blank out what the parser shall not see; what stays keeps its row and column."""
-    if max(map(len, lines)) > MAX_PARSED_LINE_CHARS:
-        source = "\n".join("" if len(line) > MAX_PARSED_LINE_CHARS else line for line in lines).encode()
+    source = without_long_lines(source, lines)
     if language.noise:
         source = _compiled(language.noise).sub(_without_group, source)
     if language.element:

@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # typing takes as long to load as the rest of this
 if TYPE_CHECKING:
     from typing import NoReturn
 
+TRY_AGAIN = 75  # as in gitrag.errors, which may be more than there is memory for
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
@@ -20,9 +21,20 @@ def main() -> "NoReturn":
         from gitrag.cli.boundary import run
 
         status = run(sys.argv[1:], os.environ)
+    except (MemoryError, ImportError) as error:
+        status = _tell_memory(error)
     except KeyboardInterrupt:  # before the boundary stands: modules are being loaded
         status = INTERRUPTED
     sys.exit(status)
+
+
+def _tell_memory(error: Exception) -> int:
+    """Say that memory was refused before the boundary stands, or in it; with as little as possible."""
+    text = str(error)
+    if isinstance(error, ImportError) and "map segment" not in text and "allocate memory" not in text:
+        raise error
+    os.write(2, b"The system refuses memory.\nhint: raise the limit (`ulimit -v unlimited`), and try again\n")
+    return TRY_AGAIN
 
 
 def _read_names_as_utf8() -> None:

@@ -16,7 +16,8 @@ from gitrag.cli.frame import COMPLETION_VARIABLE
 from gitrag.cli.root import root
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal, discard
-from gitrag.errors import BUG, OK, DiskFullError, GitragError, NotSetUpError
+from gitrag.errors import BUG, OK, DiskFullError, GitragError, NotSetUpError, OutOfMemoryError
+from gitrag.memory_limit import HINT, is_want_of_memory
 
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
@@ -62,6 +63,8 @@ def _run(args: Sequence[str], environ: Mapping[str, str]) -> int:
         if isinstance(error, OSError) and error.errno in _NO_SPACE:
             full = DiskFullError(f"Cannot write: {error.strerror}.", "Free some space and try again.")
             return _tell(full, _terminal(context, environ))
+        if is_want_of_memory(error):
+            return _tell(_of_memory(error), _terminal(context, environ))
         return _tell_bug(error, _terminal(context, environ), _start(context), environ)
     return status if isinstance(status, int) else OK
 
@@ -95,10 +98,17 @@ def _tell_usage(error: click.ClickException, terminal: Terminal) -> int:
 def _tell_import(error: ImportError, terminal: Terminal, start: Path, environ: Mapping[str, str]) -> int:
     if (error.name or "").partition(".")[0] == "gitrag":
         return _tell_bug(error, terminal, start, environ)
+    if is_want_of_memory(error):
+        return _tell(_of_memory(error), terminal)
     from gitrag.prerequisites import REINSTALL
 
     missing = NotSetUpError(f"A package that gitrag needs cannot be loaded: {error}.", REINSTALL)
     return _tell(missing, terminal)
+
+
+def _of_memory(error: Exception) -> OutOfMemoryError:
+    text = str(error).strip().partition("\n")[0].rstrip(".")
+    return OutOfMemoryError(f"The system refuses memory{f': {text}' if text else ''}.", HINT)
 
 
 def _tell_bug(error: Exception, terminal: Terminal, start: Path, environ: Mapping[str, str]) -> int:

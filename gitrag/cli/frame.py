@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from gitrag.errors import USAGE
+from gitrag.memory_limit import require_memory
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -41,7 +42,13 @@ class Entry:
     hidden: bool = False
 
     def load(self) -> click.Command:
-        """Import the command."""
+        """Import the command.
+
+        Raises:
+            OutOfMemoryError: The system would refuse memory to what it rests on. A hook's says so in the log.
+        """
+        if not self.hidden:
+            require_memory()
         module, _, attribute = self.place.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command

@@ -76,7 +76,7 @@ def graph(
         )
     from gitrag.callgraph import mermaid
     from gitrag.callgraph.answering import Direction, GraphQuestion
-    from gitrag.graphs import SKIPPED, call_graph
+    from gitrag.graphs import call_graph
 
     terminal = session.terminal
     direction = Direction.BOTH
@@ -89,8 +89,8 @@ def graph(
         globs=globs,
         about=[(target, "")] if target else [],
     )
-    for path in answer.skipped:
-        terminal.note(SKIPPED.format(path=sanitise_line(path)))
+    for note in answer.notes:
+        terminal.note(sanitise_line(note))
     if answer.graph is None:
         terminal.note(answer.error or "")
         return NOTHING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from gitrag.app import Status
@@ -13,6 +14,8 @@ from gitrag.cli.terminal import Terminal
 from gitrag.cli.words import age, count, size
 from gitrag.controls import sanitise_line
 from gitrag.errors import OK
+
+_MOST_REASONS = 5
 
 
 @command(
@@ -62,6 +65,8 @@ def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
         line("waiting", count(view.waiting, "file"))
     if view.skipped:
         line("left out", ", ".join(f"{number} {reason}" for reason, number in view.skipped))
+    if found.unread:
+        line("not read", _count_unread(found))
     line("chunks", f"{view.chunks:,}")
     share = view.embedded / view.texts if view.texts else 1.0
     drafts = ", the others by drafts" if view.embedded < view.texts else ""
@@ -72,13 +77,26 @@ def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
         f" {count(found.store.chunks, 'chunk')} in all",
     )
     line("working", str(found.worker) if found.worker else "nobody")
+    if found.failure:
+        line("failed", f"the last background worker: {sanitise_line(found.failure)}")
     line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
     _hints(found, fetch_failure, terminal)
+
+
+def _count_unread(found: Status) -> str:
+    """Say how many files failed at each stage, and why."""
+    counts = Counter((each.stage.value, each.reason) for each in found.unread)
+    return "; ".join(
+        f"{stage}: {count(number, 'file')} ({sanitise_line(reason)})"
+        for (stage, reason), number in counts.most_common(_MOST_REASONS)
+    ) + ("; …" if len(counts) > _MOST_REASONS else "")
 
 
 def _hints(found: Status, fetch_failure: str, terminal: Terminal) -> None:
     for note in found.notes:
         terminal.note(note)
+    if found.unread:
+        terminal.hint("`gitrag doctor` names the files that could not be read")
     if not found.fresh:
         terminal.hint("the next search catches up; `gitrag index` does it now")
     if not found.model.ready:

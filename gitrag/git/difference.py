@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from gitrag.errors import UsageError
+from gitrag.files import read_regular
 from gitrag.git.environment import message_of
 from gitrag.git.repository import EXECUTABLE_MODE, FILE_MODE, BlobError, Repository
 
@@ -76,6 +77,6 @@ def _read(repo: Repository, mode: str, blob: str, path: str = "") -> bytes | Non
         if blob.strip("0"):
             return repo.read_blob(blob) if repo.blob_size(blob) <= MOST_BYTES else None
         file = (repo.root or repo.git_dir) / path
-        return file.read_bytes() if path and file.stat().st_size <= MOST_BYTES else None
+        return read_regular(file) if path and file.stat().st_size <= MOST_BYTES else None
     except (BlobError, OSError):
         return None

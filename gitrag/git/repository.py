@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -112,9 +113,26 @@ class Repository:
         """Find the repository that ``start`` is in; ``environ`` as in `gitrag.git.discovery.locate`.
 
         Raises:
-            RepositoryError: There is none, or git or libgit2 cannot or will not read it.
+            RepositoryError: There is none, git or libgit2 cannot or will not read it, or would never end.
         """
-        return cls(locate(start, environ))
+        found = cls(locate(start, environ))
+        found._refuse_pipes()
+        return found
+
+    def _refuse_pipes(self) -> None:
+        """Raise where git would open a named pipe in a rule file's place and wait for a writer.
+
+        No clone makes one. Those in directories below are left to git.
+        """
+        info = self.common_dir / "info"
+        tops = [self.root] if self.root is not None else []
+        rules = [top / name for top in tops for name in (".gitignore", ".gitattributes")]
+        for path in [*rules, info / "exclude", info / "attributes"]:
+            with suppress(OSError):
+                if stat.S_ISFIFO(path.stat().st_mode):
+                    raise RepositoryError(
+                        f"{path} is a named pipe, for which git would wait for ever.", "Remove it."
+                    )
 
     def __repr__(self) -> str:
         return f"Repository({str(self.root or self.git_dir)!r})"

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
+from gitrag.files import read_regular
 from gitrag.git.repository import Repository
 
 T = TypeVar("T")
@@ -130,7 +131,7 @@ def _what_makes_it_a_repository(place: bytes) -> Iterator[bytes]:
     """List the files without which a directory is no repository: its HEAD, and what says where that is."""
     git = os.path.join(place, b".git")  # noqa: PTH118 - bytes
     with suppress(OSError):  # a directory, mostly
-        pointer = Path(os.fsdecode(git)).read_bytes()
+        pointer = read_regular(Path(os.fsdecode(git)))
         yield git
         git = os.path.join(place, pointer.removeprefix(b"gitdir:").strip())  # noqa: PTH118
     yield os.path.join(git, b"HEAD")  # noqa: PTH118

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gitrag.errors import NotSetUpError
+from gitrag.files import read_regular
 from gitrag.hooking import blocks, configured
 from gitrag.hooking.configured import Configured
 from gitrag.hooking.managers import manager_of
@@ -260,7 +261,7 @@ def read_hook(path: Path) -> bytes:
         NotSetUpError: It cannot be read.
     """
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise NotSetUpError(
             f"Cannot read the hook {path}: {error.strerror}.", "Check its permissions."

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.git import BlobError
-from gitrag.indexing.preparation import left_out_record, prepare_all
+from gitrag.indexing.preparation import Job, failed_record, left_out_record, prepare_all
+from gitrag.isolation import Reading
 from gitrag.model import Skip
-from gitrag.processes import Pool, ProcessDiedError, pool_of
 from gitrag.store import content
 from gitrag.store.connection import Store
 from gitrag.store.content import ContentRecord, PendingContent
@@ -28,9 +28,6 @@ _POOL_FROM_BYTES = 3 << 20
 _OVERHEAD_BYTES = 2_000
 """What a content costs beside its bytes, so that ten thousand tiny files are not one batch."""
 
-_GROUP = 16
-"""Contents handed to a process at once."""
-
 _FEW_BYTES = 256 << 10
 """Source that is cut before the view is written, not after: a commit's, a tenth of a second."""
 
@@ -38,7 +35,9 @@ Cut: TypeAlias = "dict[tuple[str, str | None], ContentRecord]"
 """Contents that are cut but not written, by blob and language."""
 
 
-def cut_few(now: Snapshot, wanted: Sequence[tuple[str, str | None]], deadline: float | None) -> Cut:
+def cut_few(
+    store: Store, now: Snapshot, wanted: Sequence[tuple[str, str | None]], deadline: float | None
+) -> Cut:
     """Cut contents if they are few, to be written together with their view; else none."""
     if not wanted or (deadline is not None and time.monotonic() >= deadline):
         return {}
@@ -48,7 +47,8 @@ def cut_few(now: Snapshot, wanted: Sequence[tuple[str, str | None]], deadline: f
         if room < 0:
             return {}
     items = [PendingContent(number, *key) for number, key in enumerate(wanted)]
-    return {wanted[record.content_id]: record for record in _start(None, now, items)()}
+    with Reading(store.directory, 1) as reading:
+        return {wanted[record.content_id]: record for record in _start(reading, now, items, shared=False)()}
 
 
 def write_cut(db: Connection, waiting: Sequence[PendingContent], cut: Cut) -> int:
@@ -73,15 +73,15 @@ def cut_waiting(
     """Cut contents and write them, a batch a transaction; give the number done before the deadline."""
     done = 0
     sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
-    parallel = now.options.processes > 1 and sum(sizes.values()) > _POOL_FROM_BYTES
-    with pool_of(now.options.processes if parallel else 1) as pool:
+    shared = sum(sizes.values()) > _POOL_FROM_BYTES
+    with Reading(store.directory, now.options.processes) as reading:
         batches = _batches(waiting, sizes)
         batch: list[PendingContent] | None = next(batches)
-        running = _start(pool, now, batch) if batch else None
+        running = _start(reading, now, batch, shared=shared) if batch else None
         while running is not None:
             records = running()
             batch = None if deadline and time.monotonic() > deadline else next(batches, None)
-            running = _start(pool, now, batch) if batch else None
+            running = _start(reading, now, batch, shared=shared) if batch else None
             with store.write("writing chunks", make=False) as db:
                 content.write(db, records)
             done += len(records)
@@ -103,29 +103,17 @@ def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Ite
 
 
 def _start(
-    pool: Pool | None,
-    now: Snapshot,
-    batch: Sequence[PendingContent],
+    reading: Reading, now: Snapshot, batch: Sequence[PendingContent], *, shared: bool
 ) -> Callable[[], list[ContentRecord]]:
     """Begin to cut a batch; the function that is given back waits for the records."""
-    jobs: list[tuple[int, bytes, str | None, int]] = []
+    jobs: list[tuple[str, Job]] = []
     left_out: list[ContentRecord] = []
     for item in batch:
         try:
             data = now.reader.read(item.blob)
-            jobs.append((item.content_id, data, item.language, now.options.max_bytes))
+            jobs.append((item.blob, (item.content_id, data, item.language, now.options.max_bytes)))
         except BlobError:
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may come back
                 left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
-    if pool is None:
-        return lambda: [*left_out, *prepare_all(jobs)]
-    groups = [pool.submit(prepare_all, jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
-
-    def wait() -> list[ContentRecord]:
-        try:
-            records = [record for group in groups for record in group.result()]
-        except ProcessDiedError:  # one of its processes was killed, for want of memory perhaps
-            records = []
-        return [*left_out, *(records or prepare_all(jobs))]
-
-    return wait
+    wait = reading.start(prepare_all, jobs, failed_record, shared=shared)
+    return lambda: [*left_out, *wait()]

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.embedding.text import chunk_text, path_text
+from gitrag.errors import GitragError
+from gitrag.isolation import reason_of
 from gitrag.store import vectors
 from gitrag.store.connection import Store
+from gitrag.store.schema import DIMENSIONS
 from gitrag.store.vectors import PendingText
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ _ROUND = 512
 
 
 _RATE = "embed.rate"
+
+_ANY_TEXT = ("a",)
+"""If this fails, too, it is the model that fails, not the text."""
 
 _TELLING = 64
 """Texts after which a rate is not of the start alone."""
@@ -47,6 +53,8 @@ def embed_pending(
 ) -> int:
     """Embed the texts that wait, newest first, a round a transaction.
 
+    A text that fails keeps its draft, with the reason.
+
     Args:
         store: Where they wait.
         encoder: The model.
@@ -67,12 +75,52 @@ def embed_pending(
             texts = vectors.pending(db, room, entries, view_id, oldest_first=oldest_first)
         if not texts:
             break
-        encoded = encoder.encode([text_of(item) for item in texts])
+        ids, encoded, failures = _encode(encoder, texts)
         with store.write("writing vectors", make=False) as db:
-            vectors.write(db, [item.text_id for item in texts], encoded)
+            vectors.write(db, ids, encoded)
+            if failures:
+                vectors.settle_for_drafts(db, failures)
         done += len(texts)
         advance(len(texts))
     return done
+
+
+def _encode(
+    encoder: Encoder, texts: Sequence[PendingText]
+) -> tuple[list[int], NDArray[np.float32], dict[int, str]]:
+    """Encode texts: the ids of those that it can be done with, their vectors, and why not for the others.
+
+    Raises:
+        Exception: The model fails with any text.
+    """
+    import numpy as np
+
+    ids = [item.text_id for item in texts]
+    try:
+        return ids, encoder.encode([text_of(item) for item in texts]), {}
+    except BaseException as error:
+        if not _is_of_a_text(error):
+            raise
+    encoder.encode(_ANY_TEXT)
+    done: list[int] = []
+    encoded: list[NDArray[np.float32]] = []
+    failures: dict[int, str] = {}
+    for item in texts:
+        try:
+            encoded.append(encoder.encode([text_of(item)])[0])
+            done.append(item.text_id)
+        except BaseException as error:
+            if not _is_of_a_text(error):
+                raise
+            failures[item.text_id] = reason_of(error)
+    return done, np.stack(encoded) if done else np.empty((0, DIMENSIONS), np.float32), failures
+
+
+def _is_of_a_text(error: BaseException) -> bool:
+    """Tell whether a failure may be of one text; a panic of the tokenizer is no ``Exception``."""
+    if isinstance(error, MemoryError | GitragError):
+        return False
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], budget_s: float) -> int:
@@ -80,12 +128,22 @@ def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], b
     import numpy as np
 
     deadline = time.monotonic() + budget_s
+    ids: list[int] = []
     done: list[NDArray[np.float32]] = []
-    while len(done) < len(texts) and time.monotonic() < deadline:
-        done.append(encoder.encode([text_of(texts[len(done)])])[0])
-    if done:
+    failures: dict[int, str] = {}
+    for text in texts:
+        if time.monotonic() >= deadline:
+            break
+        encoded_ids, encoded, failed = _encode(encoder, [text])
+        ids += encoded_ids
+        done += list(encoded)
+        failures |= failed
+    if done or failures:
         with store.write("writing vectors", make=False) as db:
-            vectors.write(db, [item.text_id for item in texts[: len(done)]], np.stack(done))
+            if done:
+                vectors.write(db, ids, np.stack(done))
+            if failures:
+                vectors.settle_for_drafts(db, failures)
     return len(done)
 
 

@@ -62,4 +62,4 @@ def facts_of(
             with logged(store.directory) as log:
                 log.warning("facts about calls were not kept: %s", error)
 
-    return load(rows, read, keep, processes=now.options.processes, check=check)
+    return load(rows, read, keep, directory=store.directory, processes=now.options.processes, check=check)

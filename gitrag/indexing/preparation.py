@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag import terms
 from gitrag.chunking import chunk
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.git import content_skip
+from gitrag.isolation import reason_of
 from gitrag.model import Chunk, Skip
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.vectors import shrink
@@ -41,13 +42,29 @@ _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
 holds the content: equal content in the same language is read once, whatever its paths."""
 
 
-def prepare_all(jobs: Sequence[tuple[int, bytes, str | None, int]]) -> list[ContentRecord]:
+Job: TypeAlias = tuple[int, bytes, str | None, int]
+
+
+def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
     """Cut contents into chunks, with their postings, the keys of their texts, and drafts of their vectors.
+
+    One that fails is left out, with the reason.
 
     Args:
         jobs: Of each content the store's id, its bytes, the language it is read in, and the number of bytes
             beyond which it is left out.
     """
+    try:
+        return _prepare(jobs)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever one file does, the others are read; status tells of it
+        if len(jobs) == 1:
+            return [failed_record(jobs[0], reason_of(error))]
+        return [record for job in jobs for record in prepare_all([job])]
+
+
+def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
     cut = [_cut(data, language, max_bytes) for _, data, language, max_bytes in jobs]
     texts = [
         [] if language in WORDS_ONLY else [chunk_text(chunk) for chunk in chunks]
@@ -84,15 +101,25 @@ def _key(text: str) -> bytes:
     return bytes.fromhex(text_key(text))
 
 
-def left_out_record(content_id: int, skip: Skip) -> ContentRecord:
-    """Make the record of a content that is left out unread."""
+def failed_record(job: Job, reason: str) -> ContentRecord:
+    """Make the record of a content that cannot be cut: not tried again before it, or the recipe, changes."""
+    return left_out_record(job[0], f"{Skip.UNREADABLE}: {reason}")
+
+
+def left_out_record(content_id: int, state: str) -> ContentRecord:
+    """Make the record of a content that is left out unread.
+
+    Args:
+        content_id: Which.
+        state: Why: a ``Skip``, and behind a colon more about it.
+    """
     import numpy as np
 
     nothing = np.array([], dtype=np.uint64)
     counts = nothing.astype(np.int64)
     return ContentRecord(
         content_id,
-        skip.value,
+        state,
         (),
         (),
         nothing,

@@ -198,7 +198,7 @@ def _prepare(
             return found, {}
         paths, wanted = views.unknown_paths(db, paths), content.unread(db, wanted)
     planning.records(paths)
-    return None, cut_few(now, wanted, deadline)
+    return None, cut_few(store, now, wanted, deadline)
 
 
 def lacking(db: Connection, now: Snapshot) -> tuple[list[tuple[int, int]], int]:

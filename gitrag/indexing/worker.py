@@ -10,11 +10,12 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitrag.errors import GitragError
+from gitrag.isolation import reason_of
 from gitrag.store.lock import FileLock, Holder, is_held, read_holder, write_holder
 
 _NICENESS = 10
@@ -32,6 +33,8 @@ _AUTOGROUP = Path("/proc/self/autogroup")
 """Where Linux shares processors out among sessions first (``sched_autogroup``), niceness counts within a
 session only, and that of the session is written here. Unlike a process's it may be raised again."""
 
+_FAILURE = "worker.failed"
+
 _IDLE_LOAD = 0.25
 """Of a process a processor, on average over the last minute: less is nobody's work to speak of."""
 
@@ -44,6 +47,7 @@ class Worker:
         self._marks = directory / "worker.marks"
         self._taken = directory / "worker.taken"
         self._note = directory / "worker.holder"
+        self._failure = directory / _FAILURE
         self._lock = FileLock(directory / "worker.lock")
 
     def run(
@@ -64,12 +68,13 @@ class Worker:
             Whether this process was the worker.
 
         Raises:
-            GitragError: The work for a worktree failed; the first such error, once the others are done.
+            Exception: The work for a worktree failed; the first such error, once the others are done. It is
+                noted until a worker has had no failure.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         self._mark(worktree)
         worked = False
-        failures: list[GitragError] = []
+        failures: list[Exception] = []
         # After the lock is let go, a mark may have come from somebody who still found it taken.
         while self._marks.exists() and self._lock.try_acquire():
             try:
@@ -81,9 +86,10 @@ class Worker:
                         if path.is_dir():
                             try:
                                 work(path, self._marks.exists)
-                            except GitragError as error:
+                            except Exception as error:  # noqa: BLE001 - raised below; others wait for their work
                                 failures.append(error)
                     self._taken.unlink()
+                self._tell(failures)
             finally:
                 with suppress(OSError):
                     self._note.unlink()
@@ -91,6 +97,16 @@ class Worker:
         if failures:
             raise failures[0]
         return worked
+
+    def _tell(self, failures: Sequence[Exception]) -> None:
+        """Note the first failure; that there was none, too."""
+        with suppress(OSError):  # the log has it
+            if failures:
+                first = failures[0]
+                told = str(first) if isinstance(first, GitragError) else reason_of(first)
+                self._failure.write_text(told, "utf-8", errors="backslashreplace")
+            else:
+                self._failure.unlink(missing_ok=True)
 
     def _mark(self, worktree: Path) -> None:
         with self._marks.open("ab") as file:  # a short append is atomic
@@ -106,6 +122,19 @@ class Worker:
                 self._taken.write_bytes(asked + marks)
             asked += marks
         return list(dict.fromkeys(Path(os.fsdecode(path)) for path in asked.split(b"\0") if path))
+
+
+def last_failure(directory: Path) -> str:
+    """Say why the last background worker failed; empty when it did not, or is still at work."""
+    if is_held(directory / "worker.lock"):
+        return ""
+    ended = read_holder(directory / "worker.holder")  # it takes its note away when it can
+    if ended is not None:
+        return f"process {ended.pid} ended in the middle of its work"
+    try:
+        return (directory / _FAILURE).read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def running(directory: Path) -> Holder | None:

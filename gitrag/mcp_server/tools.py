@@ -94,8 +94,7 @@ def call_graph(
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = [(target, "")] if target else []
     found = graphs.call_graph(app, question, about=about, check=call.tick)
-    notes = [graphs.SKIPPED.format(path=path) for path in found.skipped]
-    freshness = replies.of_answer(None, app.repo.head().commit, [*notes, *bench.notes()])
+    freshness = replies.of_answer(None, app.repo.head().commit, [*found.notes, *bench.notes()])
     mermaid = as_mermaid(found.graph) if found.graph and draw else None
     data = replies.calls(found, limit, mermaid, freshness)
     return Reply(replies.calls_text(data), data)

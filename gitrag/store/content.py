@@ -25,7 +25,8 @@ class ContentRecord:
 
     Attributes:
         content_id: Which.
-        state: ``INDEXED``, or the reason for which its bytes are skipped.
+        state: ``INDEXED``, or the reason for which its bytes are skipped: a ``Skip``, and behind a colon more
+            about it.
         chunks: Its chunks in order.
         text_keys: For each chunk, the key of the text that is embedded for it; empty for none.
         terms: uint64, the chunks' distinct terms, one chunk after the other.

@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gitrag.store import views
 from gitrag.store.columns import integers, objects, run
 from gitrag.store.content import INDEXED, PENDING
+from gitrag.store.paths import decode_path
+from gitrag.store.vectors import UNEMBEDDED
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from gitrag.store.views import Overlay, View
+
+
+class Stage(StrEnum):
+    """A step at which a file may fail."""
+
+    CUTTING = "cutting"
+    CALLS = "calls"
+    EMBEDDING = "embedding"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that could not be read in full.
+
+    Attributes:
+        path: The file.
+        stage: Where it failed: not cut it is not found at all, without calls it is in no call graph, not
+            embedded a part of it is found by its words and its draft vector.
+        reason: Why.
+    """
+
+    path: str
+    stage: Stage
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +99,7 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
     """Count what a view holds."""
     states = dict(
         db.execute(
-            "SELECT coalesce(nullif(skip, ''), state) AS why, count(*) FROM entries"
+            "SELECT split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why, count(*) FROM entries"
             " LEFT JOIN contents USING (content_id) WHERE view_id = ? GROUP BY why ORDER BY 2 DESC, 1",
             [view.view_id],
         ).fetchall()
@@ -99,6 +126,45 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
     chunks, texts, embedded = row or (0, 0, 0)
     files, waiting = states.pop(INDEXED, 0), states.pop(PENDING, 0)
     return ViewCounts(files, waiting, tuple(states.items()), chunks, tuple(languages), texts, embedded)
+
+
+def unread(db: DuckDBPyConnection, view: View, overlay: Overlay, mark: bytes) -> list[Unread]:
+    """List the files of a view, with what lies on top of it, that could not be read; by path.
+
+    Args:
+        db: An open connection.
+        view: The view.
+        overlay: What lies on top of it.
+        mark: How the facts of a content begin that could not be read; the reason follows.
+    """
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+    ]
+    rows = run(
+        db,
+        columns,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT path_id, content_id FROM entries
+            WHERE view_id = ? AND content_id <> 0 AND NOT list_contains(?, path_id)
+            UNION ALL SELECT column0, column1 FROM columns
+        ), failed AS (
+            SELECT path_id, 'cutting' AS stage, substr(state, instr(state, ': ') + 2) AS reason
+            FROM held JOIN contents USING (content_id) WHERE contains(state, ': ')
+            UNION ALL SELECT path_id, 'calls', decode(data[?:]) FROM held JOIN facts USING (content_id)
+            WHERE data >= ? AND data < ?
+            UNION ALL SELECT path_id, 'embedding', min(value) FROM meta
+            JOIN texts ON meta.key = ? || lower(hex(texts.key)) JOIN (
+                SELECT path_id, text_id FROM held JOIN chunks USING (content_id)
+                UNION ALL SELECT path_id, text_id FROM held JOIN paths USING (path_id)
+            ) USING (text_id) GROUP BY path_id
+        )
+        SELECT path, stage, reason FROM failed JOIN paths USING (path_id) ORDER BY path, stage
+        """,
+        [view.view_id, list(overlay.masked), len(mark) + 1, mark, mark + b"\xff", UNEMBEDDED],
+    ).fetchall()
+    return [Unread(decode_path(path), Stage(stage), reason) for path, stage, reason in rows]
 
 
 def count_collections(db: DuckDBPyConnection, view: View, overlay: Overlay) -> list[CollectionCounts]:

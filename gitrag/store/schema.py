@@ -28,7 +28,8 @@ def _create(db: DuckDBPyConnection) -> None:
         -- What was built how: schema, recipe.
         CREATE TABLE meta (key VARCHAR, value VARCHAR);
 
-        -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip).
+        -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip): and how
+        -- it failed.
         -- chunks and length: how many, and the sum of their lengths, once it is indexed.
         -- left_at: when it came, or when a view last let go of it.
         CREATE TABLE contents (

@@ -7,7 +7,7 @@ FLOAT[384] takes 1.44 kB. As a BLOB a thousand of them are read in 15 ms, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,10 @@ _SIGNS = ", ".join(f"b{i}" for i in range(_WORDS))
 _BLOCK = 512
 _BOTH = "(FROM vectors UNION ALL FROM drafts)"
 """A text has either a vector or a draft, never both."""
+
+
+UNEMBEDDED = "unembedded "
+"""Before a text's key, in hex, the key under which the meta table says why it could not be embedded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,25 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
         " ANTI JOIN vectors ON text_id = column0 SEMI JOIN texts ON texts.text_id = column0",
     )
     run(db, columns, "DELETE FROM drafts WHERE text_id IN (SELECT column0 FROM columns)")
+
+
+def settle_for_drafts(db: DuckDBPyConnection, failures: Mapping[int, str]) -> None:
+    """Let texts that cannot be embedded keep their drafts for good, and note why.
+
+    Args:
+        db: An open connection, writing.
+        failures: Why, by text id.
+    """
+    columns: list[NDArray[Any]] = [integers(failures), objects(failures.values())]
+    drafted = "SELECT drafts.* FROM drafts SEMI JOIN columns ON text_id = column0"
+    run(db, columns, f"INSERT INTO vectors {drafted}")
+    run(db, columns, "DELETE FROM drafts WHERE text_id IN (SELECT column0 FROM columns)")
+    run(
+        db,
+        columns,
+        "INSERT INTO meta SELECT ? || lower(hex(key)), column1 FROM texts JOIN columns ON text_id = column0",
+        [UNEMBEDDED],
+    )
 
 
 def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], small: NDArray[np.int8]) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from gitrag.files import read_regular
 from gitrag.trackers.base import Order, Page, Registration, Setting
 from gitrag.trackers.issue import Issue, Status, find_references
 
@@ -60,7 +61,7 @@ class TasksMd:
         for path in task_files(self._root):
             shown = path.relative_to(self._root).as_posix()
             try:
-                text = path.read_bytes().decode("utf-8", "replace")
+                text = read_regular(path).decode("utf-8", "replace")
             except OSError as error:
                 odd.append(f"{shown} cannot be read: {error.strerror}")
                 continue

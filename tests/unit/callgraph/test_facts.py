@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from gitrag.callgraph import facts
 from gitrag.callgraph.extraction import LANGUAGES, extract, unsupported
 from gitrag.callgraph.facts import EMPTY, FACTS_VERSION, pack, unpack
@@ -63,3 +65,34 @@ def test_programs_in_other_languages_are_named_once():
     paths = ["a.py", "b.zig", "README.md", "b.zig", "c.unknown"]
     assert list(unsupported([(path, "") for path in paths])) == ["b.zig"]
     assert "python" in LANGUAGES
+
+
+def nested(line: str, levels: int = 500) -> bytes:
+    """Nest a line of Python in itself; the grammar counts 512 levels of indentation."""
+    lines = [" " * level + line.format(level) for level in range(levels)]
+    return "\n".join([*lines, " " * levels + "innermost()", "def after(): pass", ""]).encode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["def f{}():", "class C{}:", "if x{}:", "for x{} in y:", "with x{}:", "try:", "while x{}:", "match x:"],
+)
+def test_blocks_may_nest_deeper_than_pythons_calls(line):
+    found = extract(nested(line), "python")
+    assert {"after", "innermost"} <= {*(each.name for each in found.definitions), *found.mentions}
+
+
+def test_strings_in_strings_are_read_to_some_depth():
+    source = b"def before(): pass\nx = " + b"f'{" * 300 + b"inner" + b"}'" * 300 + b"\n"
+    assert [each.name for each in extract(source, "python").definitions] == ["", "before"]
+
+
+def test_what_cannot_be_read_says_why_and_is_kept_so():
+    found = unpack(pack(extract(b"(" * 5_000, "python")))
+    assert (found.definitions, found.failure) == ((), "its brackets nest too deep")
+    assert pack(found).startswith(facts.FAILURE_MARK)
+
+
+def test_damaged_facts_are_made_again():
+    packed = pack(extract(SOURCE, "python"))
+    assert [unpack(packed[:size]) for size in (0, 3, 9, 40)] == [None] * 4

@@ -393,3 +393,26 @@ def test_calls_are_as_sure_in_every_process():
         for seed in range(6)
     }
     assert said == {"Visitor.visit Visitor.fallback 1.0\nVisitor.visit Visitor.visit_a 0.6\n"}
+
+
+def test_a_row_of_classes_may_be_longer_than_pythons_stack():
+    row = "".join(f"class A{number}(A{number - 1}): pass\n" for number in range(1, 20_001))
+    source = (
+        f"class A0:\n    def near(self): helper()\n{row}def helper(): pass\ndef run():\n    A150().near()\n"
+    )
+    source += "    A20000().far()\n"
+    assert edges_of({"a.py": source}) == {"A0.near -> helper", "run -> A0.near"}
+
+
+def test_all_of_a_row_of_classes_may_override_a_method():
+    row = "".join(f"class A{number}(A{number - 1}):\n    def go(self): pass\n" for number in range(1, 5_001))
+    source = f"class A0:\n    def go(self): pass\n{row}def run(a: A0): a.go()\n"
+    assert edges_of({"a.py": source}) == {"run -> A0.go"}
+
+
+def test_a_body_may_lie_deeper_than_pythons_stack():
+    levels = 400
+    lines = [" " * level + f"def f{level}():" for level in range(levels)]
+    source = "\n".join([*lines, " " * levels + "outermost()", "def outermost(): pass", ""])
+    innermost = ".".join(f"f{level}" for level in range(levels))
+    assert edges_of({"a.py": source}) == {f"{innermost} -> outermost"}

@@ -171,3 +171,13 @@ def test_a_path_says_what_kind_of_file_it_names():
 
 def test_no_paths_no_records():
     assert prepare_paths([]) == []
+
+
+def test_a_content_that_fails_costs_itself_only():
+    broken = (2, None, "python", 1_000)  # no bytes: whatever is done with them fails
+    first, second, third = prepare_all(
+        [(1, b"def one(): pass\n", "python", 1_000), broken, (3, b"def three(): pass\n", "python", 1_000)]
+    )
+    assert [first.state, third.state] == ["indexed", "indexed"]
+    assert second.state.startswith("unreadable: TypeError")
+    assert second.chunks == ()
