@@ -46,6 +46,10 @@ class RepositoryError(NotSetUpError):
     """There is no repository here, or git or libgit2 cannot or will not read it."""
 
 
+class NoRepositoryError(RepositoryError):
+    """There is no git repository, readable or not."""
+
+
 class ConfigError(UsageError):
     """A configuration key or value is not valid."""
 

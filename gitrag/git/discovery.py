@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.errors import RepositoryError
+from gitrag.errors import NoRepositoryError, RepositoryError
 from gitrag.git.environment import message_of, run_git, scrubbed_environment
 
 _ABSOLUTE = "--path-format=absolute"  # git 2.31
@@ -196,7 +196,7 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
                 f"The .git file of {start} points to a repository that is not there: {said}.",
                 "A linked worktree that was moved is mended by: git worktree repair",
             )
-        return RepositoryError(
+        return NoRepositoryError(
             f"There is no git repository at {start} or above it.",
             "Go into a repository, or make one with: git init",
         )

@@ -16,7 +16,7 @@ import anyio.to_thread
 
 from gitrag.app import App
 from gitrag.continuity import project_of
-from gitrag.errors import GitragError, RepositoryError, UsageError
+from gitrag.errors import GitragError, NoRepositoryError, UsageError
 from gitrag.files import existing
 from gitrag.issues import Hearing
 from gitrag.log import open_log
@@ -152,7 +152,7 @@ class Workbench:
         directory = place if place.is_dir() else place.parent
         try:
             app = self._open(directory)
-        except RepositoryError as error:
+        except NoRepositoryError as error:
             raise UsageError(
                 f"{path} is in no git repository.",
                 "gitrag indexes git repositories; run `git init` there first.",
