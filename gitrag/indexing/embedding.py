@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.embedding.text import chunk_text, path_text
+from gitrag.files import write_private
 from gitrag.store import vectors
 from gitrag.store.connection import Store
 from gitrag.store.vectors import PendingText
@@ -93,7 +94,7 @@ def record_rate(directory: Path, done: int, seconds: float) -> None:
     """Keep how many texts a second this machine embeds, for the next estimate; a few prove nothing."""
     if done >= _TELLING and seconds > 0:
         with suppress(OSError):
-            (directory / _RATE).write_text(f"{done / seconds:.1f}\n", "ascii")
+            write_private(directory / _RATE, f"{done / seconds:.1f}\n")
 
 
 def texts_per_s(directory: Path) -> float:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitrag.errors import GitragError
+from gitrag.files import make_private, open_private
 from gitrag.store.lock import FileLock, Holder, is_held, read_holder, write_holder
 
 _NICENESS = 10
@@ -66,7 +67,7 @@ class Worker:
         Raises:
             GitragError: The work for a worktree failed; the first such error, once the others are done.
         """
-        self._directory.mkdir(parents=True, exist_ok=True)
+        make_private(self._directory)
         self._mark(worktree)
         worked = False
         failures: list[GitragError] = []
@@ -93,7 +94,7 @@ class Worker:
         return worked
 
     def _mark(self, worktree: Path) -> None:
-        with self._marks.open("ab") as file:  # a short append is atomic
+        with open_private(self._marks, "ab") as file:  # a short append is atomic
             file.write(os.fsencode(worktree) + b"\0")
 
     def _take_marks(self) -> list[Path]:
