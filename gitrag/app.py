@@ -23,7 +23,8 @@ from gitrag.embedding import weights
 from gitrag.embedding.manifest import is_there
 from gitrag.environment import safe_environment
 from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
-from gitrag.git import DirtyPath, Repository, Untracked
+from gitrag.files import write_private
+from gitrag.git import DirtyPath, Repository, Untracked, sharing
 from gitrag.indexing.planning import workspace_of
 from gitrag.indexing.refresh import Refreshed, recorded, refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
@@ -147,6 +148,7 @@ class App:
             lock_timeout_s=config.lock_timeout_s,
             say=say,
             resident=resident,
+            file_mode=lambda: sharing.file_mode(repo.config(sharing.KEY)),
         )
 
     @classmethod
@@ -514,7 +516,7 @@ class App:
         try:
             weights.fetch(self.model_dir)
         except GitragError as error:
-            failed.write_text(str(error), "utf-8", errors="backslashreplace")
+            write_private(failed, str(error))
             raise
         self.forget_fetch_failure()
         return True

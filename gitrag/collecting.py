@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gitrag.app import App
 from gitrag.errors import GitragError
+from gitrag.files import write_private
 from gitrag.indexing.refresh import known
 from gitrag.indexing.snapshot import REVISION
 from gitrag.store import garbage
@@ -67,7 +68,7 @@ def collect_rarely(app: App) -> None:
             return
     if app.store.size_bytes() < _WORTH_BYTES:
         return
-    done.touch()
+    write_private(done, "")
     if preview(app):
         collect(app)
 

@@ -80,6 +80,7 @@ _STALENESS = Duration(timedelta(days=365))
 _SCORE = Number(0.0, 1.0)
 _LIMIT = Whole(1, 1000)
 _WAIT = Number(0.0, 3600.0)
+_SYNC = Number(1.0, 7 * 86400.0)
 _TRACKER = Matching(r"[a-z][a-z0-9-]*", "auto, none, or a tracker such as github or jira")
 _TOOL = Matching(r"[A-Za-z0-9_./:-]{1,128}", "the name of a tool, such as search_code")
 _PROJECT = Matching(
@@ -144,6 +145,18 @@ KEYS: tuple[Key, ...] = (
         _WAIT,
         15.0,
         "Seconds to wait for the tracker, of a command other than `gitrag issues sync`.",
+    ),
+    Key(
+        "tracker_sync_timeout_s",
+        _SYNC,
+        3600.0,
+        "Seconds that `gitrag issues sync` may take in all.",
+    ),
+    Key(
+        "tracker_max_pages",
+        Whole(1, 1_000_000),
+        10_000,
+        "Pages of a tracker's listing that one sync may read.",
     ),
     Key(
         "tracker_credentials",
@@ -217,6 +230,8 @@ class Config:
     tracker_url: str | None = None
     tracker_project: str | None = None
     tracker_timeout_s: float = 15.0
+    tracker_sync_timeout_s: float = 3600.0
+    tracker_max_pages: int = 10_000
     tracker_credentials: str = "off"
     search_strategy_mode: str = "grep"
     search_strategy_rag_mcp_tool: str | None = None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.errors import UsageError
-from gitrag.files import replace
+from gitrag.files import private_mode, replace
 from gitrag.recipe import RECIPE
 from gitrag.store.state import NAME, State, state_of
 
@@ -153,4 +153,5 @@ def _read(directory: Path, key: str) -> set[str]:
 def _note(directory: Path, key: str, commits: Sequence[str]) -> None:
     every = list(dict.fromkeys([*commits, *sorted(_read(directory, key))]))[:_NOTED]
     with suppress(OSError):  # a store that cannot be written, a full disk: the next push looks again
-        replace(directory / _NOTE, json.dumps({"of": key, "commits": every}).encode(), 0o644)
+        note = json.dumps({"of": key, "commits": every}).encode()
+        replace(directory / _NOTE, note, private_mode(directory), durable=False)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, TypeVar
 
 from gitrag.errors import BusyError
+from gitrag.files import open_private
 from gitrag.processes import Pool, ProcessDiedError, pool_of
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class Journal:
         path = self._directory / f"reading.{os.getpid()}.{id(self)}"
         file: IO[str] | None = None
         with suppress(OSError):
-            file = path.open("w", encoding="ascii")
+            file = open_private(path, "w", encoding="ascii")
             _lock(file)
             file.write("\n".join(names))
             file.flush()

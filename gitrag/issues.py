@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -10,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gitrag.app import App
-from gitrag.config import nearest
+from gitrag.config import find_key, nearest
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ConfigError, GitragError, NotSetUpError, UsageError
 from gitrag.initialise import IGNORED
@@ -20,7 +21,7 @@ from gitrag.trackers.folder import Folder, Meta
 from gitrag.trackers.issue import Issue as Issue  # noqa: PLC0414  # what is listed
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.rendering import render
-from gitrag.trackers.sync import UNLIMITED, Patience, sync
+from gitrag.trackers.sync import Bound, Patience, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
 from gitrag.trackers.tokens import find_secret, may_have
 from gitrag.values import Duration
@@ -114,7 +115,7 @@ def sync_issues(
             "No tracker is known for this repository.",
             CHOOSE,
         )
-    found = _sync(app, place, hearing, full=full, since=since, lock_s=_PATIENCE_S)
+    found = _sync(app, place, hearing, _patience(app), full=full, since=since, lock_s=_PATIENCE_S)
     if found is None:  # not with a patience of its own: nothing was recent
         raise AssertionError(place)
     if app.store.exists() and (found.written or found.removed):
@@ -141,7 +142,7 @@ def sync_in_passing(app: App, hearing: Hearing) -> Synced | None:
     place = _quiet_place(app)
     if place is None or not _is_known(app, place):
         return None
-    return _sync(app, place, hearing, patience=Patience(app.config.tracker_timeout_s))
+    return _sync(app, place, hearing, _patience(app, page="tracker_timeout_s"))
 
 
 def may_sync(app: App) -> str:
@@ -157,8 +158,7 @@ def sync_before_reading(app: App, hearing: Hearing) -> None:
 
     It is done within the setting ``tracker_timeout_s``, or given up.
     """
-    limit_s = app.config.tracker_timeout_s
-    patience = Patience(limit_s, time.monotonic() + limit_s)
+    patience = _patience(app, whole="tracker_timeout_s")
     try:
         meta = None if app.repo.root is None else Folder(app.repo.root).read_meta()
         if meta is not None and _is_recent(meta, RECENT_S) and app.config.tracker == detection.AUTO:
@@ -167,7 +167,7 @@ def sync_before_reading(app: App, hearing: Hearing) -> None:
         if place is not None and (
             _is_known(app, place) or _secret(app, TRACKERS[place.tracker], place) is not None
         ):
-            _sync(app, place, hearing, recent_s=RECENT_S, patience=patience)
+            _sync(app, place, hearing, patience, recent_s=RECENT_S)
     except GitragError as error:
         hearing.note(DEGRADED)
         hearing.note(f"{error} {error.hint}".strip())
@@ -272,15 +272,29 @@ def parse_since(text: str, now: datetime) -> datetime:
         raise UsageError(f'"{text[:60]}" is too long ago.', "Give 30d, 12h.") from error
 
 
+def _patience(app: App, *, page: str = "", whole: str = "tracker_sync_timeout_s") -> Patience:
+    """Listen to a tracker for as long, and as far, as these settings say."""
+
+    def bound(setting: str) -> Bound:
+        raised = f"to raise it: `git config {find_key(setting).git_name} NUMBER`."
+        return Bound(getattr(app.config, setting), setting, raised)
+
+    return Patience(
+        page_s=bound(page) if page else None,
+        whole_s=bound(whole),
+        pages=bound("tracker_max_pages"),
+    )
+
+
 def _sync(
     app: App,
     place: Place,
     hearing: Hearing,
+    patience: Patience,
     *,
     full: bool = False,
     since: datetime | None = None,
     recent_s: float = 0.0,
-    patience: Patience = UNLIMITED,
     lock_s: float | None = None,
 ) -> Synced | None:
     folder = _folder(app)
@@ -301,8 +315,8 @@ def _sync(
         hearing.status("waiting for another gitrag that syncs")
 
     if lock_s is None:
-        left_s = patience.left_s
-        lock_s = min(app.config.lock_timeout_s, app.config.lock_timeout_s if left_s is None else left_s)
+        left_s = patience.nearest[0] if patience.nearest else math.inf
+        lock_s = min(app.config.lock_timeout_s, left_s)
     with folder.locked(lock_s, waiting):
         meta = folder.read_meta()  # another process may have synced while this one waited
         if meta is not None and meta.place == str(place) and _is_recent(meta, recent_s):

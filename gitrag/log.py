@@ -8,7 +8,11 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
+from typing import cast
+
+from gitrag import files
 
 NAME = "log"
 """Its name in the store's directory (``<git-common-dir>/gitrag``) or the user's state directory."""
@@ -24,10 +28,10 @@ def open_log(directory: Path) -> logging.Logger:
     Raises:
         OSError: The directory or the file cannot be written.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    files.make_private(directory)
     logger = logging.getLogger("gitrag")
     close_log()
-    handler = logging.handlers.RotatingFileHandler(
+    handler = _PrivateHandler(
         directory / NAME, maxBytes=LARGEST_BYTES, backupCount=1, encoding="utf-8", errors="backslashreplace"
     )
     handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(message)s"))
@@ -35,6 +39,16 @@ def open_log(directory: Path) -> logging.Logger:
     logger.setLevel(logging.INFO)
     logger.propagate = False  # never to the terminal
     return logger
+
+
+class _PrivateHandler(logging.handlers.RotatingFileHandler):
+    """Writes a log that its user alone may read: it quotes what failed."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        return cast(
+            "TextIOWrapper", files.open_private(path, self.mode, encoding=self.encoding, errors=self.errors)
+        )
 
 
 @contextmanager

@@ -51,6 +51,15 @@ def parse_mapping(content: bytes, name: str, max_bytes: int) -> dict[str, YamlVa
     return _Reading(name).mapping_of(content)
 
 
+def compose_mapping(content: bytes, name: str, max_bytes: int) -> yaml.MappingNode | None:
+    """Read the same mapping as nodes that know where they stand; None for a text that holds none.
+
+    Arguments and errors as of `parse_mapping`.
+    """
+    parse_mapping(content, name, max_bytes)
+    return _Reading(name).node_of(content) if content.strip() else None
+
+
 class _Reading:
     """The reading of one text, whose name is in every error."""
 
@@ -58,14 +67,18 @@ class _Reading:
         self._name = name
 
     def mapping_of(self, content: bytes) -> dict[str, YamlValue]:
+        node = self.node_of(content)
+        return {} if node is None else self._mapping(node)
+
+    def node_of(self, content: bytes) -> yaml.MappingNode | None:
         import yaml
 
         node = self._compose(content)
         if node is None or node.tag == "tag:yaml.org,2002:null":  # nothing but comments, or `---`
-            return {}
+            return None
         if not isinstance(node, yaml.MappingNode):
             raise self._wrong("it must hold lines of the form `key: value`", node.start_mark)
-        return self._mapping(node)
+        return node
 
     def _compose(self, content: bytes) -> yaml.Node | None:
         import yaml

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from gitrag.embedding.published import HUB, PUBLISHED, Progress, PublishedFile, verify
 from gitrag.environment import safe_environment
 from gitrag.errors import ModelError, NetworkError
+from gitrag.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
 
 if TYPE_CHECKING:
     import httpx2
@@ -35,6 +37,9 @@ _ATTEMPTS = 3
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 
 _PIP_RETRIES = 2
+_PIP_LIMIT_S = 3600.0
+"""90 MB at 25 kB/s; pip's own time limit is for one read each."""
+
 _RAW_PROGRESS_PIP = (24, 1)
 _BLOCK_BYTES = 1 << 18
 
@@ -58,11 +63,11 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
         reraise=True,
     )
     try:
-        with httpx2.Client(timeout=timeout, follow_redirects=True) as client:
+        with httpx2.Client(timeout=timeout, headers={"Accept-Encoding": ASKED_ENCODING}) as client:
             for file in PUBLISHED:
                 url = f"{hub.rstrip('/')}/{_HUB_FOLDER}/{file.name}"
                 retrying(_download, client, url, file, directory / file.name, progress)
-    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ReceivingError, ImportError, ValueError) as error:
         # The last two: a proxy of the environment that httpx2 cannot use.
         raise NetworkError(_reason(error)) from error
 
@@ -70,14 +75,15 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
 def _download(client: httpx2.Client, url: str, file: PublishedFile, path: Path, progress: Progress) -> None:
     what = f"Downloading {file.name}"
     done = 0
-    with client.stream("GET", url) as response, path.open("wb") as out:
+    with opened(client, client.build_request("GET", url), follow=True) as response, path.open("wb") as out:
         response.raise_for_status()
-        for block in response.iter_bytes(_BLOCK_BYTES):
-            done += len(block)
-            if done > file.size_bytes:
-                break
-            out.write(block)
-            progress(what, done, file.size_bytes)
+        try:
+            for block in received(response, file.size_bytes):
+                done += len(block)
+                out.write(block)
+                progress(what, done, file.size_bytes)
+        except TooMuchError as error:
+            raise ModelError(f"{file.name} is larger than {file.size_bytes} bytes") from error
     verify(path, file)
 
 
@@ -148,6 +154,15 @@ def _run_pip(folder: Path, progress: Progress) -> None:
             encoding="utf-8",
             errors="replace",
         ) as pip:
+            overdue = threading.Event()
+
+            def end() -> None:
+                overdue.set()
+                pip.kill()
+
+            late = threading.Timer(_PIP_LIMIT_S, end)
+            late.daemon = True
+            late.start()
             try:
                 for line in pip.stdout or ():
                     if done := re.fullmatch(r"Progress (\d+) of (\d+)", line.strip()):
@@ -155,6 +170,10 @@ def _run_pip(folder: Path, progress: Progress) -> None:
             except BaseException:
                 pip.kill()
                 raise
+            finally:
+                late.cancel()
+        if overdue.is_set():
+            raise NetworkError(f"pip took longer than {_PIP_LIMIT_S:g} s")
         if pip.returncode:
             log.seek(0)
             said = [line.strip() for line in log if line.strip()]

@@ -173,7 +173,7 @@ def _own_directories(repository: Repository) -> Iterator[Path]:
 
 def _write(path: Path, content: bytes, mode: int) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)  # who writes here runs what they like
         files.replace(path, content, mode)
     except OSError as error:
         raise _cannot_write(path, error) from error

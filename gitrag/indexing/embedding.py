@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import GitragError
+from gitrag.files import write_private
 from gitrag.isolation import reason_of
 from gitrag.store import vectors
 from gitrag.store.connection import Store
@@ -151,7 +152,7 @@ def record_rate(directory: Path, done: int, seconds: float) -> None:
     """Keep how many texts a second this machine embeds, for the next estimate; a few prove nothing."""
     if done >= _TELLING and seconds > 0:
         with suppress(OSError):
-            (directory / _RATE).write_text(f"{done / seconds:.1f}\n", "ascii")
+            write_private(directory / _RATE, f"{done / seconds:.1f}\n")
 
 
 def texts_per_s(directory: Path) -> float:

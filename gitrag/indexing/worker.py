@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitrag.errors import GitragError
+from gitrag.files import make_private, open_private, write_private
 from gitrag.isolation import reason_of
 from gitrag.store.lock import FileLock, Holder, is_held, read_holder, write_holder
 
@@ -71,7 +72,7 @@ class Worker:
             Exception: The work for a worktree failed; the first such error, once the others are done. It is
                 noted until a worker has had no failure.
         """
-        self._directory.mkdir(parents=True, exist_ok=True)
+        make_private(self._directory)
         self._mark(worktree)
         worked = False
         failures: list[Exception] = []
@@ -104,12 +105,12 @@ class Worker:
             if failures:
                 first = failures[0]
                 told = str(first) if isinstance(first, GitragError) else reason_of(first)
-                self._failure.write_text(told, "utf-8", errors="backslashreplace")
+                write_private(self._failure, told)
             else:
                 self._failure.unlink(missing_ok=True)
 
     def _mark(self, worktree: Path) -> None:
-        with self._marks.open("ab") as file:  # a short append is atomic
+        with open_private(self._marks, "ab") as file:  # a short append is atomic
             file.write(os.fsencode(worktree) + b"\0")
 
     def _take_marks(self) -> list[Path]:

@@ -1,11 +1,13 @@
 """The files that a user calls core: what a session should know of before it asks (requirements 1.6 and 1.7).
 
 ``core_files.yaml`` under GITRAG_HOME holds ``{project: [{path, summary}]}``, to be read and edited by people.
-It is written whole and in one step; whoever changes it holds a lock from reading to writing.
+It is written whole and in one step, through a link if it is one, and what people wrote in it stays
+(`core_text`); whoever changes it holds a lock from reading to writing.
 """
 
 from __future__ import annotations
 
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,8 +16,9 @@ from pathlib import Path
 
 from gitrag import files
 from gitrag.errors import BusyError, StoreError
+from gitrag.memory import core_text
 from gitrag.store.lock import FileLock
-from gitrag.yamltext import YamlValue, is_readable, parse_mapping
+from gitrag.yamltext import YamlValue, parse_mapping
 
 NAME = "core_files.yaml"
 MOST_BYTES = 1024 * 1024
@@ -23,7 +26,6 @@ MOST_BYTES = 1024 * 1024
 
 _LOCK_TIMEOUT_S = 10.0
 _POLL_S = 0.01
-_FILE_MODE = 0o600
 
 HEADING = "\n\n## Core Codebase Context\n"
 
@@ -61,56 +63,77 @@ class CoreFiles:
         """
         found = [
             CoreFile(name, path, summary)
-            for name, entries in self._read().items()
+            for name, entries in self._parsed(self._content()).items()
             for path, summary in entries.items()
         ]
         return [each for each in found if project is None or each.project == project]
 
     def mark(self, project: str, path: str, summary: str | None = None) -> CoreFile:
         """Call a file core; one that is already gets the new summary, or keeps its own if none is given."""
-        with self._changing() as projects:
-            entries = projects.setdefault(project, {})
-            entries[path] = entries.get(path, "") if summary is None else summary.strip()
-            return CoreFile(project, path, entries[path])
+        with self._locked():
+            content = self._content()
+            was = self._parsed(content).get(project, {}).get(path)
+            new = (was or "") if summary is None else summary.strip()
+            if new != was:
+                with self._editing():
+                    edited = core_text.with_entry(content, str(self.path), MOST_BYTES, project, path, new)
+                self._write(edited)
+            return CoreFile(project, path, new)
 
     def unmark(self, project: str, path: str) -> bool:
         """Call a file core no longer; return whether it was."""
         if not self.path.exists():
             return False
-        with self._changing() as projects:
-            was = projects.get(project, {}).pop(path, None) is not None
-            if not projects.get(project, True):
-                del projects[project]
-            return was
+        with self._locked():
+            content = self._content()
+            if path not in self._parsed(content).get(project, {}):
+                return False
+            with self._editing():
+                edited = core_text.without_entries(content, str(self.path), MOST_BYTES, project, path)
+            self._write(edited)
+            return True
 
-    def _read(self) -> dict[str, dict[str, str]]:
+    def _content(self) -> bytes:
         try:
             with self.path.open("rb") as file:
-                content = file.read(MOST_BYTES + 1)
+                return file.read(MOST_BYTES + 1)
         except FileNotFoundError:
-            return {}
+            return b""
         except OSError as error:
             raise StoreError(f"Cannot read {self.path}: {error.strerror}.", "Make it readable.") from error
+
+    def _parsed(self, content: bytes) -> dict[str, dict[str, str]]:
         parsed = parse_mapping(content, str(self.path), MOST_BYTES)
         return {project: dict(_entries(value, self.path)) for project, value in parsed.items()}
 
     @contextmanager
-    def _changing(self) -> Iterator[dict[str, dict[str, str]]]:
-        """Give what the file holds, and write what it has become."""
+    def _locked(self) -> Iterator[None]:
+        """Hold the file against others who would change it, from reading to writing."""
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            files.make_private(self.path.parent)
         except OSError as error:
             raise self._unwritable(error) from error
         with _locked(self.path.with_suffix(".lock")):
-            projects = self._read()
-            yield projects
-            content = _dump(projects).encode()
-            if len(content) > MOST_BYTES:
-                raise StoreError(f"{self.path} would become larger than 1 MiB.", "Shorten the summaries.")
-            try:
-                files.replace(self.path, content, _FILE_MODE)
-            except OSError as error:
-                raise self._unwritable(error) from error
+            yield
+
+    @contextmanager
+    def _editing(self) -> Iterator[None]:
+        try:
+            yield
+        except core_text.CannotEditError as error:
+            raise StoreError(
+                f"{self.path} is left as it is: {error}.", "Edit it by hand; it is YAML."
+            ) from error
+
+    def _write(self, content: bytes) -> None:
+        if len(content) > MOST_BYTES:
+            raise StoreError(f"{self.path} would become larger than 1 MiB.", "Shorten the summaries.")
+        try:
+            path = files.target(self.path)
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else files.PRIVATE
+            files.replace(path, content, mode)
+        except OSError as error:
+            raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> StoreError:
         return StoreError(
@@ -152,16 +175,6 @@ def _wrong(path: Path) -> StoreError:
     return StoreError(
         f"{path} is not of the form {{project: [{{path: …, summary: …}}]}}.", "Edit it, or move it away."
     )
-
-
-def _dump(projects: Mapping[str, Mapping[str, str]]) -> str:
-    import yaml
-
-    plain = {
-        project: [{"path": path, "summary": summary} for path, summary in entries.items()]
-        for project, entries in projects.items()
-    }
-    return str(yaml.safe_dump(plain, allow_unicode=is_readable(plain), sort_keys=False, width=1 << 30))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
+from gitrag.files import PRIVATE, make_private, settle
 from gitrag.store import schema
 from gitrag.store.copy import MAX_BYTES, Copy, write_copy
 from gitrag.store.engine import Engine, start
@@ -106,6 +107,7 @@ class Store:
         lock_timeout_s: How long to wait for other processes.
         say: Called with one line when something happened that the user should know of.
         resident: Keep it in memory while nothing changes: for a process that answers many questions.
+        file_mode: Says what permissions the files have; asked when something is first written.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class Store:
         lock_timeout_s: float = 10.0,
         say: Callable[[str], None] = lambda _line: None,
         resident: bool = False,
+        file_mode: Callable[[], int] = lambda: PRIVATE,
     ) -> None:
         self.memo = Memo()
         self.state: State | None = None
@@ -129,6 +132,8 @@ class Store:
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
         self._idle: list[Engine] = []
+        self._file_mode = file_mode
+        self._mode: int | None = None
 
     def while_locked(self, entered: Callable[[], AbstractContextManager[None]]) -> None:
         """Say what is to be entered for as long as others may have to wait for this process."""
@@ -221,7 +226,12 @@ class Store:
         import duckdb
 
         self._make_directory()
-        with _interruptible(), self._engine() as engine, self._lock.exclusive(purpose):
+        with (
+            _interruptible(),
+            self._engine() as engine,
+            self._lock.exclusive(purpose),
+            self._settled(),
+        ):
             if not make:
                 self._require()
             before = self._identity_seen
@@ -282,7 +292,8 @@ class Store:
             with self._lock.exclusive("putting the smaller index in its place"):
                 if state is None or state_of(self.path) != state or state[-1]:
                     return 0
-                new.replace(self.path)
+                with self._settled():
+                    new.replace(self.path)
         except duckdb.Error as error:
             self._diagnose(error)  # raised as what it is; damage shows again when the index is next read
             return 0
@@ -336,9 +347,23 @@ class Store:
             except OSError as error:
                 raise self._unwritable(error) from error
 
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """See to it that the files are open to nobody else: before, those of earlier versions too, and after.
+
+        In between, what DuckDB makes has what the umask leaves, in a directory that is closed.
+        """
+        if self._mode is None:
+            self._mode = self._file_mode()
+        settle(self.directory, self._mode)
+        try:
+            yield
+        finally:
+            settle(self.directory, self._mode)
+
     def _make_directory(self) -> None:
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            make_private(self.directory)
         except FileExistsError as error:
             problem = f"Cannot write the index to {self.directory}: it is not a directory."
             raise StoreError(problem, "Move it out of the way.") from error

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from gitrag.errors import BusyError, StoreError
+from gitrag.files import open_private, write_private
 
 _POLL_S = 0.004
 """Write transactions last tens of milliseconds; a shorter sleep only burns the holder's core."""
@@ -58,7 +59,7 @@ class FileLock:
         flags = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
         try:
             try:
-                file = self.path.open("a+", encoding="utf-8")
+                file = open_private(self.path, "a+", encoding="utf-8")
             except OSError:
                 if not shared:
                     raise
@@ -170,7 +171,7 @@ class StoreLock:
 def write_holder(path: Path, purpose: str) -> None:
     """Note who holds a lock; a lock is no less held where the note cannot be written."""
     with suppress(OSError):
-        path.write_text(json.dumps({"pid": os.getpid(), "purpose": purpose, "since": time.time()}), "utf-8")
+        write_private(path, json.dumps({"pid": os.getpid(), "purpose": purpose, "since": time.time()}))
 
 
 def read_holder(path: Path) -> Holder | None:

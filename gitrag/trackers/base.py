@@ -51,7 +51,7 @@ class Page:
     Attributes:
         issues: In the tracker's order; one may come twice.
         cursor: Where the next page begins; None when this is the last.
-        others: How many entries of the page are no issues.
+        others: Ids of the entries of the page that are no issues.
         total: How many entries the listing has; None when the tracker does not say.
         merged: Ids of issues that a merged change says it closes.
         gone: Ids of issues that were there and are deleted.
@@ -61,7 +61,7 @@ class Page:
 
     issues: tuple[Issue, ...]
     cursor: str | None = None
-    others: int = 0
+    others: tuple[str, ...] = ()
     total: int | None = None
     merged: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()

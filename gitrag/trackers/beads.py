@@ -15,7 +15,6 @@ Not mapped: priority, type, design, acceptance criteria, notes, comments, and th
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
@@ -35,11 +34,14 @@ from gitrag.trackers.fields import (
     when,
 )
 from gitrag.trackers.issue import Issue, Status, find_references
+from gitrag.trackers.programs import ProgramError, ask
 
 COMMAND = ("bd", "list", "--json", "--all", "--limit", "0")
 FOLDER = ".beads"
 _EXPORTS = ("issues.jsonl", "beads.jsonl")  # the latter before version 0.20
 _PATIENCE_S = 120.0
+_MOST_BYTES = 256 * 1024 * 1024
+"""A hundred thousand issues of two kilobytes, and as much of an export."""
 
 
 class Beads:
@@ -72,26 +74,18 @@ class Beads:
     def _from_program(self) -> list[Json] | None:
         """Ask ``bd``; None where it is not installed or cannot answer, and an export can."""
         try:
-            done = subprocess.run(
-                COMMAND,
-                cwd=self._root,
-                env=dict(self._environ),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PATIENCE_S,
-                check=False,
-            )
+            done = ask(COMMAND, self._environ, limit_s=_PATIENCE_S, most_bytes=_MOST_BYTES, cwd=self._root)
         except FileNotFoundError:
             return None
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except (OSError, ProgramError) as error:
             self._check_export(f"it did not answer ({error})")
             return None
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            self._check_export(said[-1] if said else f"status {done.returncode}")
+        if done.status:
+            said = done.said.decode("utf-8", "replace").strip().splitlines()
+            self._check_export(said[-1] if said else f"status {done.status}")
             return None
         try:
-            printed = json.loads(done.stdout or b"[]")
+            printed = json.loads(done.out or b"[]")
             return objects((printed["data"] if _is_envelope(printed) else printed) or [], "the list")
         except (ValueError, RecursionError) as error:
             self._check_export(f"what it printed is no JSON ({error})")
@@ -119,6 +113,11 @@ class Beads:
             raise TrackerSetupError(
                 f"There is neither the program bd nor {FOLDER}/{_EXPORTS[0]}.",
                 "Install Beads, or `bd export` there.",
+            )
+        if path.stat().st_size > _MOST_BYTES:
+            raise TrackerError(
+                f"{FOLDER}/{path.name} is larger than {_MOST_BYTES} bytes.",
+                "Install Beads: its program is asked.",
             )
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):

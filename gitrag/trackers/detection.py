@@ -6,17 +6,25 @@ the working tree, or an answer that only one kind of server gives; else tasks.md
 
 from __future__ import annotations
 
+import json
+import queue
 import re
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from gitrag.receiving import ASKED_ENCODING, ReceivingError, opened, received
 from gitrag.trackers import beads, tasks_md
 from gitrag.trackers.base import Place, Registration, TrackerSetupError
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.tokens import named_hosts
 from gitrag.values import LOCAL_HOSTS, Address
+
+if TYPE_CHECKING:
+    import httpx2
 
 AUTO = "auto"
 NONE = "none"
@@ -26,6 +34,10 @@ _PATH = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[\w.-]+(?:/[\w.-]+)+", re.ASCII)
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]+):(?P<path>.+)")
 _PROBE_TIMEOUT_S = 5.0
+_PROBES_S = 20.0
+"""For all the kinds of servers together."""
+
+_PROBE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,25 +147,35 @@ def of_host(host: str, environ: Mapping[str, str]) -> str:
 
 def probe(base: str) -> str:
     """Ask a server, without a token, for what only one kind has; empty when it is none of them."""
+    found: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=lambda: found.put(_probed(base)), daemon=True, name="probe").start()
+    try:
+        return found.get(timeout=_PROBES_S)  # a server may send its headers a byte a second
+    except queue.Empty:
+        return ""
+
+
+def _probed(base: str) -> str:
     import httpx2
 
     try:
-        with httpx2.Client(timeout=_PROBE_TIMEOUT_S, follow_redirects=False) as client:
+        with httpx2.Client(timeout=_PROBE_TIMEOUT_S, headers={"Accept-Encoding": ASKED_ENCODING}) as client:
             for each in TRACKERS.values():
                 if each.probe is None:
                     continue
                 path, mark = each.probe
-                answer = client.get(base + path)
-                if mark in answer.headers or (answer.is_success and _has_field(answer, mark)):
-                    return each.name
-    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError):
+                with opened(client, client.build_request("GET", base + path), follow=False) as answer:
+                    if mark in answer.headers or (answer.is_success and _has_field(answer, mark)):
+                        return each.name
+    except (httpx2.HTTPError, httpx2.InvalidURL, ReceivingError, ImportError, ValueError):
         return ""
     return ""
 
 
-def _has_field(answer: object, mark: str) -> bool:
+def _has_field(answer: httpx2.Response, mark: str) -> bool:
+    content = b"".join(received(answer, _PROBE_BYTES))
     try:
-        data = answer.json()  # type: ignore[attr-defined]
+        data = json.loads(content)
     except (ValueError, RecursionError):
         return False
     return isinstance(data, dict) and isinstance(data.get(mark), str)

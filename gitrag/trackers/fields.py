@@ -9,6 +9,9 @@ from gitrag.trackers.issue import moment
 
 Json = Mapping[str, Any]
 
+_DIGITS = 15
+"""Of a number of entries, or of seconds since 1970 in milliseconds."""
+
 
 class MalformedError(ValueError):
     """JSON of another shape than documented."""
@@ -38,6 +41,12 @@ def number(item: Json, key: str) -> int:
     if not found.isascii() or not found.isdigit():
         raise MalformedError(f"{key} is no number")
     return int(found[:18])
+
+
+def count(header: str) -> int | None:
+    """Return the number that a header holds; None where it holds none, or more than anybody counts."""
+    digits = header.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS else None
 
 
 def part(item: Json, key: str) -> Json:

@@ -24,6 +24,7 @@ _META = "_meta.json"
 _LOCK = "_lock"
 _META_VERSION = 1
 _MODE = 0o600  # what the tracker shows to its members only
+_DIRECTORY_MODE = 0o700
 _LOCK_POLL_S = 0.1
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
@@ -86,7 +87,7 @@ class Folder:
         for name in PARTS:
             place = place / name
             try:
-                place.mkdir(exist_ok=True)
+                place.mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
             except OSError as error:
                 raise StoreError(
                     f"Cannot make {place}: {error.strerror}.", "Issues are kept in it; make it writable."
@@ -108,7 +109,7 @@ class Folder:
         try:
             if _read(path) == content:
                 return False
-            files.replace(path, content, _MODE)
+            files.replace(path, content, _MODE, durable=False)
         except OSError as error:
             raise StoreError(f"Cannot write {path}: {error.strerror}.", "Make it writable.") from error
         return True
@@ -167,7 +168,7 @@ class Folder:
         """
         note = json.dumps({"version": _META_VERSION, **asdict(meta)}, indent=1)
         try:
-            files.replace(self.path / _META, f"{note}\n".encode(), _MODE)
+            files.replace(self.path / _META, f"{note}\n".encode(), _MODE, durable=False)
         except OSError as error:
             raise StoreError(f"Cannot write {self.path / _META}: {error.strerror}.") from error
 

@@ -21,7 +21,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from gitrag.trackers.base import Order, Page, Place, Registration, Setting
-from gitrag.trackers.fields import Json, objects, text
+from gitrag.trackers.fields import Json, count, objects, required, text
 from gitrag.trackers.github import closed_by_merged, to_issue
 from gitrag.trackers.http import Http, HttpTracker
 from gitrag.trackers.issue import Issue
@@ -53,13 +53,12 @@ class Gitea(HttpTracker):
         answer = self._http.get(f"/repos/{self._project}/issues", params)
         found = objects(answer.data, "the answer")
         more = answer.link("next") is not None and bool(found)
-        total = answer.headers.get("x-total-count", "")
         issues = tuple(_to_issue(item) for item in found if not item.get("pull_request"))
         return Page(
             issues,
-            others=len(found) - len(issues),
+            others=tuple(required(item, "number") for item in found if item.get("pull_request")),
             cursor=str(page + 1) if more else None,
-            total=int(total) if total.isdigit() else None,
+            total=count(answer.headers.get("x-total-count", "")),
             merged=tuple(closed_by_merged(found, self._project)),
             at=answer.at,
         )

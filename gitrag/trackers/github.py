@@ -37,7 +37,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from gitrag.trackers.base import Order, Page, Place, Registration, Setting
-from gitrag.trackers.fields import Json, names, objects, part, required, text, when
+from gitrag.trackers.fields import Json, count, names, objects, part, required, text, when
 from gitrag.trackers.http import Answer, Http, HttpTracker
 from gitrag.trackers.issue import Issue, Status, find_references
 from gitrag.trackers.paging import Walk
@@ -81,7 +81,7 @@ class GitHub(HttpTracker):
         issues = tuple(to_issue(item) for item in found if not item.get("pull_request"))
         return Page(
             issues,
-            others=len(found) - len(issues),
+            others=tuple(required(item, "number") for item in found if item.get("pull_request")),
             cursor=None if following is None else walk.next(last, following.get("after", "")),
             total=_total(answer, len(found)) if cursor is None else None,
             merged=tuple(closed_by_merged(found, self._project)),
@@ -137,8 +137,8 @@ def _total(answer: Answer, found: int) -> int | None:
     """Give how many items there are at most; None where no last page is named."""
     if answer.link("next") is None:
         return found
-    page = (answer.link("last") or {}).get("page", "")
-    return int(page) * _PAGE if page.isdigit() else None
+    pages = count((answer.link("last") or {}).get("page", ""))
+    return None if pages is None else pages * _PAGE
 
 
 def _meaning(status: int, content: bytes) -> int:

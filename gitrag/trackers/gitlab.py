@@ -22,7 +22,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from gitrag.trackers.base import Order, Page, Place, Registration, Setting
-from gitrag.trackers.fields import Json, names, objects, part, required, text, when
+from gitrag.trackers.fields import Json, count, names, objects, part, required, text, when
 from gitrag.trackers.http import Http, HttpTracker
 from gitrag.trackers.issue import Issue, Status, find_references
 from gitrag.trackers.paging import Walk
@@ -54,11 +54,10 @@ class GitLab(HttpTracker):
         answer = self._http.get(self._path, params)
         found = objects(answer.data, "the answer")
         more = bool(answer.headers.get("x-next-page", "").strip()) and bool(found)
-        total = answer.headers.get("x-total", "")
         return Page(
             issues=tuple(_to_issue(item) for item in found),
             cursor=walk.next(when(found[-1], "updated_at")) if more else None,
-            total=int(total) if total.isdigit() else None,
+            total=count(answer.headers.get("x-total", "")),
             at=answer.at,
         )
 

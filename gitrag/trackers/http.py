@@ -19,8 +19,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from gitrag import __version__
 from gitrag.errors import NetworkError
+from gitrag.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
 from gitrag.trackers.base import Page, Place, TrackerAuthError, TrackerError, TrackerSetupError
-from gitrag.trackers.fields import MalformedError
+from gitrag.trackers.fields import MalformedError, count
 
 if TYPE_CHECKING:
     import httpx2
@@ -30,6 +31,10 @@ RETRIES = 3
 WAIT_CAP_S = 60.0
 """A server that asks for a longer pause gets no second call: the sync fails, and says until when."""
 
+_DAY_S = 86_400.0
+_LONGEST_PAUSE_S = 100 * 365 * _DAY_S
+"""What a server may ask for, as far as a date can be told."""
+
 _FIRST_WAIT_S = 1.0
 _CONNECT_TIMEOUT_S = 5.0
 _READ_TIMEOUT_S = 30.0
@@ -38,7 +43,6 @@ _READ_TIMEOUT_S = 30.0
 _ANSWER_BYTES = 256 * 1024 * 1024
 """100 issues of a megabyte, escaped: more is no page of issues."""
 
-_REDIRECTS = 5
 _UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's name for it: httpx2 keeps the text of what Python's ssl raised, and no more."""
 
@@ -129,6 +133,7 @@ class Http:
         self._meaning = meaning
         self._authorized = bool(authorization)
         headers = {"User-Agent": f"gitrag/{__version__}", "Accept": "application/json"}
+        headers["Accept-Encoding"] = ASKED_ENCODING
         if authorization:
             headers["Authorization"] = authorization
         logging.getLogger("httpx2").setLevel(logging.WARNING)  # else a line a request
@@ -136,7 +141,6 @@ class Http:
             self._client = httpx2.Client(
                 headers=headers,
                 timeout=httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S),
-                max_redirects=_REDIRECTS,
             )
         except (ImportError, ValueError) as error:  # a proxy of the environment that httpx2 cannot use
             raise NetworkError(UNREACHABLE, f"The proxy of the environment: {error}") from error
@@ -206,18 +210,22 @@ class Http:
 
         try:
             follow = method == "GET"  # a redirected POST would become a GET
-            with self._stream(method, url, body, follow=follow) as response:
+            request = self._client.build_request(method, url, json=body)
+            with opened(self._client, request, follow=follow) as response:
                 content = bytearray()
-                for block in response.iter_bytes():
+                for block in received(response, _ANSWER_BYTES):
                     content += block
-                    if len(content) > _ANSWER_BYTES:
-                        raise TrackerError(f"{self.place.tracker} answered with over {_ANSWER_BYTES} bytes.")
         except (httpx2.ReadTimeout, httpx2.WriteTimeout, httpx2.PoolTimeout) as error:
             raise _Passing("did not answer in time") from error
         except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError) as error:
             raise _Passing("broke the connection off") from error
-        except httpx2.DecodingError as error:
-            raise _Passing("sent a damaged answer") from error
+        except TooMuchError as error:
+            raise TrackerError(
+                f"{self.place.tracker} answered with over {_ANSWER_BYTES} bytes.",
+                "That is no page of issues; what was written so far stays.",
+            ) from error
+        except ReceivingError as error:
+            raise _Passing(str(error)) from error
         self._judge(self._meaning(response.status_code, bytes(content)), response.headers)
         try:
             data = json.loads(content)
@@ -226,11 +234,6 @@ class Http:
                 raise self.malformed(MalformedError("it is a web page")) from error
             raise _Passing("sent an answer that is cut short") from error
         return Answer(data, {key.lower(): value for key, value in response.headers.items()})
-
-    def _stream(self, method: str, url: httpx2.URL, body: Any, *, follow: bool) -> Any:
-        if body is None:
-            return self._client.stream(method, url, follow_redirects=follow)
-        return self._client.stream(method, url, json=body, follow_redirects=follow)
 
     def _judge(self, status: int, headers: Mapping[str, str]) -> None:
         """Raise what a status other than success means."""
@@ -261,7 +264,8 @@ class Http:
         raise TrackerError(f"{self.place.tracker} answered {status}.", self.place.base)
 
     def _limited(self, pause: float) -> TrackerError:
-        until = datetime.fromtimestamp(time.time() + pause, tz=UTC).strftime("%H:%M UTC")
+        form = "%H:%M UTC" if pause < _DAY_S else "%Y-%m-%d %H:%M UTC"
+        until = datetime.fromtimestamp(time.time() + min(pause, _LONGEST_PAUSE_S), tz=UTC).strftime(form)
         more = "" if self._authorized else " A token allows many more."
         return TrackerError(
             f"{self.place.tracker} allows no more requests until {until}.",
@@ -311,7 +315,7 @@ def pause_s(headers: Mapping[str, str], now: float) -> float | None:
     """
     after = headers.get("retry-after", "").strip()
     if after:
-        if after.isdigit():
+        if after.isascii() and after.isdigit():
             return float(after[:9])
         at = _http_date(after)
         return None if at is None else max(0.0, at.timestamp() - now)
@@ -319,12 +323,12 @@ def pause_s(headers: Mapping[str, str], now: float) -> float | None:
         reset = headers.get(name, "").strip()
         if headers.get(remaining, "0") != "0":
             continue
-        if reset.isdigit():
-            seconds = float(reset[:15])
+        seconds = count(reset)
+        if seconds is not None:
             return max(0.0, (seconds / 1000 if seconds > _LATER_S else seconds) - now)
         try:
             return max(0.0, datetime.fromisoformat(reset).timestamp() - now)
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
     return None
 

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from gitrag.trackers.base import Order, Page, Place, Tracker, TrackerError
@@ -21,30 +21,59 @@ from gitrag.trackers.issue import Issue, Status, read_moment, show_moment
 _POLL_S = 0.1
 _SHOWN = 60
 
+_FEW = 10
+"""Entries that may come again before anything is made of it."""
+
+_KEPT = "What came is kept, and the next sync goes on from there."
+_KEPT_ANEW = "What came is kept; the next sync begins anew."
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """How long, or how far, something may go.
+
+    Attributes:
+        most: Seconds, or pages.
+        setting: The setting that says so.
+        raised: The command that raises it.
+    """
+
+    most: float
+    setting: str
+    raised: str
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a tracker is waited for; as long as it takes where nothing is said.
+    """How long and how far a tracker is listened to; as long as it takes where nothing is said.
 
     Attributes:
-        limit_s: What is told where it was not enough, seconds.
-        deadline: When a sync must be done, as of `time.monotonic`; None for any time.
+        page_s: How long each page may take.
+        whole_s: How long all of them may take, counted from when this is made.
+        pages: How many there may be.
+        began: When this was made, as of `time.monotonic`.
     """
 
-    limit_s: float | None = None
-    deadline: float | None = None
+    page_s: Bound | None = None
+    whole_s: Bound | None = None
+    pages: Bound | None = None
+    began: float = field(default_factory=time.monotonic)
 
     @property
-    def left_s(self) -> float | None:
-        """Seconds that the next page may take; None for any number."""
-        return self.limit_s if self.deadline is None else self.deadline - time.monotonic()
-
-
-UNLIMITED = Patience()
+    def nearest(self) -> tuple[float, Bound] | None:
+        """Seconds that the next page may take, and what says so; None for any number."""
+        bounds = [] if self.page_s is None else [(self.page_s.most, self.page_s)]
+        if self.whole_s is not None:
+            bounds.append((self.began + self.whole_s.most - time.monotonic(), self.whole_s))
+        return min(bounds, key=lambda each: each[0], default=None)
 
 
 class LateError(Exception):
-    """A page took longer than it may."""
+    """A page took longer than it may; says which bound that was."""
+
+    def __init__(self, bound: Bound) -> None:
+        super().__init__(bound.setting)
+        self.bound = bound
 
 
 _Item = Page | BaseException | None
@@ -81,7 +110,7 @@ def sync(
     *,
     full: bool = False,
     since: datetime | None = None,
-    patience: Patience = UNLIMITED,
+    patience: Patience | None = None,
     begun: Callable[[str], None] = lambda _count: None,
     advance: Callable[[int, int | None], None] = lambda _done, _total: None,
 ) -> Synced:
@@ -93,7 +122,7 @@ def sync(
         folder: Where the files are.
         full: Ask for every issue, and remove the files of those that are gone.
         since: Ask only for what was updated since then; the cursor stays behind what is not asked for.
-        patience: How long the tracker is waited for.
+        patience: How long and how far the tracker is listened to; to its end by default.
         begun: Called once, with how many issues are coming: ``12``, or ``100+`` when nobody knows.
         advance: Called with how many came, of how many.
 
@@ -111,12 +140,19 @@ def sync(
     state = _State(folder, meta, known, ascending=tracker.order is Order.ASCENDING and moves)
     total: int | None = None
     done = 0
-    for page in _within(patience, place.tracker, ahead(pages(tracker, start), lambda: patience.left_s)):
+    kept = _KEPT if tracker.order is Order.ASCENDING and moves else _KEPT_ANEW
+    for page in _within(patience or Patience(), place.tracker, kept, pages(tracker, start)):
         if not state.pages:
             total = page.total
             begun(_count(page))
         state.take(page)
-        done += len(page.issues) + page.others
+        if state.goes_round:
+            raise TrackerError(
+                f"{place.tracker} gives the same issues again and again: "
+                f"{state.pages} pages, {state.entries} entries.",
+                f"{kept} Its server, or a proxy before it, does not turn its pages.",
+            )
+        done += len(page.issues) + len(page.others)
         advance(done, None if total is None else max(done, total))
     removed = state.removed
     if whole:
@@ -144,6 +180,8 @@ class _State:
         self.written = 0
         self.removed = 0
         self.pages = 0
+        self._entries: set[str] = set()
+        self._known_again = 0
         self.odd: dict[str, None] = {}  # each line once: an issue may come twice
         self._folder = folder
         self._meta = meta
@@ -153,9 +191,25 @@ class _State:
         self._newest: datetime | None = None
         self._clock = datetime.now(UTC)
 
+    @property
+    def entries(self) -> int:
+        """How many entries came, each counted once."""
+        return len(self._entries)
+
+    @property
+    def goes_round(self) -> bool:
+        """Whether nothing new has come for so long that nothing will.
+
+        Pages may overlap, and a second's worth of issues may be listed twice; all that there is, not.
+        """
+        return self._known_again > max(len(self._entries), _FEW)
+
     def take(self, page: Page) -> None:
         """Write a page, and note that it is written."""
         self.pages += 1
+        entries = {*(issue.id for issue in page.issues), *page.others, *page.gone}
+        self._known_again = 0 if entries - self._entries else self._known_again + max(1, len(entries))
+        self._entries |= entries
         if self.pages == 1 or self._ascending:
             self._clock = page.at or self._clock
         if (
@@ -235,23 +289,34 @@ def _count(first: Page) -> str:
     return f"{len(first.issues):,}+" if first.total is None else f"{first.total:,}"
 
 
-def _within(patience: Patience, name: str, source: Iterator[Page]) -> Iterator[Page]:
-    """Give the same pages, and raise an error once they take too long."""
+def _within(patience: Patience, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
+    """Give the same pages, and raise an error once they take too long or are too many."""
+    number = 0
     try:
-        yield from source
+        for number, page in enumerate(ahead(source, lambda: patience.nearest), 1):
+            yield page
+            if patience.pages is not None and number >= patience.pages.most and page.cursor is not None:
+                raise TrackerError(
+                    f"{name} has more than {patience.pages.most} pages.", _told(patience.pages, kept)
+                )
     except LateError as error:
         raise TrackerError(
-            f"{name} took longer than {patience.limit_s:g} s.",
-            "What came is kept; `gitrag issues sync` takes the time it needs.",
+            f"{name} took longer than {error.bound.most:g} s.", _told(error.bound, kept)
         ) from error
 
 
-def ahead(source: Iterator[Page], left_s: Callable[[], float | None] = lambda: None) -> Iterator[Page]:
+def _told(bound: Bound, kept: str) -> str:
+    return f"{kept} {bound.setting} is {bound.most:.10g}; {bound.raised}"
+
+
+def ahead(
+    source: Iterator[Page], nearest: Callable[[], tuple[float, Bound] | None] = lambda: None
+) -> Iterator[Page]:
     """Give the same pages, the next one being fetched while the caller is busy with one.
 
     Args:
         source: The pages.
-        left_s: Says how many seconds the next one may take; None for any number.
+        nearest: Says how many seconds the next one may take, and by which bound; None for any number.
 
     Raises:
         LateError: A page took longer. Whoever fetches it is left alone.
@@ -260,7 +325,7 @@ def ahead(source: Iterator[Page], left_s: Callable[[], float | None] = lambda: N
     stopped = threading.Event()
     threading.Thread(target=_put_all, args=[source, waiting, stopped], daemon=True, name="fetch").start()
     try:
-        while (item := _get(waiting, left_s())) is not None:
+        while (item := _get(waiting, nearest())) is not None:
             if isinstance(item, BaseException):
                 raise item
             yield item
@@ -268,13 +333,16 @@ def ahead(source: Iterator[Page], left_s: Callable[[], float | None] = lambda: N
         stopped.set()
 
 
-def _get(waiting: queue.Queue[_Item], seconds: float | None) -> _Item:
-    if seconds is not None and seconds <= 0:
-        raise LateError
+def _get(waiting: queue.Queue[_Item], nearest: tuple[float, Bound] | None) -> _Item:
+    if nearest is None:
+        return waiting.get()
+    seconds, bound = nearest
+    if seconds <= 0:
+        raise LateError(bound)
     try:
         return waiting.get(timeout=seconds)
     except queue.Empty as error:
-        raise LateError from error
+        raise LateError(bound) from error
 
 
 def _put_all(source: Iterator[Page], waiting: queue.Queue[_Item], stopped: threading.Event) -> None:

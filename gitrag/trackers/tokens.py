@@ -7,16 +7,17 @@ credential helper knows is kept by host.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from gitrag.trackers.base import Place, Registration, Secret
+from gitrag.trackers.programs import ProgramError, ask
 
 Credentials = Callable[[str], str]
 """Gives the password that git's credential helper has for a URL; empty when it has none."""
 
 _PATIENCE_S = 10.0
+_MOST_BYTES = 64 * 1024
 
 
 def find_secret(
@@ -70,19 +71,18 @@ def _from_program(registration: Registration, base: str, environ: Mapping[str, s
     parts = urlsplit(base)
     names = {"host": parts.hostname, "address": parts.netloc}
     try:
-        done = subprocess.run(
+        done = ask(
             [part.format(**names) for part in registration.cli],
-            env=kept,
-            input=registration.cli_input.format(**names).encode(),
-            capture_output=True,
-            timeout=_PATIENCE_S,
-            check=False,
+            kept,
+            limit_s=_PATIENCE_S,
+            most_bytes=_MOST_BYTES,
+            stdin=registration.cli_input.format(**names).encode(),
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ProgramError):
         return ""
-    if done.returncode:
+    if done.status:
         return ""
-    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    lines = done.out.decode("utf-8", "replace").splitlines()
     password = next((line.partition("=")[2] for line in lines if line.startswith("password=")), "")
     return _clean(password or (lines[0] if lines and not registration.cli_input else ""))
 

@@ -1,0 +1,98 @@
+"""Receiving what a server sends: so many bytes at most, no slower than that, and through so many redirects.
+
+httpx2's own timeouts are for one read each: a byte a second never meets them. It also unpacks a block of the
+body whole, in as many layers as the server names, and reads what comes with a redirect to its end.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import httpx2
+
+ASKED_ENCODING = "gzip"
+"""For the header Accept-Encoding; the one encoding that is unpacked here."""
+
+WINDOW_S = 30.0
+LEAST_BYTES = 30 * 1024
+"""What must come in each such time: a kilobyte a second, less than any line that people work with."""
+
+_REDIRECTS = 5
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+class ReceivingError(Exception):
+    """What a server sends is not to be had; says why, as the end of the sentence "The server …"."""
+
+
+class TooMuchError(ReceivingError):
+    """A body has more bytes than it may."""
+
+
+@contextmanager
+def opened(client: httpx2.Client, request: httpx2.Request, *, follow: bool) -> Iterator[httpx2.Response]:
+    """Send a request; give the answer, of which no body has been read.
+
+    Args:
+        client: By which.
+        request: What is asked.
+        follow: Whether to go where the answer leads, five times at most.
+
+    Raises:
+        httpx2.HTTPError: There is no answer.
+        ReceivingError: It leads on and on.
+    """
+    for _ in range(_REDIRECTS + 1):
+        response = client.send(request, stream=True, follow_redirects=False)
+        try:
+            if not follow or response.next_request is None:
+                yield response
+                return
+            request = response.next_request
+        finally:
+            response.close()
+    raise ReceivingError(f"redirects more than {_REDIRECTS} times")
+
+
+def received(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
+    """Give a body, unpacked, block by block.
+
+    Raises:
+        httpx2.HTTPError: The connection breaks, or nothing comes for the client's own time limit.
+        TooMuchError: It has more bytes than it may, unpacked.
+        ReceivingError: It comes too slowly, or is packed in another way, or damaged.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in {"", "identity", ASKED_ENCODING}:
+        raise ReceivingError(f'packs its answer as "{encoding[:40]}", which was not asked for')
+    unpack = zlib.decompressobj(_GZIP) if encoding == ASKED_ENCODING else None
+    total = raw_bytes = 0
+    for raw in _in_time(response.iter_raw()):
+        raw_bytes += len(raw)
+        try:
+            block = raw if unpack is None else unpack.decompress(raw, most_bytes + 1 - total)
+        except zlib.error as error:
+            raise ReceivingError("sent a damaged answer") from error
+        total += len(block)
+        if total > most_bytes:
+            raise TooMuchError(f"sends more than {most_bytes} bytes")
+        yield block
+    if unpack is not None and raw_bytes and not unpack.eof:
+        raise ReceivingError("sent an answer that is cut short")
+
+
+def _in_time(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    began, came = time.monotonic(), 0
+    for block in blocks:
+        yield block
+        came += len(block)
+        now = time.monotonic()
+        if now - began >= WINDOW_S:
+            if came < LEAST_BYTES:
+                raise ReceivingError(f"sends less than {LEAST_BYTES // 1024} KB in {WINDOW_S:g} s")
+            began, came = now, 0
