@@ -115,6 +115,6 @@ class Commands:
 
     def _log(self) -> str:
         for place in (self._place / ".git" / "gitrag", Path(self._environment["XDG_STATE_HOME"]) / "gitrag"):
-            for path in sorted(place.glob("*.log")):
+            for path in sorted(place.glob("log*")):
                 return "\n" + path.read_bytes()[-_SHOWN:].decode("utf-8", "replace")
         return ""

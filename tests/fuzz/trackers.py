@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socketserver
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -82,6 +83,8 @@ class Trackers:
         damaged = dice.random() < 0.15
         command = dice.choice(_READ_ONLY if damaged or dice.random() < 0.3 else _SYNCS)
         made = {"tracker": name.encode(), "command": json.dumps(command).encode()}
+        if dice.random() < 0.02:
+            made["endless"] = b"all over again"
         if dice.random() < 0.3:
             replies = dice.choices(replies, k=size(dice, 20))
         worst = {dice.randrange(len(replies)) for _ in range(dice.choice((1, 1, 2, 4)))}
@@ -98,7 +101,8 @@ class Trackers:
         del dice
         kind = self._kinds[made["tracker"].decode()]
         command = json.loads(made["command"])
-        self._server.replies = [made[name] for name in sorted(made) if name.startswith("reply")]
+        replies = [made[name] for name in sorted(made) if name.startswith("reply")]
+        self._server.replies = iter(itertools.cycle(replies) if "endless" in made else replies)
         mine = self._mine
         try:
             done = mine.commands(*command, env=self._environment(kind, self._server.url))
@@ -155,7 +159,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.replies: list[bytes] = []
+        self.replies: Iterator[bytes] = iter(())
         threading.Thread(target=self.serve_forever, args=[0.01], daemon=True).start()
 
     @property
@@ -176,8 +180,7 @@ class _Handler(socketserver.StreamRequestHandler):
             if line.lower().startswith(b"content-length:"):
                 length = int(line.partition(b":")[2])
         self.rfile.read(length)
-        replies = self.server.replies
-        self.wfile.write(replies.pop(0) if replies else _written(404, {}, b"{}"))
+        self.wfile.write(next(self.server.replies, _written(404, {}, b"{}")))
 
 
 def _raw(dice: Random, status: int, headers: dict[str, str], data: Any) -> bytes:
