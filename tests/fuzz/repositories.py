@@ -70,7 +70,8 @@ class Repositories:
         mine.write(made)
         try:
             if dice.random() < 0.2:
-                mine.git.commit()
+                mine.git.git("add", "--all", check=False)  # git itself refuses some
+                mine.git.git("commit", "--quiet", "--allow-empty", "--message", "Change", check=False)
             commands = dice.sample(self.readers, 2)
             if dice.random() < _EXAMINED:
                 commands.append(("doctor",))

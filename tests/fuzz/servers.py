@@ -21,7 +21,7 @@ from tests.fuzz.target import MOST_BYTES, PATIENCE_S, Input
 
 _GITRAG = Path(sys.executable).with_name("gitrag")
 _SERVING = re.compile(r"http://127\.0\.0\.1:(\d+)")
-_TOKEN = re.compile(r"Bearer (\S+)")
+_TOKEN = re.compile(r"Token.*: (\S+)")
 _MOST_READ = 64 << 20
 _INPUTS_OF_A_SESSION = 20
 

@@ -20,6 +20,9 @@ MOST_BYTES = 2 << 30
 PATIENCE_S = 180.0
 """For an answer on a loaded machine: what sleeps or waits for longer hangs."""
 
+_NAME = 250
+"""Of a file, in bytes; longer names are cut."""
+
 
 class Target(Protocol):
     """A part of gitrag that takes what strangers wrote.
@@ -50,9 +53,12 @@ def save(made: Input, directory: Path) -> None:
     """Write an input down, a file a part."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, data in made.items():
-        directory.joinpath(quote(name, safe="")[:200]).write_bytes(data)
+        directory.joinpath(quote(name, safe="", errors="surrogateescape")[:_NAME]).write_bytes(data)
 
 
 def load(directory: Path) -> Input:
     """Read what `save` wrote."""
-    return {unquote(path.name): path.read_bytes() for path in sorted(directory.iterdir())}
+    return {
+        unquote(path.name, errors="surrogateescape"): path.read_bytes()
+        for path in sorted(directory.iterdir())
+    }
