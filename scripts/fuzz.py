@@ -62,7 +62,9 @@ def _all(args: argparse.Namespace, space: Path) -> int:
         print(f"\n{name}\n{finding.wrong}", flush=True)
         place = args.keep / name.replace(":", "-")
         shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(finding.input, place)
+        if finding.input.exists():  # it does not where the target could not even begin
+            shutil.copytree(finding.input, place)
+        args.keep.mkdir(parents=True, exist_ok=True)
         place.with_suffix(".txt").write_text(finding.wrong)
 
     def one(target: str) -> Run:
