@@ -39,6 +39,8 @@ def user(home: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(home / ".cache"),
         "XDG_STATE_HOME": str(home / ".local" / "state"),
         "GITRAG_MODEL_DIR": str(home / "no-model"),
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "PIP_NO_INDEX": "1",
     }
 
 

@@ -24,7 +24,6 @@ _ASKED: tuple[tuple[str, ...], ...] = (
     ("check", CANARY),
     ("check", "--push"),
     ("related", "canary", "--duplicates"),
-    ("hook", "run", "worker"),
 )
 _DAMAGES = ("flip", "flip", "flip", "cut", "zero", "noise", "swap", "drop", "directory", "add", "page")
 _SEARCHES = (QUESTION, "breathe", "more_17")
