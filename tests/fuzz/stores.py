@@ -25,6 +25,11 @@ _ASKED: tuple[tuple[str, ...], ...] = (
     ("check", "--push"),
     ("related", "canary", "--duplicates"),
 )
+_FILLED: tuple[tuple[str, ...], ...] = (
+    ("index", "update", "--no-embed"),
+    ("graph", "sing_at_dawn"),
+    ("explore", "save", "Canaries", "--goals", "They sing."),
+)
 _DAMAGES = ("flip", "flip", "flip", "cut", "zero", "noise", "swap", "drop", "directory", "add", "page")
 _SEARCHES = (QUESTION, "breathe", "more_17")
 _TOLD = "refused with status "
@@ -40,9 +45,7 @@ class Stores:
         mine.git.commit(
             {f"more/m{n}.py": f"def more_{n}():\n    '''Words {n}.'''\n    return {n}\n" for n in range(150)}
         )
-        for command in (("index", "update", "--no-embed"), ("graph", "sing_at_dawn"), ("hook", "run",
-            "worker"),
-                        ("explore", "save", "Canaries", "--goals", "They sing.")):  # fmt: skip
+        for command in _FILLED:
             done = mine.commands(*command)
             if done.status:
                 raise RuntimeError(done)
