@@ -14,6 +14,9 @@ Id = tuple[str, int]
 _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
 """Directories that hold packages without being one."""
 
+_MOST_BINDINGS = 200
+"""Statements of a body that may bind one name: where each reads the name, all of them are read for each."""
+
 
 class Module:
     """One file.
@@ -50,13 +53,15 @@ class Module:
                 yield index
 
     def bindings(self, index: int) -> dict[str, list[list[Any]]]:
-        """Give the statements of a definition's body that bind a name, by name."""
+        """Give the statements of a definition's body that bind a name, by name: of too many the last."""
         found = self._bindings.get(index)
         if found is None:
-            found = self._bindings[index] = {}
+            every: dict[str, list[list[Any]]] = {}
             for statement in self.row(index)[8]:
                 for name in self._bound(statement):
-                    found.setdefault(name, []).append(statement)
+                    every.setdefault(name, []).append(statement)
+            found = {name: statements[-_MOST_BINDINGS:] for name, statements in every.items()}
+            self._bindings[index] = found
         return found
 
     def _bound(self, statement: list[Any]) -> Iterator[str]:

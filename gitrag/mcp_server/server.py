@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -109,6 +110,7 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token
     Raises:
         UsageError: It is no such place, or taken.
     """
+    logging.getLogger("mcp.server.streamable_http").addFilter(_is_of_one_who_stayed)
     listening = _listen(place)
     port = listening.getsockname()[1]
     hosts = [f"{name}:{port}" for name in _LOOPBACK]
@@ -132,6 +134,13 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token
     ready(f"http://127.0.0.1:{port}/mcp")
     with listening:
         anyio.run(serve)
+
+
+def _is_of_one_who_stayed(record: logging.LogRecord) -> bool:
+    """Tell whether a message is about something else than a client that broke its request off."""
+    from starlette.requests import ClientDisconnect
+
+    return record.exc_info is None or not isinstance(record.exc_info[1], ClientDisconnect)
 
 
 def _listen(place: str) -> socket.socket:

@@ -73,6 +73,8 @@ _DAMAGE = {
     "Could not read enough bytes": "cut short",
     "checksum": "its checksums do not match",
     "Corrupt database": "corrupt",
+    "orrupted": "corrupt",  # Corrupted RLE segment; Database file appears to be corrupted
+    "Cannot read database file": "corrupt",
     "Serialization Error": "corrupt",
     "Failed to deserialize": "corrupt",
     "INTERNAL Error": "corrupt",

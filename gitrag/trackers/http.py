@@ -125,6 +125,8 @@ class Http:
         note: Callable[[str], None],
         meaning: Callable[[int, bytes], int] = lambda status, _content: status,
     ) -> None:
+        from http.cookiejar import DefaultCookiePolicy
+
         import httpx2
 
         self.place = place
@@ -144,6 +146,8 @@ class Http:
             )
         except (ImportError, ValueError) as error:  # a proxy of the environment that httpx2 cannot use
             raise NetworkError(UNREACHABLE, f"The proxy of the environment: {error}") from error
+        # No token is in a cookie, and one that is not ASCII would fail the next request.
+        self._client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
 
     def get(self, path: str, params: Params) -> Answer:
         """Ask for a page.

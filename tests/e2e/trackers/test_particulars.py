@@ -221,6 +221,20 @@ def test_a_listing_that_goes_round_in_circles_is_left(make_tracked):
     assert tracked.meta["complete"] is False
 
 
+def test_a_cookie_beyond_ascii_does_not_end_the_sync(make_tracked):
+    tracked = make_tracked(GitHubFake)
+    tracked.fill(4)  # two pages
+    answer = tracked.fake.answer
+
+    def with_cookie(asked):
+        status, headers, data = answer(asked)
+        return status, {**headers, "Set-Cookie": "seen=\xe9"}, data
+
+    tracked.fake.answer = with_cookie
+    tracked.sync()
+    assert tracked.ids() == ["1", "2", "3", "4"]
+
+
 def test_jira_cloud_gets_account_and_token(make_tracked):
     tracked = make_tracked(JiraCloudFake, token=False)
     tracked.fill(1)

@@ -136,6 +136,24 @@ def test_a_reader_of_a_damaged_index_leaves_the_next_one_alone(tmp_path: Path):
     assert (store.path.read_bytes(), said) == (b"the next one", [])
 
 
+@pytest.mark.parametrize(
+    "words",
+    [  # of blocks that lay in each other's place, as DuckDB 2.0 put it
+        "Corrupted bitpacking segment: offset is outside the segment",
+        "Corrupted RLE segment: run counts do not cover the segment row count",
+        "Failed to scan DICT_FSST string segment: Database file appears to be corrupted.",
+        "Cannot read database file: DuckDB's compiled vector size is 2048 bytes, but the file has a …",
+    ],
+)
+def test_what_says_that_the_index_is_corrupt_moves_it_aside(tmp_path: Path, words: str):
+    said: list[str] = []
+    store = open_store(tmp_path, said)
+    fill(store, {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})
+    with pytest.raises(StoreMissingError), store.read() as db:
+        db.execute("SELECT error(?)", [words])
+    assert said[0].startswith("The index was damaged (corrupt); it has been moved aside")
+
+
 def test_a_long_statement_draws_nothing_into_the_result(tmp_path: Path):
     """DuckDB draws a progress bar after two seconds."""
     fill(open_store(tmp_path), {"a.py": BLOB}, {BLOB: [("f", "t", [1])]})

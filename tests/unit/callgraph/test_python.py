@@ -257,6 +257,14 @@ def test_a_long_list_of_functions_is_called_whole():
     assert edges_of({"a.py": source}) == {f"run -> {name}" for name in names}
 
 
+@pytest.mark.timeout(120)
+def test_a_name_that_is_bound_thousands_of_times_is_soon_resolved():
+    """Where each of so many statements was read for each other, this took minutes."""
+    lines = "".join(f"x = [f{number}() for f{number} in x]\n" for number in range(20_000))
+    files = {"a.py": lines, "b.py": "def f(): g()\ndef g(): pass\n"}
+    assert edges_of(files) == {"b.py:f -> b.py:g"}
+
+
 def test_of_many_functions_handed_on_none_is_likely_to_be_called():
     names = [f"step_{number}" for number in range(5)]
     defined = "".join(f"def {name}(): pass\n" for name in names)

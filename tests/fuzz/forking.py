@@ -1,0 +1,94 @@
+"""The process that commands are forked from: it has loaded what they load, and opened nothing.
+
+    forking.py CPU_SECONDS PATIENCE_SECONDS
+
+Reads a line of JSON a command, and writes one when it has ended: status, memory, whether it was killed.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+_LOADED = (
+    *"boundary check config core doctor explore gc graph index issues prime related search status".split(),
+)
+_MOST_ADDRESSES = 8 << 30
+
+
+def main() -> None:
+    cpu_s, patience_s = map(float, sys.argv[1:3])
+    for name in _LOADED:
+        importlib.import_module(f"gitrag.cli.{name}")
+    for name in ("duckdb", "numpy", "pygit2", "yaml", "httpx2", "tenacity", "tree_sitter", "gitrag.searching",
+                 "gitrag.graphs", "gitrag.issues", "gitrag.trackers.registry",
+                 "gitrag.governance.checking"):  # fmt: skip
+        importlib.import_module(name)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        child = os.fork()
+        if not child:
+            _run(asked, cpu_s)
+        sys.stdout.write(json.dumps(_wait(child, patience_s)) + "\n")
+        sys.stdout.flush()
+
+
+def _wait(child: int, patience_s: float) -> tuple[int, int, bool]:
+    """Wait for a command's end; past all patience kill it with what it started."""
+    end, late, pause_s = time.monotonic() + patience_s, False, 0.001
+    while True:
+        ended, status, used = os.wait4(child, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() > end:
+            late = True
+            os.killpg(child, signal.SIGKILL)
+        time.sleep(pause_s)
+        pause_s = min(0.05, pause_s * 1.5)
+    peak_bytes = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return os.waitstatus_to_exitcode(status), peak_bytes, late
+
+
+def _run(asked: dict[str, Any], cpu_s: float) -> None:
+    """Be the command."""
+    from gitrag.cli.boundary import run
+
+    os.setsid()
+    for descriptor, path in ((0, os.devnull), (1, asked["out"]), (2, asked["err"])):
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - as the interpreter makes it
+    sys.stderr = open(2, "w", closefd=False, buffering=1)  # noqa: SIM115
+    faulthandler.enable()
+    faulthandler.register(signal.SIGXCPU, chain=True)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_ADDRESSES, resource.RLIM_INFINITY))
+    os.chdir(asked["place"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    sys.argv = ["gitrag", *asked["args"]]
+    status = 70
+    try:
+        status = run(asked["args"], os.environ)
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else 1
+    finally:
+        if sys.exc_info()[0] is not None:
+            sys.excepthook(*sys.exc_info())
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    main()

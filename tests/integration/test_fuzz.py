@@ -1,0 +1,32 @@
+"""A few of the inputs that ``scripts/fuzz.py`` makes by the thousand: gitrag survives them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.targets import TARGETS
+from tests.fuzz.watch import fuzz
+
+SEED = 14
+INPUTS = {"contents": 40, "streams": 10, "requests": 5}
+"""Of the others so many:"""
+OTHERS = 3
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_inputs_of_every_kind_are_survived(target, tmp_path):
+    count = INPUTS.get(target, OTHERS)
+    run = fuzz(target, SEED, tmp_path / "space", count=count)
+    assert [each.wrong for each in run.findings] == []
+    assert run.inputs == count
+
+
+def test_an_input_that_ends_a_process_or_is_answered_wrongly_is_a_finding(tmp_path):
+    """Else a fuzzer that sees nothing would pass for a program without faults."""
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "no such language in the table of calls").write_bytes(b"x")
+    (given / "two").write_bytes(b"parts")
+    run = fuzz("contents", SEED, tmp_path / "space", count=1, given=given)
+    assert (run.inputs, run.survived) == (1, 0)
+    assert "ValueError" in run.findings[0].wrong
