@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from gitrag.callgraph.facts import EMPTY, Facts, pack, python_facts
-from gitrag.callgraph.general_syntax import QUERIES
+from gitrag.callgraph.general.syntax import QUERIES
 
 LANGUAGES = frozenset({"python", *QUERIES})
 """Languages whose calls are known."""
@@ -36,10 +36,10 @@ def extract(data: bytes, language: str) -> Facts:
     except GrammarError:
         return EMPTY
     if language == "python":
-        from gitrag.callgraph.python_syntax import Reader
+        from gitrag.callgraph.python.syntax import Reader
 
         return python_facts(Reader(source).read(tree.root_node))
-    from gitrag.callgraph.general_syntax import Reader as GeneralReader
+    from gitrag.callgraph.general.syntax import Reader as GeneralReader
 
     try:
         return GeneralReader(source, BY_NAME[language]).read(tree)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.general_view import FAMILIES, GeneralView
+from gitrag.callgraph.general.view import FAMILIES, GeneralView
 from gitrag.callgraph.graph import MODULE, Edge, Node
-from gitrag.callgraph.python_view import PythonView
+from gitrag.callgraph.python.view import PythonView
 
 LIKELY = 0.5
 """Confidence from which a call is shown. On click 8.1.8 this gives recall 0.938 with 0.855 seen; only calls

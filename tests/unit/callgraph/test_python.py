@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.callgraph import python_view
-from gitrag.callgraph.python_values import MOST
+from gitrag.callgraph.python import view as python_view
+from gitrag.callgraph.python.values import MOST
 from tests.callgraphs import calls_of, edges_of
 
 

@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gitrag.callgraph.python_expressions import OPERATORS, Expression, ExpressionReader
+from gitrag.callgraph.python.expressions import OPERATORS, Expression, ExpressionReader
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gitrag.callgraph.python_attributes import (
+from gitrag.callgraph.python.attributes import (
     ABSTRACT,
     MANY,
     MANY_OVERRIDES,
@@ -15,9 +15,9 @@ from gitrag.callgraph.python_attributes import (
     PICKED,
     Keywords,
 )
-from gitrag.callgraph.python_classes import decorator_name
-from gitrag.callgraph.python_library import Library
-from gitrag.callgraph.python_values import (
+from gitrag.callgraph.python.classes import decorator_name
+from gitrag.callgraph.python.library import Library
+from gitrag.callgraph.python.values import (
     CERTAIN,
     NOTHING,
     Value,
@@ -28,10 +28,10 @@ from gitrag.callgraph.python_values import (
     ordered,
     substituted,
 )
-from gitrag.callgraph.python_world import Id
+from gitrag.callgraph.python.world import Id
 
 if TYPE_CHECKING:
-    from gitrag.callgraph.python_frame import Frame
+    from gitrag.callgraph.python.frame import Frame
 
 _ADDING = {"append": "L", "add": "L", "insert": "L", "appendleft": "L", "setdefault": "D"}
 

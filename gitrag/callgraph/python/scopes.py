@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gitrag.callgraph.python_calls import Calls
-from gitrag.callgraph.python_classes import Classes
-from gitrag.callgraph.python_frame import FUNCTIONS, Frame
-from gitrag.callgraph.python_values import CERTAIN, MOST, NOTHING, Value, Values, limited, listed, ordered
-from gitrag.callgraph.python_world import Id, Module, Packages
+from gitrag.callgraph.python.calls import Calls
+from gitrag.callgraph.python.classes import Classes
+from gitrag.callgraph.python.frame import FUNCTIONS, Frame
+from gitrag.callgraph.python.values import CERTAIN, MOST, NOTHING, Value, Values, limited, listed, ordered
+from gitrag.callgraph.python.world import Id, Module, Packages
 
 _MAX_NESTING = 3
 """Bodies read for one another's sake; what lies deeper is left for the next pass. With two passes 3 finds on

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitrag.callgraph.python_frame import Frame
-from gitrag.callgraph.python_scopes import Scopes
-from gitrag.callgraph.python_values import NOTHING, Value, Values, limited, listed
+from gitrag.callgraph.python.frame import Frame
+from gitrag.callgraph.python.scopes import Scopes
+from gitrag.callgraph.python.values import NOTHING, Value, Values, limited, listed
 
 _TRANSPARENT = frozenset(
     "Optional Union Annotated Final ClassVar Awaitable Required NotRequired InitVar".split()

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from gitrag.callgraph.python_annotations import Annotations
-from gitrag.callgraph.python_frame import FUNCTIONS, Frame
-from gitrag.callgraph.python_values import (
+from gitrag.callgraph.python.annotations import Annotations
+from gitrag.callgraph.python.frame import FUNCTIONS, Frame
+from gitrag.callgraph.python.values import (
     MAX_DEPTH,
     NOTHING,
     Value,
@@ -25,7 +25,7 @@ from gitrag.callgraph.python_values import (
     listed,
     ordered,
 )
-from gitrag.callgraph.python_world import Id
+from gitrag.callgraph.python.world import Id
 
 _MAX_DECORATING = 4
 """Decorators applied for one another's sake that may read bodies as if nothing else were being read."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from gitrag.callgraph import python_values
 from gitrag.callgraph.facts import Facts, names_in
-from gitrag.callgraph.python_inference import Inference
-from gitrag.callgraph.python_world import Id, Module
+from gitrag.callgraph.python import values as python_values
+from gitrag.callgraph.python.inference import Inference
+from gitrag.callgraph.python.world import Id, Module
 
 TURNS = 2
 """Passes over the bodies. On click 8.1.8 the second takes recall from 0.90 to 0.94, a third adds nothing."""

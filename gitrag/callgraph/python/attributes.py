@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gitrag.callgraph.python_values import CERTAIN, NOTHING, Value, Values, elements, limited, ordered
-from gitrag.callgraph.python_world import Id
+from gitrag.callgraph.python.values import CERTAIN, NOTHING, Value, Values, elements, limited, ordered
+from gitrag.callgraph.python.world import Id
 
 if TYPE_CHECKING:
-    from gitrag.callgraph.python_frame import Frame
-    from gitrag.callgraph.python_scopes import Scopes
+    from gitrag.callgraph.python.frame import Frame
+    from gitrag.callgraph.python.scopes import Scopes
 
 Keywords = Sequence[tuple[str | None, Values]]
 

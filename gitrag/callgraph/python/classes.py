@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from gitrag.callgraph.python_values import NOTHING, Values, ordered
-from gitrag.callgraph.python_world import Id, linearise
+from gitrag.callgraph.python.values import NOTHING, Values, ordered
+from gitrag.callgraph.python.world import Id, linearise
 
 if TYPE_CHECKING:
-    from gitrag.callgraph.python_frame import Frame
-    from gitrag.callgraph.python_scopes import Scopes
+    from gitrag.callgraph.python.frame import Frame
+    from gitrag.callgraph.python.scopes import Scopes
 
 PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})

@@ -253,6 +253,6 @@ def _query(grammar_name: str, files: str) -> tree_sitter.Query:
 
     from gitrag.chunking.parsing import load_grammar
 
-    folder = resources.files("gitrag.callgraph") / "queries"
+    folder = resources.files("gitrag.callgraph.general") / "queries"
     text = "".join((folder / f"{name}.scm").read_text("utf-8") for name in files.split())
     return Query(load_grammar(grammar_name), text)

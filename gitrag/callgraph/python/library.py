@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gitrag.callgraph.python_attributes import HANDED_ON, MANY, ONE_OF_MANY, Attributes, Keywords
-from gitrag.callgraph.python_values import NOTHING, Value, Values, elements, items, limited, listed, ordered
+from gitrag.callgraph.python.attributes import HANDED_ON, MANY, ONE_OF_MANY, Attributes, Keywords
+from gitrag.callgraph.python.values import NOTHING, Value, Values, elements, items, limited, listed, ordered
 
 if TYPE_CHECKING:
-    from gitrag.callgraph.python_frame import Frame
+    from gitrag.callgraph.python.frame import Frame
 
 _PASSED_ON = frozenset("list tuple set frozenset sorted reversed deque chain iter filter".split())
 _SAME = frozenset("copy deepcopy cast update_wrapper partial partialmethod wraps contextmanager".split())

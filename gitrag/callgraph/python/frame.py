@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitrag.callgraph.python_values import NOTHING, Values
-from gitrag.callgraph.python_world import Id
+from gitrag.callgraph.python.values import NOTHING, Values
+from gitrag.callgraph.python.world import Id
 
 FUNCTIONS = ("function", "async")
 """Kinds of definition that are called."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.general_imports import Import, Imports, read_imports
+from gitrag.callgraph.general.imports import Import, Imports, read_imports
 
 Id = tuple[str, int]
 
