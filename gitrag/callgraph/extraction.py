@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gitrag.callgraph.facts import EMPTY, Facts, pack, python_facts
+from gitrag.callgraph.facts import EMPTY, Facts, pack
 from gitrag.callgraph.general.syntax import QUERIES
 
 LANGUAGES = frozenset({"python", *QUERIES})
@@ -15,7 +15,7 @@ _MAX_BYTES = 1 << 20
 
 
 def extract(data: bytes, language: str) -> Facts:
-    """Give the facts of a blob; none where it cannot be parsed.
+    """Return the facts of a blob; none where it cannot be parsed.
 
     Args:
         data: Its bytes.
@@ -36,24 +36,25 @@ def extract(data: bytes, language: str) -> Facts:
     except GrammarError:
         return EMPTY
     if language == "python":
-        from gitrag.callgraph.python.syntax import Reader
+        from gitrag.callgraph.python.facts import python_facts
+        from gitrag.callgraph.python.module_reader import ModuleReader
 
-        return python_facts(Reader(source).read(tree.root_node))
-    from gitrag.callgraph.general.syntax import Reader as GeneralReader
+        return python_facts(ModuleReader(source).read(tree.root_node))
+    from gitrag.callgraph.general.syntax import Reader
 
     try:
-        return GeneralReader(source, BY_NAME[language]).read(tree)
+        return Reader(source, BY_NAME[language]).read(tree)
     except GrammarError:
         return EMPTY
 
 
 def extract_all(jobs: Sequence[tuple[int, bytes, str]]) -> list[tuple[int, bytes]]:
-    """Give the packed facts of contents, by the ids that came with them."""
+    """Return the packed facts of contents, by the ids that came with them."""
     return [(content_id, pack(extract(data, language))) for content_id, data, language in jobs]
 
 
 def unsupported(files: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Give the paths of those files that are programs in a language whose calls are not known.
+    """Yield the paths of those files that are programs in a language whose calls are not known.
 
     Args:
         files: Path and language; an empty one goes by the path.

@@ -7,11 +7,12 @@ field's, what a called function is declared to give, or what is made on the spot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.imports import Import, Imports, read_imports
+from gitrag.callgraph.general.records import Call, Declaration, unpacked_body
 
 Id = tuple[str, int]
 
@@ -33,13 +34,13 @@ FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
-    parents: list[int]
-    calls: dict[int, list[tuple[list[str], int]]]
-    variables: dict[tuple[int, str], tuple[str, list[str] | None]]
-    fields: dict[tuple[int, str], tuple[str, list[str] | None]]
-    returns: dict[int, str]
-    imports: list[Import]
+class _File:
+    parents: Sequence[int]
+    calls: Mapping[int, Sequence[Call]]
+    variables: Mapping[tuple[int, str], Declaration]
+    fields: Mapping[tuple[int, str], Declaration]
+    results: Mapping[int, str]
+    imports: Sequence[Import]
 
 
 class GeneralView:
@@ -56,7 +57,7 @@ class GeneralView:
         self._files = {path: each for path, each in files.items() if each[1].definitions}
         self._check = check
         self._imports = Imports(self._files)
-        self._bodies: dict[str, _Body] = {}
+        self._bodies: dict[str, _File] = {}
         self._classes: dict[str, list[Id]] = {}
         self._functions: dict[str, list[Id]] = {}
         self._members: dict[tuple[str, str], list[Id]] = {}
@@ -85,11 +86,12 @@ class GeneralView:
         edges: dict[tuple[Id, Id], tuple[float, int]] = {}
         for caller in sorted(each for each in own if each[0] in self._files):
             self._check()
-            for parts, line in self._body(caller[0]).calls.get(caller[1], ()):
-                for callee, confidence in self._resolve(parts, caller):
+            for call in self._body(caller[0]).calls.get(caller[1], ()):
+                for callee, confidence in self._resolve(call.parts, caller):
                     known = edges.get((caller, callee))
                     if known is None or known[0] < confidence:
-                        edges[caller, callee] = (confidence, line if known is None else min(line, known[1]))
+                        line = call.line if known is None else min(call.line, known[1])
+                        edges[caller, callee] = (confidence, line)
         return edges
 
     def callers(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
@@ -109,21 +111,21 @@ class GeneralView:
 
     # facts
 
-    def _body(self, path: str) -> _Body:
+    def _body(self, path: str) -> _File:
         found = self._bodies.get(path)
         if found is None:
             language, facts = self._files[path]
-            parents, calls, variables, fields, returns, imports = facts.read_body()
-            by_caller: dict[int, list[tuple[list[str], int]]] = {}
-            for own, parts, line in calls:
-                by_caller.setdefault(own, []).append((parts, line))
-            found = self._bodies[path] = _Body(
-                parents,
+            body = unpacked_body(facts.read_rows()[0])
+            by_caller: dict[int, list[Call]] = {}
+            for call in body.calls:
+                by_caller.setdefault(call.caller, []).append(call)
+            found = self._bodies[path] = _File(
+                body.parents,
                 by_caller,
-                {(own, name): (type_, made) for own, name, type_, made in reversed(variables)},
-                {(own, name): (type_, made) for own, name, type_, made in reversed(fields)},
-                dict(returns),
-                read_imports(imports, language),
+                {(each.owner, each.name): each for each in reversed(body.variables)},
+                {(each.owner, each.name): each for each in reversed(body.fields)},
+                {each.function: each.type_name for each in body.results},
+                read_imports(body.imports, language),
             )
         return found
 
@@ -147,7 +149,7 @@ class GeneralView:
 
     # calls
 
-    def _resolve(self, parts: list[str], caller: Id, depth: int = _DEPTH) -> list[tuple[Id, float]]:
+    def _resolve(self, parts: Sequence[str], caller: Id, depth: int = _DEPTH) -> list[tuple[Id, float]]:
         *before, name = parts
         if not before:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
@@ -284,7 +286,7 @@ class GeneralView:
 
     # what stands before the name
 
-    def _holder(self, parts: list[str], caller: Id, depth: int) -> tuple[str, str] | None:
+    def _holder(self, parts: Sequence[str], caller: Id, depth: int) -> tuple[str, str] | None:
         """Find what has the name: a kind (class, super, module) and its name or place."""
         head, *rest = parts
         found = self._head(head, caller, depth)
@@ -313,7 +315,10 @@ class GeneralView:
         for scope in self._outwards(caller):
             declared = self._body(caller[0]).variables.get((scope[1], bare))
             made_of_itself = (
-                declared is not None and declared[1] and declared[1][0] == bare and not declared[0]
+                declared is not None
+                and not declared.type_name
+                and declared.made is not None
+                and declared.made[:1] == (bare,)
             )
             if declared is not None and not made_of_itself:  # `let app = app.layer(…)` is what app was before
                 return self._declared(declared, caller, depth)
@@ -359,15 +364,12 @@ class GeneralView:
                 return self._declared(declared, own, depth)
         return None
 
-    def _declared(
-        self, declared: tuple[str, list[str] | None], scope: Id, depth: int
-    ) -> tuple[str, str] | None:
-        type_, made = declared
-        if type_:
-            return ("class", type_.rpartition(".")[2])
-        if not made or depth <= 0:
+    def _declared(self, declared: Declaration, scope: Id, depth: int) -> tuple[str, str] | None:
+        if declared.type_name:
+            return ("class", declared.type_name.rpartition(".")[2])
+        if not declared.made or depth <= 0:
             return None
-        for own, _ in self._resolve(made, scope, depth - 1):
+        for own, _ in self._resolve(declared.made, scope, depth - 1):
             return self._given(own, depth - 1)
         return None
 
@@ -375,7 +377,7 @@ class GeneralView:
         """Say what calling a definition gives."""
         if self._files[own[0]][1].definitions[own[1]].kind == "class":
             return ("class", self._name(own).rpartition(".")[2])
-        type_ = self._body(own[0]).returns.get(own[1], "")
+        type_ = self._body(own[0]).results.get(own[1], "")
         if type_ == "Self":
             type_ = self._class_of(own) or ""
         if not type_ and self._name(own).rpartition(".")[2] in _CONSTRUCTORS:

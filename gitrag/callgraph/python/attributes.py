@@ -1,268 +1,256 @@
-"""Attributes of Python values: what reading, setting, iterating or an operator comes down to."""
+"""Attributes of Python values: what reading or setting one, iterating or an operator comes down to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from gitrag.callgraph.python.values import CERTAIN, NOTHING, Value, Values, elements, limited, ordered
-from gitrag.callgraph.python.world import Id
+from gitrag.callgraph.python.classes import Classes
+from gitrag.callgraph.python.confidence import MANY, MAX_OVERRIDES, ONE_OF_MANY, OVERRIDDEN
+from gitrag.callgraph.python.evaluation import NO_ARGUMENTS, Arguments, Evaluation
+from gitrag.callgraph.python.methods import Methods
+from gitrag.callgraph.python.names import Names
+from gitrag.callgraph.python.program import Frame, Program
+from gitrag.callgraph.python.values import (
+    NOTHING,
+    YIELDED,
+    ClassObject,
+    ContextManager,
+    DictOf,
+    Function,
+    Id,
+    Instance,
+    ListOf,
+    ModuleObject,
+    Outside,
+    OutsideWith,
+    Returning,
+    Super,
+    Text,
+    TupleOf,
+    Value,
+    Values,
+    elements,
+    limited,
+    ordered,
+)
 
-if TYPE_CHECKING:
-    from gitrag.callgraph.python.frame import Frame
-    from gitrag.callgraph.python.scopes import Scopes
-
-Keywords = Sequence[tuple[str | None, Values]]
-
-OVERRIDDEN = 0.6
-"""A method of a heir, where the class is known but not whether it is an heir."""
-ABSTRACT = 0.4
-"""A method that only raises NotImplementedError: who calls it calls what overrides it."""
-HANDED_ON = 0.5
-"""A function handed by name to something outside the view, which most often calls it."""
-
-ONE_OF_MANY = 0.3
-"""One of more callees than an expression is likely to have."""
-PICKED = 0.6
-"""A method that is looked up by the beginning of its name: ``getattr(self, f"visit_{name}")``."""
-
-MAX_OVERRIDES = 40
-MANY = 4
-MANY_OVERRIDES = 14
+_TEXT_METHODS = frozenset({"lower", "casefold", "strip", "replace", "format"})
+"""Methods of strings that leave a name a name."""
 
 
 class Attributes:
     """What attributes and operators come down to.
 
     Args:
-        inference: What evaluates the rest.
-
-    Attributes:
-        ceiling: How sure the calls that are noted may be at most.
+        program: The files.
+        methods: What kinds of methods there are.
+        names: Finds the members of modules.
+        classes: Finds the members of classes.
+        whole: What calls properties, and reads the methods that assign to an attribute.
     """
 
-    def __init__(self, inference: Scopes) -> None:
-        self._inference = inference
-        self.ceiling = CERTAIN
+    def __init__(
+        self, program: Program, methods: Methods, names: Names, classes: Classes, whole: Evaluation
+    ) -> None:
+        self._program = program
+        self._methods = methods
+        self._names = names
+        self._classes = classes
+        self._whole = whole
 
-    def call(
-        self,
-        called: Values,
-        arguments: Sequence[Values],
-        keywords: Keywords,
-        frame: Frame,
-        line: int,
-        *,
-        starred: Values = NOTHING,
-    ) -> Values:
-        """Call values: note the calls, let the arguments flow into the parameters, give the results."""
-        raise NotImplementedError
-
-    def _function(
-        self,
-        value: Value,
-        arguments: Sequence[Values],
-        keywords: Keywords,
-        frame: Frame,
-        line: int,
-        starred: Values,
-    ) -> Values:
-        raise NotImplementedError
-
-    def _given(
-        self,
-        own: Id,
-        bound: Value | None,
-        arguments: Sequence[Values],
-        keywords: Keywords,
-        starred: Values,
-    ) -> dict[tuple[Id, str], Values]:
-        raise NotImplementedError
-
-    def attribute(  # noqa: C901 - a branch a kind of value
+    def read(  # noqa: C901 - a branch a kind of value
         self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False
     ) -> Values:
-        """Read an attribute; properties are called."""
+        """Read an attribute; properties are called.
+
+        Args:
+            values: What it is read of.
+            name: Its name.
+            frame: Where.
+            line: Where.
+            special: Whether Python itself reads it, of the class: what is assigned to the instance does not
+                count.
+        """
         found: set[Value] = set()
-        inference = self._inference
-        before = self.ceiling
-        if len({value[1] for value in values if value[0] == "i"}) > MANY:
-            self.ceiling = ONE_OF_MANY
+        before = self._program.ceiling
+        if _is_of_many(values):
+            self._program.ceiling = ONE_OF_MANY
         for value in ordered(values):
-            kind = value[0]
-            if kind == "i":
+            if type(value) is Instance:
                 found |= self._of_instance(value, name, frame, line, special=special)
-            elif kind == "c":
+            elif type(value) is ClassObject:
                 found |= self._of_class(value, name, frame, line)
-            elif kind == "S":
-                own = value[2][1]
-                member = inference.classes.find(own, name, after=value[1])
-                if member is not None:
-                    bound = ("i", value[2][1], True) if value[2][0] == "i" else value[2]
-                    found |= self._bind(member[1], bound, frame, line)
-            elif kind == "m":
-                found |= inference.in_module(value[1], name)
-            elif kind == "x":
-                found.add(("x", f"{value[1]}.{name}"))
-            elif kind in "LTD":
-                found.add(("X", f"{name}.container", frozenset([value])))
-            elif kind == "q" and name in {"lower", "casefold", "strip", "replace", "format"}:
-                found.add(("R", frozenset([value])))
-            elif kind == "f" and name == "__get__":
+            elif type(value) is ModuleObject:
+                found |= self._names.in_module(value.path, name)
+            elif type(value) is Outside:
+                found.add(Outside(f"{value.name}.{name}"))
+            elif type(value) is Super:
+                found |= self._of_super(value, name, frame, line)
+            elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:
+                found.add(OutsideWith(f"{name}.container", frozenset([value])))
+            elif type(value) is Text and name in _TEXT_METHODS:
+                found.add(Returning(frozenset([value])))
+            elif type(value) is Function and name == "__get__":
                 found.add(value)
-        self.ceiling = before
+        self._program.ceiling = before
         return limited(found)
 
     def _of_instance(  # noqa: C901 - the places an attribute may be found in, in order
-        self, value: Value, name: str, frame: Frame, line: int, *, special: bool
+        self, value: Instance, name: str, frame: Frame, line: int, *, special: bool
     ) -> Values:
-        inference = self._inference
-        cls = value[1]
+        classes, cls = self._classes, value.cls
         if name == "__class__":
-            return frozenset([("c", cls)])
+            return frozenset([ClassObject(cls)])
         found: set[Value] = set()
-        member = inference.classes.find(cls, name)
+        member = classes.find(cls, name)
         if member is not None:
-            found |= self._bind(member[1], value, frame, line)
-            if not value[2] and not any(each[0] == "f" for each in member[1]):
-                for own in inference.classes.overriding(cls, name)[:MAX_OVERRIDES]:
-                    if inference.classes.is_property(own):
-                        inference.edge(frame, own, line, OVERRIDDEN)
+            found |= self.bound(member[1], value, frame, line)
+            if not value.exact and not any(type(each) is Function for each in member[1]):
+                for own in classes.overriding(cls, name)[:MAX_OVERRIDES]:
+                    if self._methods.is_property(own):
+                        self._program.edge(frame, own, line, OVERRIDDEN)
         if not special:
-            for each in inference.classes.order(cls):
+            for each in classes.order(cls):
                 found |= self._assigned(each, name)
-            if not value[2] and member is None and not found:
-                for heir in inference.classes.heirs(cls):
-                    found |= self._assigned(heir, name)
-                    theirs = inference.classes.find(heir, name)  # of what they inherit, too: this is a mixin
+            if not value.exact and member is None and not found:
+                for subclass in classes.subclasses(cls):
+                    found |= self._assigned(subclass, name)
+                    theirs = classes.find(subclass, name)  # of what they inherit, too: this is a mixin
                     if theirs is not None:
-                        found |= self._bind(theirs[1], ("i", heir, False), frame, line)
-            if member is None and not found and not self._has(cls, name):
-                fallback = inference.classes.find(cls, "__getattr__")
+                        found |= self.bound(theirs[1], Instance(subclass, exact=False), frame, line)
+            if member is None and not found and not classes.has_assigned(cls, name):
+                fallback = classes.find(cls, "__getattr__")
                 if fallback is not None:
-                    found |= self.call(self._bind(fallback[1], value, frame, line), [], [], frame, line)
+                    method = self.bound(fallback[1], value, frame, line)
+                    found |= self._whole.call(method, NO_ARGUMENTS, frame, line)
         return limited(found)
 
-    def _has(self, cls: Id, name: str) -> bool:
-        """Tell whether methods of a class assign to an attribute, whatever it is."""
-        inference = self._inference
-        return any(name in inference.row(each)[9] for each in inference.classes.order(cls))
-
     def _assigned(self, cls: Id, name: str) -> Values:
-        """Give what methods of a class assign to an attribute of its instances."""
-        inference = self._inference
-        for index in inference.row(cls)[9].get(name, ()):
-            inference.evaluate((cls[0], index))
-        return inference.attributes.get((cls, name), NOTHING)
+        """Return what methods of a class assign to an attribute of its instances."""
+        for own in self._classes.assigners(cls, name):
+            self._whole.evaluate(own)
+        return self._program.assigned.get((cls, name), NOTHING)
 
-    def _of_class(self, value: Value, name: str, frame: Frame, line: int) -> Values:
-        inference = self._inference
-        member = inference.classes.find(value[1], name)
+    def _of_class(self, value: ClassObject, name: str, frame: Frame, line: int) -> Values:
+        member = self._classes.find(value.cls, name)
         if member is not None:
             found: set[Value] = set()
             for each in member[1]:
-                if each[0] == "f" and each[2] is None and inference.classes.is_of_class(each[1]):
-                    found.add(("f", each[1], value))
+                if type(each) is Function and each.bound is None and self._methods.is_of_class(each.function):
+                    found.add(Function(each.function, value))
                 else:
                     found.add(each)
             return frozenset(found)
-        metaclass = inference.classes.metaclass(value[1])
+        metaclass = self._classes.metaclass(value.cls)
         if metaclass is not None:
-            member = inference.classes.find(metaclass, name)
+            member = self._classes.find(metaclass, name)
             if member is not None:
-                return self._bind(member[1], ("i", metaclass, True), frame, line)
+                return self.bound(member[1], Instance(metaclass, exact=True), frame, line)
         return NOTHING
 
-    def _bind(self, members: Values, bound: Value, frame: Frame, line: int) -> Values:
+    def _of_super(self, value: Super, name: str, frame: Frame, line: int) -> Values:
+        bound = value.bound
+        if type(bound) is Instance:
+            bound = Instance(bound.cls, exact=True)
+        if type(bound) is Instance or type(bound) is ClassObject:
+            member = self._classes.find(bound.cls, name, after=value.cls)
+            if member is not None:
+                return self.bound(member[1], bound, frame, line)
+        return NOTHING
+
+    def bound(self, members: Values, to: Value, frame: Frame, line: int) -> Values:
         """Bind what a class holds to what it is read from; properties and descriptors are called."""
-        inference = self._inference
-        classes = inference.classes
         found: set[Value] = set()
         for member in ordered(members):
-            if member[0] == "f" and member[2] is None:
-                own = member[1]
-                if classes.is_property(own):
-                    found |= self._function(("f", own, bound), [], [], frame, line, NOTHING)
-                elif classes.is_static(own):
+            if type(member) is Function and member.bound is None:
+                own = member.function
+                if self._methods.is_property(own):
+                    found |= self._whole.call(frozenset([Function(own, to)]), NO_ARGUMENTS, frame, line)
+                elif self._methods.is_static(own):
                     found.add(member)
-                elif classes.is_of_class(own):
-                    found.add(("f", own, ("c", bound[1]) if bound[0] in "ic" else bound))
+                elif self._methods.is_of_class(own):
+                    found.add(Function(own, ClassObject(to.cls) if type(to) is Instance else to))
                 else:
-                    found.add(("f", own, bound))
-            elif member[0] == "i" and (getter := classes.find(member[1], "__get__")) is not None:
+                    found.add(Function(own, to))
+            elif (
+                type(member) is Instance and (getter := self._classes.find(member.cls, "__get__")) is not None
+            ):
+                given = Arguments([frozenset([to])])
                 for each in ordered(getter[1]):
-                    if each[0] == "f":
-                        arguments = [frozenset([bound])]
-                        found |= self._function(("f", each[1], member), arguments, [], frame, line, NOTHING)
+                    if type(each) is Function:
+                        method = frozenset([Function(each.function, member)])
+                        found |= self._whole.call(method, given, frame, line)
             else:
                 found.add(member)
         return frozenset(found)
 
-    def set_attribute(self, values: Values, name: str, given: Values, frame: Frame, line: int) -> None:
+    def set(self, values: Values, name: str, given: Values, frame: Frame, line: int) -> None:
         """Assign to an attribute; a property's setter is called."""
-        inference = self._inference
         for value in ordered(values):
-            if value[0] != "i":
+            if type(value) is not Instance:
                 continue
-            setter = inference.classes.accessor(value[1], name, "setter")
+            setter = self._classes.setter(value.cls, name)
             if setter is not None:
-                self._function(("f", setter, value), [given], [], frame, line, NOTHING)
+                self._whole.call(frozenset([Function(setter, value)]), Arguments([given]), frame, line)
                 continue
-            override = inference.classes.find(value[1], "__setattr__")
+            override = self._classes.find(value.cls, "__setattr__")
             if override is not None:
-                self.call(self._bind(override[1], value, frame, line), [NOTHING, given], [], frame, line)
-            useful = frozenset(each for each in given if each[0] not in "xbq")
-            if useful:
-                known = inference.attributes.get((value[1], name), NOTHING)
-                inference.attributes[value[1], name] = limited(known | useful)
+                method = self.bound(override[1], value, frame, line)
+                self._whole.call(method, Arguments([NOTHING, given]), frame, line)
+            self._program.assign(value.cls, name, given)
 
     # protocols
 
     def operator(
-        self,
-        values: Values,
-        methods: Sequence[str],
-        arguments: Sequence[Values],
-        frame: Frame,
-        line: int,
+        self, values: Values, methods: Sequence[str], arguments: Sequence[Values], frame: Frame, line: int
     ) -> Values:
         """Call the first of the special methods that an instance's class has."""
         found: set[Value] = set()
-        before = self.ceiling
-        if len({value[1] for value in values if value[0] == "i"}) > MANY:
-            self.ceiling = ONE_OF_MANY
+        before = self._program.ceiling
+        if _is_of_many(values):
+            self._program.ceiling = ONE_OF_MANY
         for value in ordered(values):
-            if value[0] != "i":
+            if type(value) is not Instance:
                 continue
             for name in methods:
-                method = self.attribute(frozenset([value]), name, frame, line, special=True)
+                method = self.read(frozenset([value]), name, frame, line, special=True)
                 if method:
-                    found |= self.call(method, arguments, [], frame, line)
+                    found |= self._whole.call(method, Arguments(arguments), frame, line)
                     break
-        self.ceiling = before
+        self._program.ceiling = before
         return limited(found)
 
-    def iterate(self, values: Values, frame: Frame, line: int) -> Values:
-        """Give what iterating gives; ``__iter__`` and ``__next__`` are called."""
+    def iterated(self, values: Values, frame: Frame, line: int) -> Values:
+        """Return what iterating yields; ``__iter__`` and ``__next__`` are called."""
         found: set[Value] = set(elements(values))
-        instances = frozenset(value for value in values if value[0] == "i")
+        instances = _instances(values)
         if instances:
             iterators = self.operator(instances, ("__iter__", "__aiter__", "__getitem__"), [], frame, line)
             found |= elements(iterators)
-            made = frozenset(value for value in iterators if value[0] == "i")
-            found |= self.operator(made, ("__next__", "__anext__"), [], frame, line)
+            found |= self.operator(_instances(iterators), ("__next__", "__anext__"), [], frame, line)
         return limited(found)
 
     def entered(self, values: Values, frame: Frame, line: int) -> Values:
-        """Enter and leave context managers; give what they give."""
+        """Enter and leave context managers; return what entering gives."""
         found: set[Value] = set()
         for value in ordered(values):
-            if value[0] == "W":
-                found |= frozenset(v for v in value[2] if v != ("b", "yielded"))
-            elif value[0] == "i":
+            if type(value) is ContextManager:
+                found |= value.held - {YIELDED}
+            elif type(value) is Instance:
                 one = frozenset([value])
                 found |= self.operator(one, ("__enter__", "__aenter__"), [], frame, line)
                 self.operator(one, ("__exit__", "__aexit__"), [], frame, line)
-            elif value[0] == "x":
-                found |= NOTHING
         return limited(found)
+
+    def tested(self, values: Values, frame: Frame, line: int) -> None:
+        """Test for truth."""
+        self.operator(values, ("__bool__", "__len__"), [], frame, line)
+
+
+def _instances(values: Values) -> Values:
+    return frozenset(value for value in values if type(value) is Instance)
+
+
+def _is_of_many(values: Values) -> bool:
+    """Tell whether values are instances of many classes."""
+    return len(values) > MANY and len({value.cls for value in values if type(value) is Instance}) > MANY

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from gitrag.callgraph.python.attributes import HANDED_ON, MANY, ONE_OF_MANY, Attributes, Keywords
-from gitrag.callgraph.python.values import NOTHING, Value, Values, elements, items, limited, listed, ordered
-
-if TYPE_CHECKING:
-    from gitrag.callgraph.python.frame import Frame
+from gitrag.callgraph.python.annotations import Annotations
+from gitrag.callgraph.python.attributes import Attributes
+from gitrag.callgraph.python.confidence import HANDED_ON, MANY, ONE_OF_MANY
+from gitrag.callgraph.python.evaluation import Arguments
+from gitrag.callgraph.python.matching import matched
+from gitrag.callgraph.python.program import Frame, Program
+from gitrag.callgraph.python.values import (
+    NOTHING,
+    ClassObject,
+    DictOf,
+    Function,
+    Instance,
+    ListOf,
+    Outside,
+    OutsideWith,
+    TupleOf,
+    Values,
+    dict_of,
+    elements,
+    items,
+    limited,
+    list_of,
+    ordered,
+)
 
 _PASSED_ON = frozenset("list tuple set frozenset sorted reversed deque chain iter filter".split())
 _SAME = frozenset("copy deepcopy cast update_wrapper partial partialmethod wraps contextmanager".split())
+_ONLY_LOOKING = frozenset("isinstance issubclass hasattr callable id".split())
 _TO_METHOD = {
     "len": ("__len__",),
     "str": ("__str__", "__repr__"),
@@ -35,90 +52,95 @@ _ITERATING = frozenset(
     " chain join extend update".split()
 )
 _TAKING = frozenset("pop get popleft setdefault popitem".split())
+_CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
 
 
-class Library(Attributes):
-    """Calls of what is outside the view."""
+class Library:
+    """Calls of what is outside the view.
 
-    def _outside(  # noqa: C901, PLR0912 - one after the other
-        self, value: Value, arguments: Sequence[Values], keywords: Keywords, frame: Frame, line: int
+    Args:
+        program: The files.
+        attributes: Calls special methods.
+        annotations: Knows what ``cast`` casts to.
+    """
+
+    def __init__(self, program: Program, attributes: Attributes, annotations: Annotations) -> None:
+        self._program = program
+        self._attributes = attributes
+        self._annotations = annotations
+
+    def call_with(self, value: OutsideWith, arguments: Arguments, frame: Frame, line: int) -> Values:
+        """Call a method of a container, or a decorator that was given something."""
+        name, _, kind = value.name.rpartition(".")
+        if kind == "wraps":
+            return arguments.positional[0] if arguments.positional else NOTHING
+        return self._container(name, value.held, arguments, frame, line)
+
+    def call(  # noqa: C901, PLR0912 - one after the other
+        self, value: Outside, arguments: Arguments, frame: Frame, line: int
     ) -> Values:
         """Call something outside the view."""
-        inference = self._inference
-        name = value[1].rpartition(".")[2]
-        first = arguments[0] if arguments else NOTHING
-        if value[0] == "X":
-            if name == "wraps":
-                return first or NOTHING
-            if name == "container":
-                return self._container(value, arguments, keywords, frame, line)
+        name = value.name.rpartition(".")[2]
+        given = arguments.positional
+        first = given[0] if given else NOTHING
         if name in _TO_METHOD:
-            called = self.operator(first, _TO_METHOD[name], [], frame, line)
+            called = self._attributes.operator(first, _TO_METHOD[name], [], frame, line)
             return called | elements(first) if name == "next" else called
-        if name == "getattr" and len(arguments) > 1:
-            return limited(arguments[2]) if len(arguments) > 2 else NOTHING
-        if name == "type" and len(arguments) == 1:
-            return frozenset(("c", v[1]) for v in first if v[0] == "i")
-        if name == "cast" and len(arguments) > 1:
-            named = inference.instances(first, frame)
-            return named | frozenset(v for v in arguments[1] if v[0] in "cfLTD" or not named)
+        if name == "getattr" and len(given) > 1:
+            return limited(given[2]) if len(given) > 2 else NOTHING
+        if name == "type" and len(given) == 1:
+            return frozenset(ClassObject(each.cls) for each in first if type(each) is Instance)
+        if name == "cast" and len(given) > 1:
+            named = self._annotations.instances(first, frame)
+            return named | frozenset(each for each in given[1] if type(each) in _CASTABLE or not named)
         if name in {"TypeVar", "NewType", "ParamSpec"}:
             return NOTHING
         if name == "wraps":
-            return frozenset([("X", "functools.wraps", first)])
+            return frozenset([OutsideWith("functools.wraps", first)])
         iterated = NOTHING
         if name in _ITERATING:
-            for each in arguments:
-                iterated |= self.iterate(each, frame, line)
-        self._hand_on(name, arguments, keywords, frame, line, iterated)
+            for each in given:
+                iterated |= self._attributes.iterated(each, frame, line)
+        self._hand_on(name, arguments, frame, line, iterated)
         if name in _SAME:
             return first
         if name in _PASSED_ON:
-            return listed(iterated) if iterated else first
+            return list_of(iterated) if iterated else first
         if name == "enumerate":
-            return listed(frozenset([("T", (NOTHING, iterated))]))
+            return list_of([TupleOf((NOTHING, iterated))])
         if name == "zip":
-            parts = tuple(self.iterate(each, frame, line) for each in arguments[:8])
-            return listed(frozenset([("T", parts)]))
+            parts = tuple(self._attributes.iterated(each, frame, line) for each in given[:8])
+            return list_of([TupleOf(parts)])
         if name in {"min", "max"}:
-            return limited(iterated | frozenset().union(*arguments))
+            return limited(iterated | NOTHING.union(*given))
         if name == "dict":
-            return listed(items(first) | frozenset().union(*(v for _, v in keywords)), "D")
+            return dict_of(items(first) | NOTHING.union(*(each for _, each in arguments.keywords)))
         return NOTHING
 
-    def _hand_on(
-        self,
-        name: str,
-        arguments: Sequence[Values],
-        keywords: Keywords,
-        frame: Frame,
-        line: int,
-        iterated: Values,
-    ) -> None:
+    def _hand_on(self, name: str, arguments: Arguments, frame: Frame, line: int, iterated: Values) -> None:
         """Note the functions that are handed to something outside the view."""
-        if name in _SAME or name in {"isinstance", "issubclass", "hasattr", "callable", "id"}:
+        if name in _SAME or name in _ONLY_LOOKING:
             return
-        for values in [*arguments, *(values for _, values in keywords)]:
-            likely = HANDED_ON if sum(value[0] == "f" for value in values) <= MANY else ONE_OF_MANY
+        for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
+            likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else ONE_OF_MANY
             for value in ordered(values):
-                if value[0] == "f":
-                    self._inference.edge(frame, value[1], line, likely)
-                    given = self._given(value[1], value[2], [iterated], [], NOTHING)
-                    for (_, parameter), flowing in given.items():
-                        self._inference.flow(value[1], parameter, flowing)
+                if type(value) is Function:
+                    own = value.function
+                    self._program.edge(frame, own, line, likely)
+                    given = matched(own, self._program.scope(own), value.bound, Arguments([iterated]))
+                    for argument, flowing in given.items():
+                        self._program.flow(argument, flowing)
 
-    def _container(
-        self, value: Value, arguments: Sequence[Values], keywords: Keywords, frame: Frame, line: int
-    ) -> Values:
-        name = value[1].split(".")[0]
-        held: Values = value[2]
-        self._hand_on(name, arguments, keywords, frame, line, NOTHING)
+    def _container(self, name: str, held: Values, arguments: Arguments, frame: Frame, line: int) -> Values:
+        """Call a method of a built-in container."""
+        given = arguments.positional
+        self._hand_on(name, arguments, frame, line, NOTHING)
         if name in _TAKING:
-            return limited(items(held) | (arguments[1] if len(arguments) > 1 else NOTHING))
+            return limited(items(held) | (given[1] if len(given) > 1 else NOTHING))
         if name in {"copy", "union", "intersection", "difference"}:
             return held
         if name == "values":
-            return listed(items(held))
+            return list_of(items(held))
         if name == "items":
-            return listed(frozenset([("T", (NOTHING, items(held)))]))
+            return list_of([TupleOf((NOTHING, items(held)))])
         return NOTHING
