@@ -46,7 +46,7 @@ from gitrag.callgraph.python.values import (
 )
 
 _MAX_DEPTH = 120
-"""Expressions evaluated for one another's sake, across bodies."""
+"""Expressions evaluated for one another's sake, across bodies. In django and sympy they are 30 at most."""
 
 _TELLING = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf, LambdaFunction})
 """Kinds of value of which an annotation tells all."""
