@@ -24,7 +24,7 @@ from gitrag.callgraph.python.modules import Module
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.nesting import Nesting
 from gitrag.callgraph.python.program import Frame, Program
-from gitrag.callgraph.python.records import Expression, Parameter, Statement
+from gitrag.callgraph.python.records import Define, Expression, Parameter, Statement
 from gitrag.callgraph.python.statements import Statements
 from gitrag.callgraph.python.targets import Targets
 from gitrag.callgraph.python.values import (
@@ -80,9 +80,11 @@ class Evaluator:
         self._calls = Calls(program, methods, classes, annotations, attributes, library, self)
         written = CallExpressions(program, methods, classes, annotations, attributes, targets, self)
         expressions = Expressions(program, names, annotations, attributes, targets, written, self)
-        self._readers = expressions.readers
-        definitions = Definitions(program, methods, self._nesting, self)
-        self._statements = Statements(names, annotations, attributes, targets, definitions, self)
+        self._definitions = Definitions(program, methods, self._nesting, self)
+        # Tables of bound methods are kept here alone: in the objects that they are bound to they would be
+        # circles, which `forget` could not open.
+        self._readers = expressions.readers()
+        self._doers = Statements(names, annotations, attributes, targets, self).doers()
 
     @property
     def edges(self) -> Mapping[tuple[Id, Id], tuple[float, int]]:
@@ -108,16 +110,18 @@ class Evaluator:
         ceiling, program.ceiling = program.ceiling, CERTAIN
         if frame.is_function:
             self._enter(frame)
-        execute = self._statements.execute
         for statement in frame.scope.body:
-            execute(statement, frame, visible=True)
+            self.execute(statement, frame, visible=True)
         nesting.bodies -= 1
         program.ceiling = ceiling
         return frame
 
     def execute(self, statement: Statement, frame: Frame, *, visible: bool) -> None:
         """Do what a statement does; an invisible one only for the names that it binds."""
-        self._statements.execute(statement, frame, visible=visible)
+        if type(statement) is Define:
+            self._definitions.execute(statement, frame, visible=visible)
+        else:
+            self._doers[type(statement)](statement, frame)
 
     def value(self, expression: Expression | None, frame: Frame, line: int) -> Values:
         """Return what an expression may be, noting the calls that it makes."""

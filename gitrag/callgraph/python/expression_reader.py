@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from gitrag.callgraph.python.records import (
     Alternatives,
@@ -68,8 +68,6 @@ _TEXT_CHARS = 40
 _MAX_DEPTH = 60
 """Expressions nested deeper are data, not code."""
 
-_Read = Callable[["Node", bool], Expression | None]
-
 
 _CONSTANTS = {
     "integer": "int",
@@ -93,42 +91,6 @@ class ExpressionReader:
         self._source = source
         self._depth = depth
         self._other_depth = depth
-        self._readers: Mapping[str, _Read] = {
-            "attribute": self._attribute,
-            "member_type": self._attribute,
-            "call": self._call,
-            "subscript": self._subscript,
-            "generic_type": self._generic,
-            "union_type": self._union,
-            "binary_operator": self._binary,
-            "boolean_operator": self._boolean,
-            "conditional_expression": self._conditional,
-            "comparison_operator": self._comparison,
-            "unary_operator": self._unary,
-            "lambda": self._lambda,
-            "list_comprehension": self._comprehension,
-            "set_comprehension": self._comprehension,
-            "generator_expression": self._comprehension,
-            "dictionary_comprehension": self._comprehension,
-            "dictionary": self._dictionary,
-            "named_expression": self._walrus,
-            "yield": self._yield,
-            "concatenated_string": self._concatenated,
-            "list": lambda node, _typed: ListDisplay(self._all(node)),
-            "set": lambda node, _typed: ListDisplay(self._all(node)),
-            "tuple": lambda node, _typed: TupleDisplay(self._all(node)),
-            "expression_list": lambda node, _typed: TupleDisplay(self._all(node)),
-            "pattern_list": lambda node, _typed: TupleDisplay(self._all(node)),
-            "tuple_pattern": lambda node, _typed: TupleDisplay(self._all(node)),
-            "list_pattern": lambda node, _typed: TupleDisplay(self._all(node)),
-            "await": lambda node, _typed: Await(self.only(node)),
-            "list_splat": lambda node, _typed: Starred(self.only(node)),
-            "list_splat_pattern": lambda node, _typed: Starred(self.only(node)),
-            "not_operator": lambda node, _typed: Untyped((self.only(node),)),
-            "parenthesized_expression": self._inner,
-            "with_item": self._inner,
-            "keyword_argument": self._inner,
-        }
 
     def text(self, node: Node) -> str:
         """Return a node's source."""
@@ -192,11 +154,11 @@ class ExpressionReader:
             return Name(self.text(node))
         if kind == "string":
             return self._string(node, typed=typed)
-        reader = self._readers.get(kind)
+        reader = self._READERS.get(kind)
         if reader is None:
             return self._other(node, kind)
         self._depth += 1
-        value = reader(node, typed)
+        value = reader(self, node, typed)
         self._depth -= 1
         return value
 
@@ -350,6 +312,21 @@ class ExpressionReader:
         kept = [key for key in keys if key is not None and type(key) is not Constant]
         return DictDisplay(tuple(values), tuple(kept))
 
+    def _list(self, node: Node, _typed: bool) -> Expression:
+        return ListDisplay(self._all(node))
+
+    def _tuple(self, node: Node, _typed: bool) -> Expression:
+        return TupleDisplay(self._all(node))
+
+    def _await(self, node: Node, _typed: bool) -> Expression:
+        return Await(self.only(node))
+
+    def _starred(self, node: Node, _typed: bool) -> Expression:
+        return Starred(self.only(node))
+
+    def _not(self, node: Node, _typed: bool) -> Expression:
+        return Untyped((self.only(node),))
+
     def _walrus(self, node: Node, _typed: bool) -> Expression | None:
         name = node.child_by_field_name("name")
         value = self.read(node.child_by_field_name("value"))
@@ -366,6 +343,43 @@ class ExpressionReader:
     def _concatenated(self, node: Node, _typed: bool) -> Expression:
         inner = [value for value in self._all(node) if type(value) is FormattedText]
         return FormattedText(tuple([part for value in inner for part in value.parts]))
+
+    _READERS: ClassVar[Mapping[str, Callable[[ExpressionReader, Node, bool], Expression | None]]] = {
+        "attribute": _attribute,
+        "member_type": _attribute,
+        "call": _call,
+        "subscript": _subscript,
+        "generic_type": _generic,
+        "union_type": _union,
+        "binary_operator": _binary,
+        "boolean_operator": _boolean,
+        "conditional_expression": _conditional,
+        "comparison_operator": _comparison,
+        "unary_operator": _unary,
+        "lambda": _lambda,
+        "list_comprehension": _comprehension,
+        "set_comprehension": _comprehension,
+        "generator_expression": _comprehension,
+        "dictionary_comprehension": _comprehension,
+        "dictionary": _dictionary,
+        "named_expression": _walrus,
+        "yield": _yield,
+        "concatenated_string": _concatenated,
+        "list": _list,
+        "set": _list,
+        "tuple": _tuple,
+        "expression_list": _tuple,
+        "pattern_list": _tuple,
+        "tuple_pattern": _tuple,
+        "list_pattern": _tuple,
+        "await": _await,
+        "list_splat": _starred,
+        "list_splat_pattern": _starred,
+        "not_operator": _not,
+        "parenthesized_expression": _inner,
+        "with_item": _inner,
+        "keyword_argument": _inner,
+    }
 
 
 def _index(inside: list[Expression | None]) -> Expression | None:

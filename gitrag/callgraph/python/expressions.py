@@ -76,9 +76,6 @@ class Expressions:
         targets: Assigns to the targets of comprehensions.
         calls: Evaluates calls.
         whole: What evaluates the expressions within.
-
-    Attributes:
-        readers: What evaluates an expression, by its kind.
     """
 
     def __init__(
@@ -96,11 +93,15 @@ class Expressions:
         self._annotations = annotations
         self._attributes = attributes
         self._targets = targets
+        self._calls = calls
         self._whole = whole
-        self.readers: Mapping[type[Expression], Callable[..., Values]] = {
+
+    def readers(self) -> Mapping[type[Expression], Callable[..., Values]]:
+        """Return what evaluates an expression, by its kind: called with it, its frame and its line."""
+        return {
             Name: self._name,
             Attribute: self._attribute,
-            Call: calls.value,
+            Call: self._calls.value,
             Subscript: self._subscript,
             Alternatives: self._alternatives,
             ListDisplay: self._list,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from gitrag.callgraph.python.expression_reader import OPERATORS, ExpressionReader
 from gitrag.callgraph.python.mentions import attributes_assigned
@@ -111,28 +111,6 @@ class ModuleReader:
     def __init__(self, source: bytes) -> None:
         self._expressions = ExpressionReader(source)
         self._drafts: list[_Draft] = []
-        self._readers: Mapping[str, Callable[[Node, _Place], _Steps]] = {
-            "expression_statement": self._expression_statement,
-            "assignment": self._assignment,
-            "augmented_assignment": self._augmented,
-            "return_statement": self._return,
-            "for_statement": self._for,
-            "while_statement": self._if,
-            "with_statement": self._with,
-            "if_statement": self._if,
-            "try_statement": self._try,
-            "raise_statement": self._raise,
-            "assert_statement": self._assert,
-            "delete_statement": self._delete,
-            "match_statement": self._match,
-            "import_statement": self._import,
-            "import_from_statement": self._import_from,
-            "decorated_definition": self._decorated,
-            "function_definition": self._define,
-            "class_definition": self._define,
-            "block": self._block,
-            "ERROR": self._block,
-        }
 
     def read(self, root: Node) -> list[Scope]:
         """Return the module's scopes in the order of the source; the first is the module itself."""
@@ -158,9 +136,9 @@ class ModuleReader:
         return [_Step(self._statement, child, place) for child in node.named_children]
 
     def _statement(self, node: Node, place: _Place) -> _Steps:
-        reader = self._readers.get(node.type)
+        reader = self._READERS.get(node.type)
         if reader is not None:
-            return reader(node, place)
+            return reader(self, node, place)
         if node.type not in _SILENT:
             self._evaluated(node, place)
         return _NONE
@@ -174,9 +152,9 @@ class ModuleReader:
     def _expression_statement(self, node: Node, place: _Place) -> _Steps:
         steps: list[_Step] = []
         for child in node.named_children:
-            reader = self._readers.get(child.type)
+            reader = self._READERS.get(child.type)
             if reader is not None:
-                steps += reader(child, place)
+                steps += reader(self, child, place)
             else:
                 self._evaluated(child, place)
         return steps
@@ -398,6 +376,29 @@ class ModuleReader:
         self._drafts.append(draft)
         place.add(Define(_line(node), number, place.branches))
         return self._block(body, _Place(draft, number, 0))
+
+    _READERS: ClassVar[Mapping[str, Callable[[ModuleReader, Node, _Place], _Steps]]] = {
+        "expression_statement": _expression_statement,
+        "assignment": _assignment,
+        "augmented_assignment": _augmented,
+        "return_statement": _return,
+        "for_statement": _for,
+        "while_statement": _if,
+        "with_statement": _with,
+        "if_statement": _if,
+        "try_statement": _try,
+        "raise_statement": _raise,
+        "assert_statement": _assert,
+        "delete_statement": _delete,
+        "match_statement": _match,
+        "import_statement": _import,
+        "import_from_statement": _import_from,
+        "decorated_definition": _decorated,
+        "function_definition": _define,
+        "class_definition": _define,
+        "block": _block,
+        "ERROR": _block,
+    }
 
 
 def _line(node: Node) -> int:

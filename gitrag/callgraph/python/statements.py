@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
-from gitrag.callgraph.python.definitions import Definitions
 from gitrag.callgraph.python.evaluation import NO_ARGUMENTS, Evaluation
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Frame
@@ -15,7 +14,6 @@ from gitrag.callgraph.python.records import (
     Assign,
     AugmentedAssign,
     Call,
-    Define,
     Delete,
     Evaluate,
     Except,
@@ -47,14 +45,13 @@ _MORE_EXACT = frozenset({Instance, ClassObject, ListOf, DictOf, TupleOf, Functio
 
 
 class Statements:
-    """Executes statements.
+    """Executes statements, but definitions.
 
     Args:
         names: Imports.
         annotations: Knows what a name is declared to be.
         attributes: Calls special methods.
         targets: Assigns.
-        definitions: Knows what a definition binds its name to.
         whole: What evaluates the expressions in statements.
     """
 
@@ -64,15 +61,17 @@ class Statements:
         annotations: Annotations,
         attributes: Attributes,
         targets: Targets,
-        definitions: Definitions,
         whole: Evaluation,
     ) -> None:
+        self._names = names
         self._annotations = annotations
         self._attributes = attributes
         self._targets = targets
-        self._definitions = definitions
         self._whole = whole
-        self._doers: Mapping[type[Statement], Callable[..., None]] = {
+
+    def doers(self) -> Mapping[type[Statement], Callable[..., None]]:
+        """Return what executes a statement, but a definition, by its kind: called with it and its frame."""
+        return {
             Assign: self._assign,
             AnnotatedAssign: self._annotated_assign,
             AugmentedAssign: self._augmented_assign,
@@ -84,16 +83,9 @@ class Statements:
             Except: self._except,
             Raise: self._raise,
             Delete: self._delete,
-            Import: names.execute_import,
-            ImportFrom: names.execute_import_from,
+            Import: self._names.execute_import,
+            ImportFrom: self._names.execute_import_from,
         }
-
-    def execute(self, statement: Statement, frame: Frame, *, visible: bool) -> None:
-        """Do what a statement does; an invisible one only for the names that it binds."""
-        if type(statement) is Define:
-            self._definitions.execute(statement, frame, visible=visible)
-        else:
-            self._doers[type(statement)](statement, frame)
 
     def _assign(self, statement: Assign, frame: Frame) -> None:
         value = self._whole.value(statement.value, frame, statement.line)
