@@ -111,7 +111,7 @@ def _is_dotted(node: Node, wanted: str, fold: type[str] | object) -> bool:
 
 
 def near_names(target: str, nodes: Iterable[Node]) -> list[str]:
-    """Give up to three names that a mistyped target may have meant."""
+    """Return up to three names that a mistyped target may have meant."""
     last = target.rpartition(".")[2].rpartition(":")[2].casefold()
     by_name: dict[str, str] = {}
     for node in nodes:

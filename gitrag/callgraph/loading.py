@@ -69,7 +69,7 @@ def load(
 
     Args:
         rows: The view's files in languages that are known.
-        read: Gives the bytes of a blob; None where they are gone.
+        read: Returns the bytes of a blob; None where they are gone.
         keep: Keeps packed facts; may fail silently.
         processes: How many may parse at once.
         check: Called between batches; stops by raising.

@@ -40,19 +40,19 @@ class Calls:
         self._views += [GeneralView(families[name], check) for name in sorted(families)]
 
     def forget(self) -> None:
-        """Let go of what was inferred; nothing can be asked after."""
+        """Drop what was inferred; nothing can be asked after."""
         for view in self._views:
             if isinstance(view, PythonView):
                 view.forget()
 
     def nodes(self) -> Iterator[tuple[_Id, Node]]:
-        """Give every definition, in the order of path and source."""
+        """Yield every definition, in the order of path and source."""
         for path in sorted(self._files):
             for index in range(len(self._files[path][1].definitions)):
                 yield (path, index), self.node((path, index))
 
     def node(self, own: _Id) -> Node:
-        """Give a definition."""
+        """Return a definition."""
         path, index = own
         each = self._files[path][1].definitions[index]
         return Node(path, each.name or MODULE, each.line_start, each.line_end, each.kind)

@@ -62,7 +62,7 @@ class GeneralView:
         self._functions: dict[str, list[Id]] = {}
         self._members: dict[tuple[str, str], list[Id]] = {}
         self._named: dict[str, list[Id]] = {}
-        self._heirs: dict[str, list[str]] = {}
+        self._subclasses: dict[str, list[str]] = {}
         self._by_name: dict[tuple[str, str], list[int]] = {}
         for path in sorted(self._files):
             for index, each in enumerate(self._files[path][1].definitions):
@@ -73,7 +73,7 @@ class GeneralView:
                 if each.kind == "class":
                     self._classes.setdefault(name, []).append((path, index))
                     for base in each.bases:
-                        self._heirs.setdefault(base.rpartition(".")[2], []).append(name)
+                        self._subclasses.setdefault(base.rpartition(".")[2], []).append(name)
                 elif each.kind == "function":
                     (self._functions if not owner else self._named).setdefault(name, []).append((path, index))
                     if owner:
@@ -140,7 +140,7 @@ class GeneralView:
             index = parents[index]
 
     def _class_of(self, own: Id) -> str | None:
-        """Give the name of the class that a definition lies in, or is a method of."""
+        """Return the name of the class that a definition lies in, or is a method of."""
         for each in self._outwards(own):
             if self._files[each[0]][1].definitions[each[1]].kind == "class":
                 return self._name(each).rpartition(".")[2]
@@ -229,7 +229,7 @@ class GeneralView:
         return self._made(self._name(own).rpartition(".")[2], path, own)
 
     def _made(self, cls: str, path: str, own: Id | None = None) -> list[Id]:
-        """Give a class's constructors, or the class where it has none."""
+        """Return a class's constructors, or the class where it has none."""
         for name in (*_CONSTRUCTORS, cls):
             found = self._members.get((cls, name), [])
             if own is not None:
@@ -267,15 +267,15 @@ class GeneralView:
                 ]
         if not found and not self._is_abstract(cls):
             return []
-        heirs, border = set(), [cls]
+        subclasses, border = set(), [cls]
         while border:
-            for heir in self._heirs.get(border.pop(), ()):
-                if heir not in heirs:
-                    heirs.add(heir)
-                    border.append(heir)
+            for subclass in self._subclasses.get(border.pop(), ()):
+                if subclass not in subclasses:
+                    subclasses.add(subclass)
+                    border.append(subclass)
         known = {member for member, _ in found}
-        for heir in sorted(heirs):
-            for member in self._members.get((heir, name), ()):
+        for subclass in sorted(subclasses):
+            for member in self._members.get((subclass, name), ()):
                 if member not in known:
                     found.append((member, OVERRIDDEN))
         return found
