@@ -384,16 +384,28 @@ class GeneralView:
             type_ = self._class_of(own) or ""
         return ("class", type_.rpartition(".")[2]) if type_ else None
 
-    def _exported(self, module: str, name: str, depth: int) -> list[Id]:
-        """Find what a file, or the files of a directory, has under a name, through what it passes on."""
+    def _exported(
+        self, module: str, name: str, depth: int, seen: set[tuple[str, str]] | None = None
+    ) -> list[Id]:
+        """Find what a file, or the files of a directory, has under a name, through what it passes on.
+
+        Args:
+            module: The file or directory.
+            name: The name.
+            depth: Files that may be gone through, one after the other.
+            seen: Files and names that were looked at: files that pass on all of one another's names are many
+                times more ways through than files.
+        """
         found: list[Id] = []
+        seen = set() if seen is None else seen
         for path in self._imports.within(module):
             found += [(path, i) for i in self._by_name.get((path, name), ())]
-            if not found and depth > 0:
+            if not found and depth > 0 and (path, name) not in seen:
+                seen.add((path, name))
                 for each in self._body(path).imports:
                     if each.alias in {name, "*"}:
                         for file in self._imports.files(each, path):
                             if file != module:
                                 wanted = each.name if each.alias == name and each.name else name
-                                found += self._exported(file, wanted, depth - 1)
+                                found += self._exported(file, wanted, depth - 1, seen)
         return found
