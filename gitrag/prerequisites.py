@@ -27,6 +27,7 @@ PACKAGES = (
     "duckdb",
     "httpx2",
     "mcp",
+    "msgspec",
     "numpy",
     "onnx",
     "onnxruntime",
