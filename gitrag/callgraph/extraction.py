@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from gitrag.callgraph.facts import EMPTY, Facts, failed, pack, python_facts
-from gitrag.callgraph.general_syntax import QUERIES
+from gitrag.callgraph.facts import EMPTY, Facts, failed, pack
+from gitrag.callgraph.general.syntax import QUERIES
 from gitrag.isolation import reason_of
 
 LANGUAGES = frozenset({"python", *QUERIES})
@@ -17,7 +17,7 @@ _MAX_BYTES = 1 << 20
 
 
 def extract(data: bytes, language: str) -> Facts:
-    """Give the facts of a blob; where it cannot be read, only why.
+    """Return the facts of a blob; where it cannot be read, only why.
 
     Args:
         data: Its bytes.
@@ -51,29 +51,30 @@ def _read(data: bytes, language: str) -> Facts:
         return failed(f"it is not in {language}")
     tree = parse(source, BY_NAME[language])
     if language == "python":
-        from gitrag.callgraph.python_syntax import Reader
+        from gitrag.callgraph.python.facts import python_facts
+        from gitrag.callgraph.python.module_reader import ModuleReader
 
-        return python_facts(Reader(source).read(tree.root_node))
-    from gitrag.callgraph.general_syntax import Reader as GeneralReader
+        return python_facts(ModuleReader(source).read(tree.root_node))
+    from gitrag.callgraph.general.syntax import Reader
 
-    return GeneralReader(source, BY_NAME[language]).read(tree)
+    return Reader(source, BY_NAME[language]).read(tree)
 
 
 Job: TypeAlias = tuple[int, bytes, str]
 
 
 def failed_facts(job: Job, reason: str) -> tuple[int, bytes]:
-    """Give the packed facts of a content that could not be read."""
+    """Return the packed facts of a content that could not be read."""
     return job[0], pack(failed(reason))
 
 
 def extract_all(jobs: Sequence[Job]) -> list[tuple[int, bytes]]:
-    """Give the packed facts of contents, by the ids that came with them."""
+    """Return the packed facts of contents, by the ids that came with them."""
     return [(content_id, pack(extract(data, language))) for content_id, data, language in jobs]
 
 
 def unsupported(files: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Give the paths of those files that are programs in a language whose calls are not known.
+    """Yield the paths of those files that are programs in a language whose calls are not known.
 
     Args:
         files: Path and language; an empty one goes by the path.

@@ -6,14 +6,15 @@ files in question are asked for.
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Literal
 
-FACTS_VERSION = 5
+import msgspec
+from msgspec import Struct
+
+FACTS_VERSION = 6
 """Raise with any change to what is extracted or how it is packed; facts of another version are made again."""
 
 _HEAD = struct.Struct("<BI")
@@ -21,19 +22,18 @@ _LEVEL = 1
 """Of zlib: level 6 saves a tenth and takes three times as long."""
 
 
-class Definition(NamedTuple):
-    """Something that calls or is called. A tuple: each question makes those of all files.
+class Definition(Struct, array_like=True, frozen=True, gc=False):
+    """Something that calls or is called.
 
     Attributes:
-        kind: ``module`` (the code outside definitions, always the first), ``function``, ``method`` or
-            ``class``.
+        kind: ``module`` (the code outside definitions, always the first), ``function`` or ``class``.
         name: Qualified name, its parts joined by ``.``; empty for the module.
         line_start: First line, decorators included.
         line_end: Last line.
         bases: Last parts of the names that it inherits from.
     """
 
-    kind: str
+    kind: Literal["module", "function", "class"]
     name: str
     line_start: int
     line_end: int
@@ -56,13 +56,9 @@ class Facts:
     body: bytes
     failure: str = ""
 
-    def read_body(self) -> Any:
-        """Unpack the body."""
-        return json.loads(zlib.decompress(self.body))
-
-    def read_rows(self) -> list[str]:
-        """Unpack a Python body: the JSON of each definition."""
-        return zlib.decompress(self.body).decode("utf-8", "surrogatepass").split("\n")
+    def read_rows(self) -> list[bytes]:
+        """Unpack the body: JSON, row by row."""
+        return zlib.decompress(self.body).split(b"\n")
 
 
 EMPTY = Facts((), frozenset(), zlib.compress(b"null"))
@@ -74,29 +70,29 @@ FAILURE_MARK = _HEAD.pack(FACTS_VERSION, _FAILED)
 
 
 def failed(reason: str) -> Facts:
-    """Give the facts of a blob that could not be read."""
+    """Return the facts of a blob that could not be read."""
     return Facts((), frozenset(), EMPTY.body, reason)
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+class _Outline(Struct, array_like=True, frozen=True, gc=False):
+    definitions: tuple[Definition, ...]
+    mentions: str
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_outline = msgspec.json.Decoder(_Outline).decode
 
 
 def packed_body(*rows: object) -> bytes:
     """Pack a body; of several rows, each is read alone."""
-    text = "\n".join(map(_encode, rows))
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
+    return zlib.compress(b"\n".join(map(_encode, rows)), _LEVEL)
 
 
 def pack(facts: Facts) -> bytes:
-    """Give facts as bytes."""
+    """Return facts as bytes."""
     if facts.failure:
         return FAILURE_MARK + facts.failure.encode("utf-8", "replace")
-    rows = [
-        [each.kind[0], each.name, each.line_start, each.line_end, *each.bases] for each in facts.definitions
-    ]
-    outline = zlib.compress(
-        json.dumps([rows, " ".join(sorted(facts.mentions))], separators=(",", ":")).encode(), _LEVEL
-    )
+    outline = zlib.compress(_encode(_Outline(facts.definitions, " ".join(sorted(facts.mentions)))), _LEVEL)
     return _HEAD.pack(FACTS_VERSION, len(outline)) + outline + facts.body
 
 
@@ -108,56 +104,8 @@ def unpack(data: bytes) -> Facts | None:
             return None
         if size == _FAILED:
             return failed(data[_HEAD.size :].decode("utf-8", "replace"))
-        rows, mentions = json.loads(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
-    except (struct.error, zlib.error, ValueError):
+        outline = _decode_outline(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
+    except (struct.error, zlib.error, msgspec.MsgspecError):
         return None
-    definitions = tuple(
-        Definition(_KINDS[kind], name, start, end, tuple(bases)) for kind, name, start, end, *bases in rows
-    )
-    return Facts(definitions, frozenset(mentions.split(" ")), data[_HEAD.size + size :])
-
-
-_KINDS = {"m": "module", "f": "function", "c": "class"}
-
-
-def names_in(body: Any, *, inherited: bool = True) -> Iterator[str]:
-    """Give the names that a Python body reads, calls or imports.
-
-    Args:
-        body: Rows, statements or expressions of `python_syntax`.
-        inherited: Whether those that it reads of ``super()`` are among them.
-    """
-    waiting: list[Any] = [body]
-    while waiting:
-        each = waiting.pop()
-        if not isinstance(each, list) or not each:
-            continue
-        # A parameter or keyword may bear the name of a kind; its other places hold no strings.
-        kind, size = each[0], len(each)
-        if kind == "N" and size == 2 and isinstance(each[1], str):
-            yield each[1]
-        elif kind == "A" and size == 3 and isinstance(each[2], str):
-            base = each[1]
-            if inherited or not (base and base[0] == "C" and base[1] == ["N", "super"]):
-                yield each[2]
-            waiting.append(base)
-        elif kind == "m" and size == 5 and isinstance(each[3], str):
-            yield each[3]
-        else:
-            waiting.extend(each)
-
-
-def python_facts(rows: Sequence[list[Any]]) -> Facts:
-    """Make facts of what `python_syntax.Reader.read` gives."""
-    definitions = []
-    for row in rows:
-        kind = "function" if row[0] == "async" else row[0]
-        bases = tuple(name for base in row[6] if (name := _base(base))) if kind == "class" else ()
-        definitions.append(Definition(kind, row[1], row[2], row[3], bases))
-    return Facts(tuple(definitions), frozenset(names_in(rows)), packed_body(*rows))
-
-
-def _base(base: Any) -> str:
-    if base and base[0] == "I":
-        base = base[1]
-    return str(base[-1]) if base and base[0] in "NA" else ""
+    mentions = frozenset(outline.mentions.split(" "))
+    return Facts(outline.definitions, mentions, data[_HEAD.size + size :])

@@ -70,7 +70,7 @@ def load(
 
     Args:
         rows: The view's files in languages that are known.
-        read: Gives the bytes of a blob; None where they are gone.
+        read: Returns the bytes of a blob; None where they are gone.
         keep: Keeps packed facts; may fail silently.
         directory: Where it is noted what this process reads, for the case that a file ends it; None for
             nowhere.

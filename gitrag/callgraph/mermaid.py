@@ -48,7 +48,7 @@ def as_mermaid(graph: Graph) -> str:
 
 
 def label(node: Node) -> str:
-    """Give what stands in a node's box: its name, and its file below."""
+    """Return what stands in a node's box: its name, and its file below."""
     file = node.path.rpartition("/")[2]
     return f"{_text(node.name)}<br/>{_text(file)}"
 
@@ -80,7 +80,7 @@ def _identifiers(nodes: tuple[Node, ...]) -> dict[Node, str]:
 
 
 def as_calls(graph: Graph) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """Give what Mermaid would draw as path, caller and callees, in the order of path and source."""
+    """Return what Mermaid would draw as path, caller and callees, in the order of path and source."""
     kept, _ = most_connected(graph, MOST_NODES)
     callees: dict[Node, list[str]] = {}
     for edge in kept.edges:
@@ -101,7 +101,7 @@ def as_dot(graph: Graph) -> str:
 
 
 def as_json(graph: Graph) -> str:
-    """Give a whole graph as one JSON object: ``nodes`` and ``edges``, the edges by the nodes' places."""
+    """Return a whole graph as one JSON object: ``nodes`` and ``edges``, the edges by the nodes' places."""
     places = {node: place for place, node in enumerate(graph.nodes)}
     value = {
         "nodes": [

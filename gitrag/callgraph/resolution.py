@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.general_view import FAMILIES, GeneralView
+from gitrag.callgraph.general.view import FAMILIES, GeneralView
 from gitrag.callgraph.graph import MODULE, Edge, Node
-from gitrag.callgraph.python_view import PythonView
+from gitrag.callgraph.python.view import PythonView
 
 LIKELY = 0.5
 """Confidence from which a call is shown. On click 8.1.8 this gives recall 0.938 with 0.855 seen; only calls
@@ -41,7 +41,7 @@ class Calls:
         self._views += [GeneralView(families[name], check) for name in sorted(families)]
 
     def forget(self) -> None:
-        """Let go of what was inferred; nothing can be asked after."""
+        """Drop what was inferred; nothing can be asked after."""
         for view in self._views:
             if isinstance(view, PythonView):
                 view.forget()
@@ -57,13 +57,13 @@ class Calls:
         }
 
     def nodes(self) -> Iterator[tuple[_Id, Node]]:
-        """Give every definition, in the order of path and source."""
+        """Yield every definition, in the order of path and source."""
         for path in sorted(self._files):
             for index in range(len(self._files[path][1].definitions)):
                 yield (path, index), self.node((path, index))
 
     def node(self, own: _Id) -> Node:
-        """Give a definition."""
+        """Return a definition."""
         path, index = own
         each = self._files[path][1].definitions[index]
         return Node(path, each.name or MODULE, each.line_start, each.line_end, each.kind)

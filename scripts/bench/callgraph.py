@@ -35,7 +35,7 @@ from gitrag.callgraph.answering import GraphQuestion, answer
 from gitrag.callgraph.extraction import extract, extract_all
 from gitrag.callgraph.facts import EMPTY, Facts, pack, unpack
 from gitrag.callgraph.mermaid import as_mermaid
-from gitrag.callgraph.python_view import PythonView
+from gitrag.callgraph.python.view import PythonView
 from gitrag.callgraph.resolution import LIKELY, Calls, without_collecting
 from gitrag.processes import pool_of
 

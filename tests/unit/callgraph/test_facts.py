@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from gitrag.callgraph import facts
 from gitrag.callgraph.extraction import LANGUAGES, extract, unsupported
 from gitrag.callgraph.facts import EMPTY, FACTS_VERSION, pack, unpack
+from gitrag.callgraph.python.facts import unpacked_scope
 
 SOURCE = b"import os\n\n@cached\nclass A(Base):\n    def go(self):\n        os.walk('.')\n"
 
@@ -25,8 +24,8 @@ def test_definitions_have_their_lines_with_decorators():
 
 
 def test_a_python_definition_is_read_without_the_others():
-    rows = [json.loads(text) for text in extract(SOURCE, "python").read_rows()]
-    assert [row[1] for row in rows] == ["", "A", "A.go"]
+    rows = extract(SOURCE, "python").read_rows()
+    assert [unpacked_scope(row).name for row in rows] == ["", "A", "A.go"]
 
 
 def test_a_class_says_which_methods_assign_to_an_attribute():
@@ -37,13 +36,14 @@ class A:
         with x as self.b: self.e.b += 1
 def h(a): a.f = 1
 """
-    assert json.loads(extract(source, "python").read_rows()[1])[9] == {"a": [2], "b": [2, 3]}
+    found = unpacked_scope(extract(source, "python").read_rows()[1])
+    assert found.assigners == {"a": (2,), "b": (2, 3)}
 
 
 def test_facts_survive_being_packed():
     found = extract(SOURCE, "python")
     assert unpack(pack(found)) == found
-    assert unpack(pack(EMPTY)).read_body() is None
+    assert unpack(pack(EMPTY)).definitions == ()
 
 
 def test_facts_of_another_version_are_made_again(monkeypatch):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.callgraph import python_view
-from gitrag.callgraph.python_values import MOST
+from gitrag.callgraph.python import view as python_view
+from gitrag.callgraph.python.values import MOST
 from tests.callgraphs import calls_of, edges_of
 
 
@@ -369,6 +369,56 @@ def test_code_that_does_not_parse_or_runs_in_circles_ends():
         "b.py": "from a import *\nfrom a import A\nclass B(A): pass\nx = y\ny = x\n",
     }
     assert "a.py:g -> a.py:g" in edges_of(files)
+
+
+MANY = 1_500
+"""More than Python's own limit on recursion."""
+
+DEEP = 900
+"""Blocks in blocks that the grammar still reads, and a reader that recurses does not."""
+
+ENDLESS = {
+    "modules that import all names of each other": {
+        "a.py": "from b import *\nprint()\nf()\n",
+        "b.py": "from a import *\ndef f(): print()\n",
+    },
+    "a chain of modules that import all names": {
+        "a.py": "from m0 import *\ndef f(): pass\nf()\nnowhere()\n",
+        **{f"m{i}.py": f"from m{i + 1} import *\n" for i in range(MANY)},
+    },
+    "instances whose __call__ is one": {
+        "a.py": "def f() -> A: pass\nclass A:\n    __call__ = f()\nf()()\n",
+    },
+    "a chain of classes": {
+        "a.py": "def f(): pass\nf()\nclass A0:\n    def f(self): self.f()\n"
+        + "".join(f"class A{i + 1}(A{i}): pass\n" for i in range(MANY))
+        + f"A{MANY}().f()\n",
+    },
+    "functions in functions": {
+        "a.py": "def f(): pass\nf()\n"
+        + "".join(f"{' ' * i}def f{i}():\n" for i in range(DEEP))
+        + f"{' ' * DEEP}f()\n",
+    },
+    "branches in branches": {
+        "a.py": "def f(): pass\nf()\n"
+        + "".join(f"{' ' * i}if f():\n" for i in range(DEEP))
+        + f"{' ' * DEEP}f()\n",
+    },
+    "types of nothing": {
+        "a.py": "def f(x: Callable[()], y: List[()]): x()\nf()\n",
+    },
+}
+
+
+def all_calls_of(files):
+    calls = calls_of(files)
+    return calls.callees([own for own, _ in calls.nodes()])
+
+
+@pytest.mark.parametrize("files", ENDLESS.values(), ids=ENDLESS)
+def test_what_nests_or_circles_beyond_measure_costs_no_other_call(files):
+    found = {(edge.caller.path, edge.caller.name, edge.callee.name) for edge in all_calls_of(files)}
+    assert ("a.py", "<module>", "f") in found
 
 
 _PRINT_CALLS = """

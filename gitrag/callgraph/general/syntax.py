@@ -12,7 +12,6 @@ The captures that a file in ``queries/`` may use, besides ``@_…`` for its own 
 - ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: where from; with ``@import.name``,
   ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: what, and as what.
 
-The body is a list: definitions' parents, then calls, variables, fields, returns, bases, imports.
 """
 
 from __future__ import annotations
@@ -22,9 +21,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from gitrag.callgraph.facts import Definition, Facts, packed_body
+from gitrag.callgraph.general.records import Body, Call, Declaration, ImportRow, Result
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ _NO_PART = frozenset(
 )
 
 
+_Kind = Literal["module", "function", "class"]
+
 _SUITE = re.compile(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
 
@@ -85,13 +89,13 @@ class Reader:
         self._language = language
 
     def read(self, tree: tree_sitter.Tree) -> Facts:
-        """Give the facts of the file."""
+        """Return the facts of the file."""
         self._place(tree)
-        calls: list[Any] = []
-        declared: dict[str, list[Any]] = {"var": [], "field": []}
-        returns: list[Any] = []
-        bases: list[Any] = []
-        imports: list[Any] = []
+        calls: list[Call] = []
+        declared: dict[str, list[Declaration]] = {"var": [], "field": []}
+        results: list[Result] = []
+        bases: list[tuple[int, str]] = []
+        imports: list[dict[str, str]] = []
         names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "local": []}
         for captures in self._matches(tree):
             if "call" in captures or "name" in captures:
@@ -102,9 +106,9 @@ class Reader:
             elif "returns" in captures:
                 node = captures["returns"][0]
                 if type_ := self._type(node):  # of several results the first, by a pattern of its own
-                    returns.append([self._around(node), type_])
+                    results.append(Result(self._around(node), type_))
             elif "base" in captures:
-                bases += [[self._class_around(node), self._type(node)] for node in captures["base"]]
+                bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
                 imports.append(
                     {key[7:]: self._text(nodes[0]) for key, nodes in captures.items() if key[0] != "_"}
@@ -117,9 +121,16 @@ class Reader:
             Definition(kind, name, first, last, tuple(type_ for own, type_ in bases if own == i and type_))
             for i, (kind, name, first, last, _) in enumerate(self._rows)
         )
-        mentions = {name for _, parts, _ in calls for part in parts for name in [part.removesuffix("()")]}
-        mentions |= {str(value) for each in imports for value in each.values()}
-        body = [[row[4] for row in self._rows], calls, declared["var"], declared["field"], returns, imports]
+        mentions = {part.removesuffix("()") for call in calls for part in call.parts}
+        mentions |= {value for each in imports for value in each.values()}
+        body = Body(
+            tuple([parent for *_, parent in self._rows]),
+            tuple(calls),
+            tuple(declared["var"]),
+            tuple(declared["field"]),
+            tuple(results),
+            tuple([msgspec.convert(each, ImportRow) for each in imports]),
+        )
         return Facts(definitions, frozenset(" ".join(mentions).split()), packed_body(body))
 
     def _place(self, tree: tree_sitter.Tree) -> None:
@@ -128,7 +139,7 @@ class Reader:
 
         lines = self._source.decode("utf-8", "replace").split("\n")
         found = outline(self._source, lines, self._language) or []
-        self._rows: list[tuple[str, str, int, int, int]] = [
+        self._rows: list[tuple[_Kind, str, int, int, int]] = [
             ("module", "", 1, tree.root_node.end_point[0] + 1, -1)
         ]
         self._spans = [(0, len(self._source) + 1)]
@@ -139,7 +150,7 @@ class Reader:
             outer = self._rows[parent][1]
             own = ".".join([*each.owners, each.name])
             name = f"{outer}.{own}" if outer else own
-            kind = "class" if each.kind is Kind.CLASS else "function"
+            kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
             self._rows.append((kind, name, each.row + 1, each.last + 1, parent))
             self._spans.append((each.start, each.end))
 
@@ -168,7 +179,7 @@ class Reader:
         )
         return [captures for _, captures in cursor.matches(tree.root_node)]
 
-    def _call(self, captures: dict[str, list[tree_sitter.Node]]) -> list[Any]:
+    def _call(self, captures: dict[str, list[tree_sitter.Node]]) -> list[Call]:
         if "call" in captures:
             node = captures["call"][0]
             parts = parts_of(self._text(node))
@@ -178,35 +189,35 @@ class Reader:
             text = self._text(node)
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # Ruby's names may end in ? or !
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
-        return [[self._around(node), parts, node.start_point[0] + 1]] if parts else []
+        return [Call(self._around(node), tuple(parts), node.start_point[0] + 1)] if parts else []
 
     def _bare_calls(
         self,
         bare: list[tree_sitter.Node],
         taken: list[tree_sitter.Node],
         local: list[tree_sitter.Node],
-    ) -> Iterator[list[Any]]:
-        """Give the calls that are a name alone."""
+    ) -> Iterator[Call]:
+        """Yield the calls that are a name alone."""
         elsewhere = {node.start_byte for node in taken}
         variables = {(self._around(node), self._text(node)) for node in local}
         for node in bare:
             place, name = self._around(node), self._text(node)
             if node.start_byte not in elsewhere and (place, name) not in variables:
-                yield [place, ["self", name], node.start_point[0] + 1]
+                yield Call(place, ("self", name), node.start_point[0] + 1)
 
-    def _declarations(self, captures: dict[str, list[tree_sitter.Node]], kind: str) -> list[list[Any]]:
+    def _declarations(self, captures: dict[str, list[tree_sitter.Node]], kind: str) -> list[Declaration]:
         if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
             return []  # another pattern says from what
         return [self._declared(node, captures, kind) for node in captures.get(kind, [])]
 
     def _declared(
         self, node: tree_sitter.Node, captures: dict[str, list[tree_sitter.Node]], kind: str
-    ) -> list[Any]:
+    ) -> Declaration:
         place = self._class_around(node) if kind == "field" else self._around(node)
         name = self._text(node).lstrip("@$")
         if "type" in captures:
-            return [place, name, self._type(captures["type"][0]), None]
-        return [place, name, "", parts_of(self._text(captures["made"][0]))]
+            return Declaration(place, name, self._type(captures["type"][0]), None)
+        return Declaration(place, name, "", tuple(parts_of(self._text(captures["made"][0]))))
 
     def _text(self, node: tree_sitter.Node) -> str:
         text = self._source[node.start_byte : min(node.end_byte, node.start_byte + _TEXT_BYTES)]
@@ -253,6 +264,6 @@ def _query(grammar_name: str, files: str) -> tree_sitter.Query:
 
     from gitrag.chunking.parsing import load_grammar
 
-    folder = resources.files("gitrag.callgraph") / "queries"
+    folder = resources.files("gitrag.callgraph.general") / "queries"
     text = "".join((folder / f"{name}.scm").read_text("utf-8") for name in files.split())
     return Query(load_grammar(grammar_name), text)

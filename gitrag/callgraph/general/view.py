@@ -7,11 +7,12 @@ field's, what a called function is declared to give, or what is made on the spot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.general_imports import Import, Imports, read_imports
+from gitrag.callgraph.general.imports import Import, Imports, read_imports
+from gitrag.callgraph.general.records import Call, Declaration, unpacked_body
 
 Id = tuple[str, int]
 
@@ -33,13 +34,13 @@ FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
-    parents: list[int]
-    calls: dict[int, list[tuple[list[str], int]]]
-    variables: dict[tuple[int, str], tuple[str, list[str] | None]]
-    fields: dict[tuple[int, str], tuple[str, list[str] | None]]
-    returns: dict[int, str]
-    imports: list[Import]
+class _File:
+    parents: Sequence[int]
+    calls: Mapping[int, Sequence[Call]]
+    variables: Mapping[tuple[int, str], Declaration]
+    fields: Mapping[tuple[int, str], Declaration]
+    results: Mapping[int, str]
+    imports: Sequence[Import]
 
 
 class GeneralView:
@@ -56,12 +57,12 @@ class GeneralView:
         self._files = {path: each for path, each in files.items() if each[1].definitions}
         self._check = check
         self._imports = Imports(self._files)
-        self._bodies: dict[str, _Body] = {}
+        self._bodies: dict[str, _File] = {}
         self._classes: dict[str, list[Id]] = {}
         self._functions: dict[str, list[Id]] = {}
         self._members: dict[tuple[str, str], list[Id]] = {}
         self._named: dict[str, list[Id]] = {}
-        self._heirs: dict[str, list[str]] = {}
+        self._subclasses: dict[str, list[str]] = {}
         self._by_name: dict[tuple[str, str], list[int]] = {}
         for path in sorted(self._files):
             for index, each in enumerate(self._files[path][1].definitions):
@@ -72,7 +73,7 @@ class GeneralView:
                 if each.kind == "class":
                     self._classes.setdefault(name, []).append((path, index))
                     for base in each.bases:
-                        self._heirs.setdefault(base.rpartition(".")[2], []).append(name)
+                        self._subclasses.setdefault(base.rpartition(".")[2], []).append(name)
                 elif each.kind == "function":
                     (self._functions if not owner else self._named).setdefault(name, []).append((path, index))
                     if owner:
@@ -85,11 +86,12 @@ class GeneralView:
         edges: dict[tuple[Id, Id], tuple[float, int]] = {}
         for caller in sorted(each for each in own if each[0] in self._files):
             self._check()
-            for parts, line in self._body(caller[0]).calls.get(caller[1], ()):
-                for callee, confidence in self._resolve(parts, caller):
+            for call in self._body(caller[0]).calls.get(caller[1], ()):
+                for callee, confidence in self._resolve(call.parts, caller):
                     known = edges.get((caller, callee))
                     if known is None or known[0] < confidence:
-                        edges[caller, callee] = (confidence, line if known is None else min(line, known[1]))
+                        line = call.line if known is None else min(call.line, known[1])
+                        edges[caller, callee] = (confidence, line)
         return edges
 
     def callers(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
@@ -109,21 +111,21 @@ class GeneralView:
 
     # facts
 
-    def _body(self, path: str) -> _Body:
+    def _body(self, path: str) -> _File:
         found = self._bodies.get(path)
         if found is None:
             language, facts = self._files[path]
-            parents, calls, variables, fields, returns, imports = facts.read_body()
-            by_caller: dict[int, list[tuple[list[str], int]]] = {}
-            for own, parts, line in calls:
-                by_caller.setdefault(own, []).append((parts, line))
-            found = self._bodies[path] = _Body(
-                parents,
+            body = unpacked_body(facts.read_rows()[0])
+            by_caller: dict[int, list[Call]] = {}
+            for call in body.calls:
+                by_caller.setdefault(call.caller, []).append(call)
+            found = self._bodies[path] = _File(
+                body.parents,
                 by_caller,
-                {(own, name): (type_, made) for own, name, type_, made in reversed(variables)},
-                {(own, name): (type_, made) for own, name, type_, made in reversed(fields)},
-                dict(returns),
-                read_imports(imports, language),
+                {(each.owner, each.name): each for each in reversed(body.variables)},
+                {(each.owner, each.name): each for each in reversed(body.fields)},
+                {each.function: each.type_name for each in body.results},
+                read_imports(body.imports, language),
             )
         return found
 
@@ -138,7 +140,7 @@ class GeneralView:
             index = parents[index]
 
     def _class_of(self, own: Id) -> str | None:
-        """Give the name of the class that a definition lies in, or is a method of."""
+        """Return the name of the class that a definition lies in, or is a method of."""
         for each in self._outwards(own):
             if self._files[each[0]][1].definitions[each[1]].kind == "class":
                 return self._name(each).rpartition(".")[2]
@@ -147,7 +149,7 @@ class GeneralView:
 
     # calls
 
-    def _resolve(self, parts: list[str], caller: Id, depth: int = _DEPTH) -> list[tuple[Id, float]]:
+    def _resolve(self, parts: Sequence[str], caller: Id, depth: int = _DEPTH) -> list[tuple[Id, float]]:
         *before, name = parts
         if not before:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
@@ -227,7 +229,7 @@ class GeneralView:
         return self._made(self._name(own).rpartition(".")[2], path, own)
 
     def _made(self, cls: str, path: str, own: Id | None = None) -> list[Id]:
-        """Give a class's constructors, or the class where it has none."""
+        """Return a class's constructors, or the class where it has none."""
         for name in (*_CONSTRUCTORS, cls):
             found = self._members.get((cls, name), [])
             if own is not None:
@@ -265,15 +267,15 @@ class GeneralView:
                 ]
         if not found and not self._is_abstract(cls):
             return []
-        heirs, border = set(), [cls]
+        subclasses, border = set(), [cls]
         while border:
-            for heir in self._heirs.get(border.pop(), ()):
-                if heir not in heirs:
-                    heirs.add(heir)
-                    border.append(heir)
+            for subclass in self._subclasses.get(border.pop(), ()):
+                if subclass not in subclasses:
+                    subclasses.add(subclass)
+                    border.append(subclass)
         known = {member for member, _ in found}
-        for heir in sorted(heirs):
-            for member in self._members.get((heir, name), ()):
+        for subclass in sorted(subclasses):
+            for member in self._members.get((subclass, name), ()):
                 if member not in known:
                     found.append((member, OVERRIDDEN))
         return found
@@ -284,7 +286,7 @@ class GeneralView:
 
     # what stands before the name
 
-    def _holder(self, parts: list[str], caller: Id, depth: int) -> tuple[str, str] | None:
+    def _holder(self, parts: Sequence[str], caller: Id, depth: int) -> tuple[str, str] | None:
         """Find what has the name: a kind (class, super, module) and its name or place."""
         head, *rest = parts
         found = self._head(head, caller, depth)
@@ -313,7 +315,10 @@ class GeneralView:
         for scope in self._outwards(caller):
             declared = self._body(caller[0]).variables.get((scope[1], bare))
             made_of_itself = (
-                declared is not None and declared[1] and declared[1][0] == bare and not declared[0]
+                declared is not None
+                and not declared.type_name
+                and declared.made is not None
+                and declared.made[:1] == (bare,)
             )
             if declared is not None and not made_of_itself:  # `let app = app.layer(…)` is what app was before
                 return self._declared(declared, caller, depth)
@@ -359,15 +364,12 @@ class GeneralView:
                 return self._declared(declared, own, depth)
         return None
 
-    def _declared(
-        self, declared: tuple[str, list[str] | None], scope: Id, depth: int
-    ) -> tuple[str, str] | None:
-        type_, made = declared
-        if type_:
-            return ("class", type_.rpartition(".")[2])
-        if not made or depth <= 0:
+    def _declared(self, declared: Declaration, scope: Id, depth: int) -> tuple[str, str] | None:
+        if declared.type_name:
+            return ("class", declared.type_name.rpartition(".")[2])
+        if not declared.made or depth <= 0:
             return None
-        for own, _ in self._resolve(made, scope, depth - 1):
+        for own, _ in self._resolve(declared.made, scope, depth - 1):
             return self._given(own, depth - 1)
         return None
 
@@ -375,23 +377,35 @@ class GeneralView:
         """Say what calling a definition gives."""
         if self._files[own[0]][1].definitions[own[1]].kind == "class":
             return ("class", self._name(own).rpartition(".")[2])
-        type_ = self._body(own[0]).returns.get(own[1], "")
+        type_ = self._body(own[0]).results.get(own[1], "")
         if type_ == "Self":
             type_ = self._class_of(own) or ""
         if not type_ and self._name(own).rpartition(".")[2] in _CONSTRUCTORS:
             type_ = self._class_of(own) or ""
         return ("class", type_.rpartition(".")[2]) if type_ else None
 
-    def _exported(self, module: str, name: str, depth: int) -> list[Id]:
-        """Find what a file, or the files of a directory, has under a name, through what it passes on."""
+    def _exported(
+        self, module: str, name: str, depth: int, seen: set[tuple[str, str]] | None = None
+    ) -> list[Id]:
+        """Find what a file, or the files of a directory, has under a name, through what it passes on.
+
+        Args:
+            module: The file or directory.
+            name: The name.
+            depth: Files that may be gone through, one after the other.
+            seen: Files and names that were looked at: files that pass on all of one another's names are many
+                times more ways through than files.
+        """
         found: list[Id] = []
+        seen = set() if seen is None else seen
         for path in self._imports.within(module):
             found += [(path, i) for i in self._by_name.get((path, name), ())]
-            if not found and depth > 0:
+            if not found and depth > 0 and (path, name) not in seen:
+                seen.add((path, name))
                 for each in self._body(path).imports:
                     if each.alias in {name, "*"}:
                         for file in self._imports.files(each, path):
                             if file != module:
                                 wanted = each.name if each.alias == name and each.name else name
-                                found += self._exported(file, wanted, depth - 1)
+                                found += self._exported(file, wanted, depth - 1, seen)
         return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from posixpath import join, normpath
-from typing import Any
+
+from gitrag.callgraph.general.records import ImportRow
 
 _WORKSPACES = frozenset({"packages", "apps", "libs", "modules", "plugins", "services"})
 """Directories whose directories are packages by custom; npm's, pnpm's and Nx's documents use these names."""
@@ -33,30 +34,32 @@ class Import:
     kind: str
 
 
-def read_imports(rows: list[dict[str, Any]], language: str) -> list[Import]:
+def read_imports(  # noqa: C901 - a branch a way to import
+    rows: Iterable[ImportRow], language: str
+) -> list[Import]:
     """Read what a query captured."""
     found: list[Import] = []
     for row in rows:
-        if "from" in row:
-            origin = row["from"]
-            if "module" in row:
-                found.append(Import(row["module"], origin, None, "file"))
-            elif "default" in row:
-                found.append(Import(row["default"], origin, row["default"], "file"))
-            else:
-                found.append(Import(row.get("alias", row["name"]), origin, row["name"], "file"))
-        elif "all" in row:
-            found.append(Import("*", row["all"], None, "file"))
-        elif "package" in row:
-            origin = row["package"]
+        if row.origin is not None:
+            origin = row.origin
+            if row.module is not None:
+                found.append(Import(row.module, origin, None, "file"))
+            elif row.default is not None:
+                found.append(Import(row.default, origin, row.default, "file"))
+            elif row.name is not None:
+                found.append(Import(row.name if row.alias is None else row.alias, origin, row.name, "file"))
+        elif row.all is not None:
+            found.append(Import("*", row.all, None, "file"))
+        elif row.package is not None:
+            origin = row.package
             last = origin.rpartition("/")[2]
             if last[:1] == "v" and last[1:].isdigit():
                 last = origin.rpartition("/")[0].rpartition("/")[2]
-            found.append(Import(row.get("alias", last), origin, None, "package"))
-        elif "use" in row:
-            found += _used("", row["use"])
-        elif "path" in row and language == "java":
-            owner, _, name = row["path"].rpartition(".")
+            found.append(Import(last if row.alias is None else row.alias, origin, None, "package"))
+        elif row.use is not None:
+            found += _used("", row.use)
+        elif row.path is not None and language == "java":
+            owner, _, name = row.path.rpartition(".")
             found.append(Import(name, owner, name, "path"))
     return found
 
@@ -92,7 +95,7 @@ class Imports:
         files: The view's files, by path.
     """
 
-    def __init__(self, files: Mapping[str, Any]) -> None:
+    def __init__(self, files: Mapping[str, object]) -> None:
         self._files = files
         self._folders: dict[str, list[str]] = {}
         self._stems: dict[str, list[str]] = {}
@@ -114,7 +117,7 @@ class Imports:
                 self._packages.setdefault(package.rpartition("/")[2], set()).add(package)
 
     def within(self, module: str) -> list[str]:
-        """Give the files that a file or directory stands for."""
+        """Return the files that a file or directory stands for."""
         return [module] if module in self._files else self._folders.get(module, [])
 
     def files(self, imported: Import, importer: str) -> list[str]:

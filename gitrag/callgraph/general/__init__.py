@@ -1,0 +1,1 @@
+"""Files in languages other than Python: facts by queries, and the calls among them."""

@@ -1,0 +1,1 @@
+"""Python files: facts, and the calls among them."""

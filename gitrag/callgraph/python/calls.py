@@ -1,0 +1,274 @@
+"""Calls of Python files: whom they call, what the parameters are given, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitrag.callgraph.python.annotations import Annotations
+from gitrag.callgraph.python.attributes import Attributes
+from gitrag.callgraph.python.classes import Classes
+from gitrag.callgraph.python.confidence import (
+    ABSTRACT,
+    MANY,
+    MANY_OVERRIDES,
+    MAX_OVERRIDES,
+    ONE_OF_MANY,
+    OVERRIDDEN,
+    PICKED,
+)
+from gitrag.callgraph.python.evaluation import Arguments, Evaluation
+from gitrag.callgraph.python.library import Library
+from gitrag.callgraph.python.matching import matched
+from gitrag.callgraph.python.methods import Methods
+from gitrag.callgraph.python.program import Frame, Program
+from gitrag.callgraph.python.records import Call, decorator_name
+from gitrag.callgraph.python.values import (
+    CERTAIN,
+    NOTHING,
+    UNTRACED,
+    Argument,
+    ClassObject,
+    ContextManager,
+    DictOf,
+    Function,
+    Id,
+    Instance,
+    LambdaFunction,
+    ListOf,
+    Outside,
+    OutsideWith,
+    PickedByPrefix,
+    PickedOfMany,
+    Returning,
+    TupleOf,
+    Value,
+    Values,
+    elements,
+    limited,
+    list_of,
+    ordered,
+    substituted,
+)
+
+_MAX_NESTING = 8
+"""Calls of instances whose ``__call__`` is an instance, and so on: it may be itself."""
+
+_CALLED = frozenset({Function, ClassObject, LambdaFunction})
+"""Kinds of value that are called where a parameter is."""
+
+_RETURNED = frozenset({Function, LambdaFunction, Argument, PickedByPrefix})
+"""Kinds of value that are called when they are returned."""
+
+
+class Calls:
+    """What calls come down to.
+
+    Args:
+        program: The files.
+        methods: What kinds of functions there are.
+        classes: Finds constructors and overriding methods.
+        annotations: Knows what a function is declared to return.
+        attributes: Reads ``__call__``, and binds methods.
+        library: Calls what is outside the view.
+        whole: What evaluates the bodies of functions.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        methods: Methods,
+        classes: Classes,
+        annotations: Annotations,
+        attributes: Attributes,
+        library: Library,
+        whole: Evaluation,
+    ) -> None:
+        self._program = program
+        self._methods = methods
+        self._classes = classes
+        self._annotations = annotations
+        self._attributes = attributes
+        self._library = library
+        self._whole = whole
+        self._nesting = 0
+
+    def reset(self) -> None:
+        """Forget which calls were being followed: they were left in the middle."""
+        self._nesting = 0
+
+    def call(  # noqa: C901, PLR0912 - a branch a kind of value
+        self, called: Values, arguments: Arguments, frame: Frame, line: int
+    ) -> Values:
+        """Call values: note the calls, let the arguments flow into the parameters, return the results."""
+        found: set[Value] = set()
+        program = self._program
+        before = program.ceiling
+        if len(called) > MANY and _are_of_many(called):
+            program.ceiling = ONE_OF_MANY
+        for value in ordered(called):
+            if type(value) is Function:
+                found |= self._function(value, arguments, frame, line)
+            elif type(value) is Outside:
+                found |= self._library.call(value, arguments, frame, line)
+            elif type(value) is ClassObject:
+                found |= self._made(value.cls, arguments, frame, line)
+            elif type(value) is OutsideWith:
+                found |= self._library.call_with(value, arguments, frame, line)
+            elif type(value) is Argument:
+                flowing = frozenset(v for v in program.flows.get(value, NOTHING) if type(v) in _CALLED)
+                found |= self.call(flowing, _without_starred(arguments), frame, line)
+            elif type(value) is Returning:
+                found |= value.held
+            elif type(value) is LambdaFunction:
+                found |= self._lambda(value, arguments, line)
+            elif type(value) is Instance:
+                # Of a union, what is called is rather the function.
+                if value.exact or not any(type(v) is Function or type(v) is Returning for v in called):
+                    found |= self._instance(value, arguments, frame, line)
+            elif type(value) is PickedOfMany:
+                program.ceiling = ONE_OF_MANY
+                found |= self.call(value.held, arguments, frame, line)
+                program.ceiling = before
+            elif type(value) is PickedByPrefix:
+                program.ceiling = PICKED
+                for each in ordered(value.held):
+                    if type(each) is Function:
+                        found |= self._function(each, arguments, frame, line)
+                program.ceiling = before
+        program.ceiling = before
+        return limited(found)
+
+    def _instance(self, value: Instance, arguments: Arguments, frame: Frame, line: int) -> Values:
+        if self._nesting >= _MAX_NESTING:
+            return NOTHING
+        self._nesting += 1
+        method = self._attributes.read(frozenset([value]), "__call__", frame, line, special=True)
+        found = self.call(method, arguments, frame, line)
+        self._nesting -= 1
+        return found
+
+    def _function(self, value: Function, arguments: Arguments, frame: Frame, line: int) -> Values:
+        own, bound = value.function, value.bound
+        program = self._program
+        scope = program.scope(own)
+        abstract = bound is not None and self._methods.is_abstract(own)
+        program.edge(frame, own, line, ABSTRACT if abstract else CERTAIN)
+        given = matched(own, scope, bound, arguments)
+        for argument, values in given.items():
+            program.flow(argument, values)
+        if type(bound) is Instance and not bound.exact:
+            others = self._classes.overriding(bound.cls, scope.own_name)[:MAX_OVERRIDES]
+            likely = OVERRIDDEN if len(others) <= MANY_OVERRIDES else ONE_OF_MANY
+            for other in others:
+                if other != own:
+                    program.edge(frame, other, line, likely)
+                    for argument, values in given.items():
+                        program.flow(Argument(other, argument.parameter), values)
+        return self.result(own, given, bound)
+
+    # what comes back
+
+    def result(self, own: Id, given: Mapping[Argument, Values], bound: Value | None = None) -> Values:
+        """Return what calling a function of the view returns: by its annotation, else by its body."""
+        annotation = self._program.scope(own).returns
+        values = NOTHING
+        if annotation is not None:
+            values = self._annotations.described(annotation, self._program.around(own))
+            if decorator_name(annotation) == "Self":
+                if type(bound) is Instance:
+                    values = frozenset([bound])
+                elif type(bound) is ClassObject:
+                    values = frozenset([Instance(bound.cls, exact=False)])
+        if self._methods.is_manager(own):
+            inner = elements(values) or self._whole.evaluate(own).yields
+            return frozenset([ContextManager(own, substituted(inner, given))])
+        functions = frozenset(value for value in values if self._is_any_function(value))
+        if not functions and any(map(_says_enough, values)):
+            return values
+        frame = self._whole.evaluate(own)
+        if functions:  # which one is more than its annotation says
+            found = frozenset(value for value in frame.returns if type(value) in _RETURNED)
+            return substituted(found, given) | (values - functions) if found else values
+        if frame.yields:
+            return list_of(substituted(self._without_others(frame.yields, given), given))
+        return substituted(self._without_others(frame.returns, given), given) | values
+
+    def _is_any_function(self, value: Value) -> bool:
+        """Tell whether a value is some callable, or looks like a protocol's ``__call__``."""
+        return type(value) is Returning or (
+            type(value) is Instance
+            and self._methods.is_protocol(value.cls)
+            and self._classes.find(value.cls, "__call__") is not None
+        )
+
+    def _without_others(self, values: Values, given: Mapping[Argument, Values]) -> Values:
+        """Leave out what other callers gave to a parameter that is handed back: this caller gave its own."""
+        for value in values:
+            if type(value) is Argument and value in given:
+                values -= self._program.flows.get(value, NOTHING)
+        return values
+
+    # classes and lambdas
+
+    def _made(self, cls: Id, arguments: Arguments, frame: Frame, line: int) -> Values:
+        """Make an instance."""
+        classes = self._classes
+        made = Instance(cls, exact=True)
+        instance: Values = frozenset([made])
+        metaclass = classes.metaclass(cls)
+        if metaclass is not None:
+            found = classes.find(metaclass, "__call__")
+            if found is not None:
+                bound = self._attributes.bound(found[1], Instance(metaclass, exact=True), frame, line)
+                self.call(bound, arguments, frame, line)
+                caller = next((v.function for v in ordered(bound) if type(v) is Function), frame.own)
+                frame = self._program.frame(caller)
+        receiver: Value
+        for name, receiver in (("__new__", ClassObject(cls)), ("__init__", made), ("__post_init__", made)):
+            found = classes.find(cls, name)
+            if found is None or (name == "__post_init__" and not classes.is_dataclass(cls)):
+                continue
+            bound = frozenset(Function(v.function, receiver) for v in found[1] if type(v) is Function)
+            given = arguments
+            if name == "__post_init__":
+                given = Arguments([], arguments.keywords, arguments.starred)
+            result = self.call(bound, given, frame, line)
+            if name == "__new__":
+                instance = frozenset(v for v in result if type(v) is Instance) or instance
+        return instance
+
+    def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:
+        expression, frame = self._program.lambda_at(value.place)
+        for parameter, values in zip(expression.parameters, arguments.positional, strict=False):
+            useful = frozenset(v for v in values if type(v) not in UNTRACED and type(v) is not Argument)
+            if useful:
+                frame.bind(parameter.name, useful)
+        body = expression.body
+        if type(body) is not Call:
+            return NOTHING
+        inner = self._whole.value(body.function, frame, line)
+        return limited(
+            each
+            for v in ordered(inner)
+            if type(v) is Function
+            for each in self.result(v.function, {}, v.bound)
+        )
+
+
+def _says_enough(value: Value) -> bool:
+    """Tell whether an annotation that says this need not be looked behind: an empty container does not."""
+    if type(value) is ListOf or type(value) is DictOf:
+        return value.held != NOTHING
+    return type(value) in _TOLD
+
+
+_TOLD = frozenset({Instance, ClassObject, Function, TupleOf})
+
+
+def _without_starred(arguments: Arguments) -> Arguments:
+    return Arguments(arguments.positional, arguments.keywords) if arguments.starred else arguments
+
+
+def _are_of_many(values: Values) -> bool:
+    """Tell whether values are many classes, or instances of many."""
+    return len({v.cls for v in values if type(v) is ClassObject or type(v) is Instance}) > MANY

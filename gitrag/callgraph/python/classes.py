@@ -1,0 +1,246 @@
+"""Classes of Python files: what they inherit, who inherits from them, where a member of theirs is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+
+from gitrag.callgraph.python.evaluation import Evaluation
+from gitrag.callgraph.python.methods import Methods
+from gitrag.callgraph.python.names import Names
+from gitrag.callgraph.python.program import Program
+from gitrag.callgraph.python.records import Define, unsubscripted
+from gitrag.callgraph.python.values import ClassObject, Id, Values, ordered
+
+_MOST_DIRECT = 100
+"""Of a class with more direct subclasses (``TestCase``, ``Model``), none is likely enough to be looked at."""
+_MOST_ANCESTORS = 200
+"""Classes of a method resolution order that are looked at. Django's longest is 34; of a chain of 20,000
+generated classes, all orders in full would be 200 million entries."""
+_MOST_DESCENDANTS = 500
+"""Subclasses, direct or not, that are looked at, for the same reason. Django has classes with 363."""
+
+_Walk = Generator[Id, list[Id], list[Id]]
+"""Computes something of a class: yields the classes that it must know it of, returns it."""
+
+
+class Classes:
+    """What is known of classes.
+
+    Args:
+        program: The files.
+        methods: What kinds of methods there are.
+        names: Finds the members of class bodies.
+        whole: What evaluates base classes.
+        subclasses_of: Names the classes that may have a base of this name.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        methods: Methods,
+        names: Names,
+        whole: Evaluation,
+        subclasses_of: Callable[[str], Iterable[Id]],
+    ) -> None:
+        self._program = program
+        self._methods = methods
+        self._names = names
+        self._whole = whole
+        self._subclasses_of = subclasses_of
+        self._parents: dict[Id, tuple[int, list[Id]]] = {}
+        self._orders: dict[Id, tuple[int, list[Id]]] = {}
+        self._lines: dict[Id, list[list[Id]]] = {}
+        self._subclasses: dict[Id, tuple[int, list[Id]]] = {}
+        self._overriding: dict[tuple[Id, str], tuple[list[Id], list[Id]]] = {}
+        self._lacking: set[tuple[Id, str, int]] = set()
+
+    # inheritance
+
+    def parents(self, cls: Id) -> list[Id]:
+        """Return the base classes that are of the view."""
+        turn = self._program.turn
+        known = self._parents.get(cls)
+        if known is not None and known[0] >= turn:
+            return known[1]
+        self._parents[cls] = (turn, known[1] if known else [])
+        scope, frame = self._program.scope(cls), self._program.around(cls)
+        found: list[Id] = []
+        for base in scope.bases:
+            values = self._whole.value(unsubscripted(base), frame, scope.line_start)
+            found += [each.cls for each in ordered(values) if type(each) is ClassObject]
+        found = [each for each in dict.fromkeys(found) if each != cls]
+        self._parents[cls] = (turn, found)
+        return found
+
+    def order(self, cls: Id) -> list[Id]:
+        """Return the method resolution order."""
+        known = self._orders.get(cls)
+        if known is not None and known[0] >= self._program.turn:
+            return known[1]
+        return _settled(cls, self._ordering)
+
+    def _ordering(self, cls: Id) -> _Walk:
+        turn = self._program.turn
+        known = self._orders.get(cls)
+        if known is not None and known[0] >= turn:
+            return known[1]
+        self._orders[cls] = (turn, known[1] if known else [cls])  # for what inherits from itself
+        parents = self.parents(cls)
+        lines: list[list[Id]] = []
+        for parent in parents:
+            line = yield parent
+            lines.append(line)
+        lines.append(parents)
+        order = known[1] if known and self._lines.get(cls) == lines else _linearised(cls, lines)
+        self._lines[cls] = lines
+        self._orders[cls] = (turn, order)
+        return order
+
+    def subclasses(self, cls: Id) -> list[Id]:
+        """Return all classes that inherit from a class, directly or not."""
+        known = self._subclasses.get(cls)
+        if known is not None and known[0] >= self._program.turn:
+            return known[1]
+        return _settled(cls, self._descending)
+
+    def _descending(self, cls: Id) -> _Walk:
+        turn = self._program.turn
+        known = self._subclasses.get(cls)
+        if known is not None and known[0] >= turn:
+            return known[1]
+        self._subclasses[cls] = (turn, [])
+        found: dict[Id, None] = {}
+        direct = list(self._subclasses_of(self._program.scope(cls).own_name))
+        if len(direct) > _MOST_DIRECT:
+            return []
+        for each in direct:
+            if each != cls and cls in self.parents(each):
+                found[each] = None
+                found.update(dict.fromkeys((yield each)))
+        kept = list(found)[:_MOST_DESCENDANTS]
+        self._subclasses[cls] = (turn, kept)
+        return kept
+
+    def metaclass(self, cls: Id) -> Id | None:
+        """Find the metaclass, if it is of the view."""
+        for each in self.order(cls):
+            scope = self._program.scope(each)
+            for keyword in scope.keywords:
+                if keyword.name == "metaclass":
+                    frame = self._program.around(each)
+                    for value in ordered(self._whole.value(keyword.value, frame, scope.line_start)):
+                        if type(value) is ClassObject:
+                            return value.cls
+        return None
+
+    def is_dataclass(self, cls: Id) -> bool:
+        """Tell whether a class, or one that it inherits from, is made a dataclass."""
+        return any("dataclass" in self._methods.decorators(each) for each in self.order(cls))
+
+    # members
+
+    def find(self, cls: Id, name: str, *, after: Id | None = None) -> tuple[Id, Values] | None:
+        """Find a member by the method resolution order: the class that has it, and what it may be.
+
+        Args:
+            cls: The class.
+            name: The member.
+            after: Look only behind this class, as ``super`` does.
+        """
+        key = (cls, name, self._program.turn)
+        if after is None and key in self._lacking:
+            return None
+        order = self.order(cls)
+        if after is not None and after in order:
+            order = order[order.index(after) + 1 :]
+        frames = self._program.frames
+        for each in order:
+            frame = frames.get(each) or self._program.frame(each)
+            if name in frame.bindings or name in frame.names or "*" in frame.bindings:
+                values = self._names.member(each, name)
+                if values is not None:
+                    return each, values
+        if after is None:
+            self._lacking.add(key)
+        return None
+
+    def assigners(self, cls: Id, name: str) -> Iterable[Id]:
+        """Yield the class's own methods that assign to an attribute of its instances."""
+        for index in self._program.scope(cls).assigners.get(name, ()):
+            yield (cls[0], index)
+
+    def has_assigned(self, cls: Id, name: str) -> bool:
+        """Tell whether methods of a class or what it inherits assign to an attribute, whatever it is."""
+        return any(name in self._program.scope(each).assigners for each in self.order(cls))
+
+    def defined(self, cls: Id, name: str) -> Iterable[Id]:
+        """Yield the definitions of a name in a class's own body."""
+        for statement in self._program.bindings(cls).get(name, ()):
+            if type(statement) is Define:
+                yield (cls[0], statement.scope)
+
+    def setter(self, cls: Id, name: str) -> Id | None:
+        """Find the function that sets a property of a class."""
+        for each in self.order(cls):
+            for own in self.defined(each, name):
+                if "setter" in self._methods.decorators(own):
+                    return own
+        return None
+
+    def overriding(self, cls: Id, name: str) -> list[Id]:
+        """Return the functions by which subclasses override a method."""
+        subclasses = self.subclasses(cls)
+        known = self._overriding.get((cls, name))
+        if known is not None and known[0] is subclasses:
+            return known[1]
+        found = [
+            own
+            for each in subclasses
+            for own in self.defined(each, name)
+            if self._program.scope(own).kind == "function" and not self._methods.is_accessor(own)
+        ]
+        self._overriding[cls, name] = (subclasses, found)
+        return found
+
+    def beginning(self, cls: Id, prefix: str) -> Iterable[Id]:
+        """Yield the members of a class, what it inherits and its subclasses whose names begin like this."""
+        for each in [*self.order(cls), *self.subclasses(cls)]:
+            for name, statements in self._program.bindings(each).items():
+                last = statements[-1]
+                if name.startswith(prefix) and type(last) is Define:
+                    yield (each[0], last.scope)
+
+
+def _settled(cls: Id, walk: Callable[[Id], _Walk]) -> list[Id]:
+    """Run a walk and those that it asks for, without recursion however long the chain of classes is."""
+    running = [walk(cls)]
+    found: list[Id] | None = None
+    while running:
+        try:
+            wanted = running[-1].send(found) if found is not None else next(running[-1])
+        except StopIteration as end:
+            running.pop()
+            found = end.value
+        else:
+            running.append(walk(wanted))
+            found = None
+    return found or []
+
+
+def _linearised(own: Id, lines: list[list[Id]]) -> list[Id]:
+    """Return a class's method resolution order by those of its bases (C3); where there is none, a near one.
+
+    Args:
+        own: The class.
+        lines: Its bases' orders, and the bases themselves in order.
+    """
+    if len(lines) == 2 and lines[0][:1] == lines[1] and own not in lines[0]:
+        return [own, *lines[0][: _MOST_ANCESTORS - 1]]  # one base
+    order = [own]
+    lines = [line for line in ([each for each in line if each != own] for line in lines) if line]
+    while lines and len(order) < _MOST_ANCESTORS:
+        behind = {each for line in lines for each in line[1:]}
+        head = next((line[0] for line in lines if line[0] not in behind), lines[0][0])
+        order.append(head)
+        lines = [line for line in ([each for each in line if each != head] for line in lines) if line]
+    return order

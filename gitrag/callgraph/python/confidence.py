@@ -1,0 +1,21 @@
+"""How sure a call is that is not certain, and from when on one of several callees is not likely."""
+
+from __future__ import annotations
+
+OVERRIDDEN = 0.6
+"""A method of a subclass, where the class is known but not whether it is a subclass."""
+ABSTRACT = 0.4
+"""A method that only raises NotImplementedError: who calls it calls what overrides it."""
+HANDED_ON = 0.5
+"""A function handed by name to something outside the view, which most often calls it."""
+ONE_OF_MANY = 0.3
+"""One of more callees than an expression is likely to have."""
+PICKED = 0.6
+"""A method that is looked up by the beginning of its name: ``getattr(self, f"visit_{name}")``."""
+
+MANY = 4
+"""Classes, or functions handed on, of which more make each unlikely."""
+MAX_OVERRIDES = 40
+"""Overriding methods that are looked at."""
+MANY_OVERRIDES = 14
+"""Overriding methods of which more make each unlikely."""

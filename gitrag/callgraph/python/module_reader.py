@@ -1,0 +1,405 @@
+"""A Python module, from tree-sitter's tree to the records of its scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+
+from gitrag.callgraph.python.expression_reader import OPERATORS, ExpressionReader
+from gitrag.callgraph.python.mentions import attributes_assigned
+from gitrag.callgraph.python.records import (
+    AnnotatedAssign,
+    Assign,
+    Attribute,
+    AugmentedAssign,
+    Constant,
+    Define,
+    Delete,
+    Evaluate,
+    Except,
+    Expression,
+    For,
+    Import,
+    ImportFrom,
+    Keyword,
+    Name,
+    Parameter,
+    Raise,
+    Return,
+    Scope,
+    Statement,
+    Subscript,
+    Test,
+    TupleDisplay,
+    With,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SILENT = frozenset(
+    "comment pass_statement break_statement continue_statement global_statement nonlocal_statement"
+    " future_import_statement type_alias_statement identifier".split()
+)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A scope that is being read."""
+
+    kind: Literal["module", "class", "function"]
+    name: str
+    line_start: int
+    line_end: int
+    parent: int
+    decorators: tuple[Expression | None, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    bases: tuple[Expression | None, ...] = ()
+    keywords: tuple[Keyword, ...] = ()
+    returns: Expression | None = None
+    body: list[Statement] = field(default_factory=list)
+    assigners: dict[str, list[int]] = field(default_factory=dict)
+
+    def scope(self) -> Scope:
+        return Scope(
+            self.kind,
+            self.name,
+            self.line_start,
+            self.line_end,
+            self.parent,
+            self.decorators,
+            self.parameters,
+            self.bases,
+            self.keywords,
+            self.returns,
+            tuple(self.body),
+            {name: tuple(places) for name, places in self.assigners.items()},
+        )
+
+
+class _Place(NamedTuple):
+    """Where a statement stands: the scope, its number, and the branches of it that are around."""
+
+    draft: _Draft
+    number: int
+    branches: int
+
+    def add(self, statement: Statement) -> None:
+        self.draft.body.append(statement)
+
+
+class _Step(NamedTuple):
+    """A node that is still to be read."""
+
+    read: Callable[[Node, _Place], Iterable[_Step]]
+    node: Node
+    place: _Place
+
+
+_Steps = Iterable[_Step]
+_NONE: _Steps = ()
+
+
+class ModuleReader:
+    """Reads one module, without recursion however deep its blocks nest.
+
+    Args:
+        source: Its bytes, as they were parsed.
+    """
+
+    def __init__(self, source: bytes) -> None:
+        self._expressions = ExpressionReader(source)
+        self._drafts: list[_Draft] = []
+
+    def read(self, root: Node) -> list[Scope]:
+        """Return the module's scopes in the order of the source; the first is the module itself."""
+        module = _Draft("module", "", 1, root.end_point[0] + 1, -1)
+        self._drafts.append(module)
+        waiting = [_Step(self._block, root, _Place(module, 0, 0))]
+        while waiting:
+            step = waiting.pop()
+            inner = step.read(step.node, step.place)
+            if inner:
+                waiting.extend(reversed(list(inner)))
+        for number, draft in enumerate(self._drafts):
+            above = self._drafts[draft.parent]
+            if draft.kind == "function" and above.kind == "class":
+                names = {name for statement in draft.body for name in attributes_assigned(statement)}
+                for name in sorted(names):
+                    above.assigners.setdefault(name, []).append(number)
+        return [draft.scope() for draft in self._drafts]
+
+    def _block(self, node: Node | None, place: _Place) -> list[_Step]:
+        if node is None:
+            return []
+        return [_Step(self._statement, child, place) for child in node.named_children]
+
+    def _statement(self, node: Node, place: _Place) -> _Steps:
+        reader = self._READERS.get(node.type)
+        if reader is not None:
+            return reader(self, node, place)
+        if node.type not in _SILENT:
+            self._evaluated(node, place)
+        return _NONE
+
+    def _evaluated(self, node: Node, place: _Place) -> None:
+        """Read an expression that stands alone; a bare name or constant calls nothing."""
+        value = self._expressions.read(node)
+        if value is not None and type(value) is not Name and type(value) is not Constant:
+            place.add(Evaluate(_line(node), value))
+
+    def _expression_statement(self, node: Node, place: _Place) -> _Steps:
+        steps: list[_Step] = []
+        for child in node.named_children:
+            reader = self._READERS.get(child.type)
+            if reader is not None:
+                steps += reader(self, child, place)
+            else:
+                self._evaluated(child, place)
+        return steps
+
+    def _assignment(self, node: Node, place: _Place) -> _Steps:
+        read = self._expressions.read
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        annotation = node.child_by_field_name("type")
+        targets = [left]
+        while right is not None and right.type == "assignment" and annotation is None:
+            targets.append(right.child_by_field_name("left"))
+            right = right.child_by_field_name("right")
+        value = read(right)
+        if annotation is not None:
+            declared = self._expressions.annotation(annotation)
+            place.add(AnnotatedAssign(_line(node), read(left), declared, value))
+            return _NONE
+        for target in targets:
+            place.add(Assign(_line(node), read(target), value))
+        return _NONE
+
+    def _augmented(self, node: Node, place: _Place) -> _Steps:
+        operator = node.child_by_field_name("operator")
+        name = OPERATORS.get(self._expressions.text(operator)[:-1], "") if operator else ""
+        left = self._expressions.read(node.child_by_field_name("left"))
+        right = self._expressions.read(node.child_by_field_name("right"))
+        place.add(AugmentedAssign(_line(node), left, right, name))
+        return _NONE
+
+    def _return(self, node: Node, place: _Place) -> _Steps:
+        value = self._expressions.only(node)
+        if value is not None:
+            place.add(Return(_line(node), value))
+        return _NONE
+
+    def _for(self, node: Node, place: _Place) -> _Steps:
+        left = self._expressions.read(node.child_by_field_name("left"))
+        right = self._expressions.read(node.child_by_field_name("right"))
+        place.add(For(_line(node), left, right))
+        return [
+            *self._block(node.child_by_field_name("body"), place),
+            *self._clause(node.child_by_field_name("alternative"), place),
+        ]
+
+    def _with(self, node: Node, place: _Place) -> _Steps:
+        for clause in node.named_children:
+            if clause.type != "with_clause":
+                continue
+            for item in clause.named_children:
+                value = item.child_by_field_name("value") or item
+                target = None
+                if value.type == "as_pattern":
+                    target = self._alias(value)
+                    value = value.named_children[0]
+                place.add(With(_line(item), self._expressions.read(value), target))
+        return self._block(node.child_by_field_name("body"), place)
+
+    def _alias(self, pattern: Node) -> Expression | None:
+        alias = pattern.child_by_field_name("alias")
+        return self._expressions.only(alias) if alias is not None else None
+
+    def _if(self, node: Node, place: _Place) -> _Steps:
+        condition = node.child_by_field_name("condition")
+        if condition is not None:
+            self._tested(condition, place)
+        inside = place._replace(branches=place.branches + 1)
+        steps = self._block(
+            node.child_by_field_name("consequence") or node.child_by_field_name("body"), inside
+        )
+        for child in node.children_by_field_name("alternative"):
+            steps += self._clause(child, inside)
+        return steps
+
+    def _clause(self, node: Node | None, place: _Place) -> list[_Step]:
+        """Read ``else`` or ``elif``."""
+        if node is None:
+            return []
+        if node.type == "elif_clause":
+            return [_Step(self._if, node, place)]
+        return self._block(node.child_by_field_name("body"), place)
+
+    def _tested(self, node: Node, place: _Place) -> None:
+        value = self._expressions.read(node)
+        if value is not None and type(value) is not Constant:
+            place.add(Test(_line(node), value))
+
+    def _try(self, node: Node, place: _Place) -> _Steps:
+        steps: list[_Step] = []
+        for child in node.named_children:
+            if child.type in {"except_clause", "except_group_clause"}:
+                steps.append(_Step(self._except, child, place))
+            elif child.type == "block":
+                steps += self._block(child, place)
+            elif child.type != "comment":
+                steps += self._block(
+                    next((c for c in child.named_children if c.type == "block"), None), place
+                )
+        return steps
+
+    def _except(self, node: Node, place: _Place) -> _Steps:
+        read = self._expressions.read
+        steps: list[_Step] = []
+        for child in node.named_children:
+            if child.type == "block":
+                steps += self._block(child, place)
+            elif child.type == "as_pattern":
+                place.add(Except(_line(child), self._alias(child), read(child.named_children[0])))
+            elif child.type != "comment":
+                alias = node.child_by_field_name("alias")
+                if alias is None or alias != child:
+                    place.add(Except(_line(child), read(alias), read(child)))
+        return steps
+
+    def _raise(self, node: Node, place: _Place) -> _Steps:
+        for number, child in enumerate(node.named_children):
+            value = self._expressions.read(child)
+            # The second is what it comes from.
+            place.add(Evaluate(_line(node), value) if number else Raise(_line(node), value))
+        return _NONE
+
+    def _delete(self, node: Node, place: _Place) -> _Steps:
+        value = self._expressions.only(node)
+        for each in value.parts if type(value) is TupleDisplay else (value,):
+            if type(each) is Attribute or type(each) is Subscript:
+                place.add(Delete(_line(node), each))
+        return _NONE
+
+    def _assert(self, node: Node, place: _Place) -> _Steps:
+        for child in node.named_children:
+            self._tested(child, place)
+        return _NONE
+
+    def _match(self, node: Node, place: _Place) -> _Steps:
+        for subject in node.children_by_field_name("subject"):
+            value = self._expressions.read(subject)
+            if value is not None:
+                place.add(Evaluate(_line(subject), value))
+        body = node.child_by_field_name("body")
+        cases = body.named_children if body is not None else ()
+        return [_Step(self._case, case, place) for case in cases]
+
+    def _case(self, node: Node, place: _Place) -> _Steps:
+        steps: list[_Step] = []
+        for child in node.named_children:
+            if child.type == "block":
+                steps += self._block(child, place)
+            elif child.type == "if_clause":
+                self._tested(child.named_children[0], place)
+        return steps
+
+    def _import(self, node: Node, place: _Place) -> _Steps:
+        text = self._expressions.text
+        for name in node.children_by_field_name("name"):
+            if name.type == "aliased_import":
+                module, alias = name.child_by_field_name("name"), name.child_by_field_name("alias")
+                if module is not None and alias is not None:
+                    place.add(Import(_line(node), text(module), text(alias)))
+            else:
+                place.add(Import(_line(node), text(name), None))
+        return _NONE
+
+    def _import_from(self, node: Node, place: _Place) -> _Steps:
+        text = self._expressions.text
+        module = node.child_by_field_name("module_name")
+        origin = "".join(text(module).split()) if module is not None else ""
+        for name in node.children_by_field_name("name"):
+            if name.type == "aliased_import":
+                imported, alias = name.child_by_field_name("name"), name.child_by_field_name("alias")
+                if imported is not None and alias is not None:
+                    place.add(ImportFrom(_line(node), origin, text(imported), text(alias)))
+            else:
+                place.add(ImportFrom(_line(node), origin, text(name), text(name)))
+        if any(child.type == "wildcard_import" for child in node.children):
+            place.add(ImportFrom(_line(node), origin, "*", "*"))
+        return _NONE
+
+    # definitions
+
+    def _decorated(self, node: Node, place: _Place) -> _Steps:
+        decorators = [
+            self._expressions.only(child) for child in node.named_children if child.type == "decorator"
+        ]
+        definition = node.child_by_field_name("definition")
+        if definition is None:
+            return _NONE
+        return self._define(definition, place, tuple(decorators), _line(node))
+
+    def _define(
+        self,
+        node: Node,
+        place: _Place,
+        decorators: tuple[Expression | None, ...] = (),
+        line: int | None = None,
+    ) -> _Steps:
+        named, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if named is None:
+            return _NONE
+        outer, name = place.draft.name, self._expressions.text(named)
+        draft = _Draft(
+            "class" if node.type == "class_definition" else "function",
+            f"{outer}.{name}" if outer else name,
+            line or _line(node),
+            node.end_point[0] + 1,
+            place.number,
+            decorators,
+        )
+        if draft.kind == "class":
+            given = node.child_by_field_name("superclasses")
+            inside = given.named_children if given is not None else ()
+            keywords = [each for each in inside if each.type == "keyword_argument"]
+            draft.keywords = tuple([self._expressions.keyword(each) for each in keywords])
+            bases = [each for each in inside if each.type != "keyword_argument"]
+            draft.bases = tuple([self._expressions.read(each) for each in bases])
+        else:
+            draft.parameters = tuple(self._expressions.parameters(node.child_by_field_name("parameters")))
+            returns = node.child_by_field_name("return_type")
+            draft.returns = self._expressions.annotation(returns) if returns is not None else None
+        number = len(self._drafts)
+        self._drafts.append(draft)
+        place.add(Define(_line(node), number, place.branches))
+        return self._block(body, _Place(draft, number, 0))
+
+    _READERS: ClassVar[Mapping[str, Callable[[ModuleReader, Node, _Place], _Steps]]] = {
+        "expression_statement": _expression_statement,
+        "assignment": _assignment,
+        "augmented_assignment": _augmented,
+        "return_statement": _return,
+        "for_statement": _for,
+        "while_statement": _if,
+        "with_statement": _with,
+        "if_statement": _if,
+        "try_statement": _try,
+        "raise_statement": _raise,
+        "assert_statement": _assert,
+        "delete_statement": _delete,
+        "match_statement": _match,
+        "import_statement": _import,
+        "import_from_statement": _import_from,
+        "decorated_definition": _decorated,
+        "function_definition": _define,
+        "class_definition": _define,
+        "block": _block,
+        "ERROR": _block,
+    }
+
+
+def _line(node: Node) -> int:
+    return node.start_point[0] + 1

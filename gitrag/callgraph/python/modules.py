@@ -1,0 +1,70 @@
+"""A view's Python files, unpacked scope by scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gitrag.callgraph.facts import Facts
+from gitrag.callgraph.python.facts import unpacked_scope
+from gitrag.callgraph.python.mentions import bound_in, target_of
+from gitrag.callgraph.python.records import Define, Import, ImportFrom, Scope, Statement
+
+_MOST_BINDINGS = 200
+"""Statements of a body that may bind one name: where each reads the name, all of them are read for each."""
+
+
+class Module:
+    """One file.
+
+    Args:
+        path: Its path.
+        facts: What it says.
+    """
+
+    def __init__(self, path: str, facts: Facts) -> None:
+        self.path = path
+        self._outline = facts.definitions
+        self._rows = facts.read_rows()
+        self._scopes: dict[int, Scope] = {}
+        self._bindings: dict[int, dict[str, list[Statement]]] = {}
+
+    def scope(self, index: int) -> Scope:
+        """Return one of its scopes."""
+        found = self._scopes.get(index)
+        if found is None:
+            found = self._scopes[index] = unpacked_scope(self._rows[index])
+        return found
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is the ``__init__`` of a package."""
+        return self.path.rpartition("/")[2].startswith("__init__.")
+
+    def mentioning(self, names: Iterable[str]) -> Iterator[int]:
+        """Yield the places of scopes whose text has one of the names, in whatever part."""
+        quoted = [f'"{name}"'.encode() for name in names]
+        for index, row in enumerate(self._rows):
+            if any(each in row for each in quoted):
+                yield index
+
+    def bindings(self, index: int) -> dict[str, list[Statement]]:
+        """Return the statements of a scope's body that bind a name, by name: of too many the last."""
+        found = self._bindings.get(index)
+        if found is None:
+            every: dict[str, list[Statement]] = {}
+            for statement in self.scope(index).body:
+                for name in self._bound(statement):
+                    every.setdefault(name, []).append(statement)
+            found = {name: statements[-_MOST_BINDINGS:] for name, statements in every.items()}
+            self._bindings[index] = found
+        return found
+
+    def _bound(self, statement: Statement) -> Iterator[str]:
+        if type(statement) is Define:
+            yield self._outline[statement.scope].name.rpartition(".")[2]
+        elif type(statement) is Import:
+            yield statement.alias or statement.module.partition(".")[0]
+        elif type(statement) is ImportFrom:
+            yield statement.name
+        else:
+            yield from bound_in(target_of(statement))

@@ -1,0 +1,168 @@
+"""A view's Python files while they are evaluated: what is known of each scope so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from gitrag.callgraph.python.modules import Module
+from gitrag.callgraph.python.packages import Packages
+from gitrag.callgraph.python.records import Lambda, Scope, Statement
+from gitrag.callgraph.python.values import (
+    CERTAIN,
+    MOST,
+    NOTHING,
+    UNTRACED,
+    Argument,
+    Id,
+    Values,
+    limited,
+    ordered,
+)
+
+
+class Frame:
+    """What is known of one scope.
+
+    Attributes:
+        own: The scope.
+        scope: Its record.
+        parent: What it lies in; None for a module.
+        is_function: Whether it is called; else its body runs once.
+        bindings: The statements that bind a name, by name; of a function none.
+        settled: The pass in which each name's statements were all read last.
+        names: What its names may be.
+        returns: What it may return.
+        yields: What it may yield.
+        done: The pass that read it last.
+    """
+
+    __slots__ = (
+        "bindings",
+        "done",
+        "is_function",
+        "names",
+        "own",
+        "parent",
+        "returns",
+        "scope",
+        "settled",
+        "yields",
+    )
+
+    def __init__(
+        self, own: Id, scope: Scope, parent: Frame | None, bindings: Mapping[str, Sequence[Statement]]
+    ) -> None:
+        self.own = own
+        self.scope = scope
+        self.parent = parent
+        self.is_function = scope.kind == "function"
+        self.bindings = bindings
+        self.settled: dict[str, int] = {}
+        self.names: dict[str, Values] = {}
+        self.returns: Values = NOTHING
+        self.yields: Values = NOTHING
+        self.done = 0
+
+    def bind(self, name: str, values: Values) -> None:
+        """Let a name be one of these, too."""
+        known = self.names.get(name)
+        self.names[name] = values if known is None else limited(known | values)
+
+
+class Program:
+    """The files, and what was found out about them. Values only ever gather.
+
+    Args:
+        modules: The files, by path; asked only for those that are needed.
+        paths: All paths.
+
+    Attributes:
+        turn: The number of the pass over the bodies, from 1.
+        flows: What parameters are given.
+        assigned: What methods assign to the attributes of a class's instances.
+        edges: Confidence and line of each call, by caller and callee.
+        ceiling: How sure the calls that are noted may be at most.
+    """
+
+    def __init__(self, modules: Mapping[str, Module], paths: Iterable[str]) -> None:
+        self.modules = modules
+        self.packages = Packages(list(paths))
+        self.turn = 1
+        self.frames: dict[Id, Frame] = {}
+        self.flows: dict[Argument, Values] = {}
+        self.assigned: dict[tuple[Id, str], Values] = {}
+        self.edges: dict[tuple[Id, Id], tuple[float, int]] = {}
+        self.ceiling = CERTAIN
+        self._lambdas: list[tuple[Lambda, Frame]] = []
+        self._lambda_places: dict[tuple[int, Id], int] = {}
+
+    def frame(self, own: Id) -> Frame:
+        """Return what is known of a scope so far."""
+        found = self.frames.get(own)
+        if found is None:
+            path, index = own
+            module = self.modules[path]
+            missing = [index]
+            while (parent := module.scope(missing[-1]).parent) >= 0 and (path, parent) not in self.frames:
+                missing.append(parent)
+            above = self.frames.get((path, parent))
+            for each in reversed(missing):
+                scope = module.scope(each)
+                bindings = {} if scope.kind == "function" else module.bindings(each)
+                above = self.frames[path, each] = Frame((path, each), scope, above, bindings)
+            found = self.frames[own]
+        return found
+
+    def scope(self, own: Id) -> Scope:
+        """Return the record of a scope."""
+        found = self.frames.get(own)
+        return self.frame(own).scope if found is None else found.scope
+
+    def around(self, own: Id) -> Frame:
+        """Return the frame of what a scope lies in."""
+        return self.frame((own[0], self.scope(own).parent))
+
+    def bindings(self, own: Id) -> Mapping[str, Sequence[Statement]]:
+        """Return the statements that bind a name in a scope, of a function too."""
+        return self.modules[own[0]].bindings(own[1])
+
+    def flow(self, argument: Argument, values: Values) -> None:
+        """Note what a parameter is given; of too much the first that comes, since nothing is taken back."""
+        known = self.flows.get(argument, NOTHING)
+        room = MOST - len(known)
+        useful = [
+            value
+            for value in ordered(values - known)
+            if type(value) not in UNTRACED and type(value) is not Argument
+        ]
+        if useful and room:
+            self.flows[argument] = known | frozenset(useful[:room])
+
+    def assign(self, cls: Id, name: str, values: Values) -> None:
+        """Note what an attribute of a class's instances may be."""
+        useful = frozenset(each for each in values if type(each) not in UNTRACED)
+        if useful:
+            known = self.assigned.get((cls, name), NOTHING)
+            self.assigned[cls, name] = limited(known | useful)
+
+    def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN) -> None:
+        """Note a call, made by the function that a frame lies in."""
+        while frame.scope.kind == "class" and frame.parent is not None:
+            frame = frame.parent
+        caller = frame.own
+        confidence = min(confidence, self.ceiling)
+        known = self.edges.get((caller, callee))
+        if known is None or known[0] < confidence:
+            self.edges[caller, callee] = (confidence, line if known is None else min(line, known[1]))
+
+    def lambda_place(self, expression: Lambda, frame: Frame) -> int:
+        """Return the number of a lambda."""
+        key = (id(expression), frame.own)
+        if key not in self._lambda_places:
+            self._lambda_places[key] = len(self._lambdas)
+            self._lambdas.append((expression, frame))
+        return self._lambda_places[key]
+
+    def lambda_at(self, place: int) -> tuple[Lambda, Frame]:
+        """Return a lambda by its number, and the frame that it was met in."""
+        return self._lambdas[place]

@@ -1,0 +1,361 @@
+"""What a Python expression may be, as far as calls depend on it. Pure.
+
+A value is one possibility; an expression has a set of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+Id: TypeAlias = tuple[str, int]
+"""A scope: the path of its file, and its place among the file's scopes."""
+
+
+class _Value(Struct, frozen=True, gc=False):
+    """A value. ``mark`` is what its kind is sorted by."""
+
+    mark: ClassVar[str]
+
+
+class ClassObject(_Value, frozen=True):
+    """A class of the view, itself."""
+
+    mark: ClassVar[str] = "c"
+    cls: Id
+
+
+class Instance(_Value, frozen=True):
+    """An instance of a class of the view.
+
+    Attributes:
+        cls: The class.
+        exact: Whether it was seen to be made; else it may be a subclass's.
+    """
+
+    mark: ClassVar[str] = "i"
+    cls: Id
+    exact: bool
+
+
+class Function(_Value, frozen=True):
+    """A function of the view; bound to a value, or to None."""
+
+    mark: ClassVar[str] = "f"
+    function: Id
+    bound: Value | None
+
+
+class LambdaFunction(_Value, frozen=True):
+    """A lambda, by its place among those that were met."""
+
+    mark: ClassVar[str] = "F"
+    place: int
+
+
+class ModuleObject(_Value, frozen=True):
+    """A module of the view."""
+
+    mark: ClassVar[str] = "m"
+    path: str
+
+
+class Outside(_Value, frozen=True):
+    """Something outside the view, by its dotted name."""
+
+    mark: ClassVar[str] = "x"
+    name: str
+
+
+class OutsideWith(_Value, frozen=True):
+    """Something outside the view, and what it was given."""
+
+    mark: ClassVar[str] = "X"
+    name: str
+    held: Values
+
+
+class BuiltinInstance(_Value, frozen=True):
+    """An instance of a built-in type."""
+
+    mark: ClassVar[str] = "b"
+    type_name: str
+
+
+class Text(_Value, frozen=True):
+    """A string that is, or begins like, a name."""
+
+    mark: ClassVar[str] = "q"
+    text: str
+    whole: bool
+
+
+class ListOf(_Value, frozen=True):
+    """An iterable of values."""
+
+    mark: ClassVar[str] = "L"
+    held: Values
+
+
+class TupleOf(_Value, frozen=True):
+    """A tuple."""
+
+    mark: ClassVar[str] = "T"
+    parts: tuple[Values, ...]
+
+
+class DictOf(_Value, frozen=True):
+    """A dictionary with such values."""
+
+    mark: ClassVar[str] = "D"
+    held: Values
+
+
+class Returning(_Value, frozen=True):
+    """Something callable that returns such values."""
+
+    mark: ClassVar[str] = "R"
+    held: Values
+
+
+class Annotation(_Value, frozen=True):
+    """A type of ``typing``: what it describes."""
+
+    mark: ClassVar[str] = "A"
+    held: Values
+
+
+class Super(_Value, frozen=True):
+    """``super()``: what comes after a class, bound to a value."""
+
+    mark: ClassVar[str] = "S"
+    cls: Id
+    bound: Value
+
+
+class ContextManager(_Value, frozen=True):
+    """A context manager made of a generator, and what it yields."""
+
+    mark: ClassVar[str] = "W"
+    function: Id
+    held: Values
+
+
+class PickedByPrefix(_Value, frozen=True):
+    """Functions, one of which was picked by the beginning of its name."""
+
+    mark: ClassVar[str] = "G"
+    held: Values
+
+
+class PickedOfMany(_Value, frozen=True):
+    """One of the many functions of a dictionary."""
+
+    mark: ClassVar[str] = "M"
+    held: Values
+
+
+class Argument(_Value, frozen=True):
+    """What the caller gives to a parameter of a function."""
+
+    mark: ClassVar[str] = "p"
+    function: Id
+    parameter: str
+
+
+Value: TypeAlias = (
+    ClassObject
+    | Instance
+    | Function
+    | LambdaFunction
+    | ModuleObject
+    | Outside
+    | OutsideWith
+    | BuiltinInstance
+    | Text
+    | ListOf
+    | TupleOf
+    | DictOf
+    | Returning
+    | Annotation
+    | Super
+    | ContextManager
+    | PickedByPrefix
+    | PickedOfMany
+    | Argument
+)
+Values: TypeAlias = frozenset[Value]
+
+NOTHING: Values = frozenset()
+
+YIELDED = BuiltinInstance("yielded")
+"""Among what a function yields: that it is a generator, whatever it yields."""
+
+UNTRACED = frozenset({Outside, BuiltinInstance, Text})
+"""Kinds of value that need not be handed on: nothing of the view is called through them."""
+
+CERTAIN = 1.0
+"""How sure a call is that its name says."""
+
+MOST = 64
+"""Values that an expression may have; more say nothing. jinja2 has visitors, sqlparse a list of steps, with
+more than 24: with that, recall is 0.79 and 0.86 there, with 64 0.82 and 0.89."""
+
+MOST_PICKED = 4
+"""Functions of a dictionary, of which any may be picked; of more each is unlikely."""
+
+MAX_DEPTH = 3
+"""Containers within containers."""
+
+
+def limited(values: Iterable[Value]) -> Values:
+    """Return values, or the first of them in a fixed order where they are too many.
+
+    An `Argument` is never left out: it stands for what each caller gives.
+    """
+    found = frozenset(values)
+    return found if len(found) <= MOST else frozenset(sorted(_sorted(found), key=_is_no_argument)[:MOST])
+
+
+def _is_no_argument(value: Value) -> bool:
+    return type(value) is not Argument
+
+
+def ordered(values: Values) -> Collection[Value]:
+    """Return values in a fixed order: a set's changes from run to run, and with it what is read first."""
+    return _sorted(values) if len(values) > 1 else values
+
+
+@lru_cache(maxsize=4096)
+def _sorted(values: Values) -> tuple[Value, ...]:
+    return tuple(sorted(values, key=_shown))
+
+
+@lru_cache(maxsize=8192)  # most sets that are sorted differ by one value from one that was
+def _shown(value: Value) -> str:
+    """Return what a value is sorted by: its fields as text, sets among them in order."""
+    return f"('{value.mark}', {', '.join(map(_shown_field, astuple(value)))})"
+
+
+def _shown_field(field: object) -> str:
+    if isinstance(field, frozenset):
+        return f"frozenset({{{', '.join(sorted(map(_shown, field)))}}})" if field else "frozenset()"
+    if isinstance(field, _Value):
+        return _shown(field)
+    if isinstance(field, tuple) and not (field and isinstance(field[0], str)):
+        return f"({', '.join(map(_shown_field, field))}{',' if len(field) == 1 else ''})"
+    return repr(field)
+
+
+def forget() -> None:
+    """Drop the orders that sets were put in."""
+    _sorted.cache_clear()
+    _shown.cache_clear()
+
+
+def depth(values: Iterable[Value]) -> int:
+    """Measure how deep containers lie in containers."""
+    deepest = 0
+    for value in values:
+        if type(value) in _NESTING:
+            deepest = max(deepest, 1 + depth(value.held))  # type: ignore[union-attr]
+        elif type(value) is TupleOf:
+            deepest = max([deepest, *(1 + depth(part) for part in value.parts)])
+    return deepest
+
+
+_NESTING = frozenset({ListOf, DictOf, Returning, Annotation, OutsideWith, PickedOfMany})
+
+
+def list_of(values: Iterable[Value]) -> Values:
+    """Wrap values in an iterable; too deep a one holds nothing."""
+    return frozenset([ListOf(_held(values))])
+
+
+def dict_of(values: Iterable[Value]) -> Values:
+    """Wrap values in a dictionary; too deep a one holds nothing."""
+    return frozenset([DictOf(_held(values))])
+
+
+def _held(values: Iterable[Value]) -> Values:
+    inner = limited(values)
+    return inner if depth(inner) < MAX_DEPTH else NOTHING
+
+
+def elements(values: Iterable[Value]) -> Values:
+    """Return what iterating over built-in containers yields."""
+    found: set[Value] = set()
+    for value in values:
+        if type(value) is ListOf:
+            found |= value.held
+        elif type(value) is TupleOf:
+            for part in value.parts:
+                found |= part
+        elif type(value) is Argument:
+            found.add(value)
+    return frozenset(found)
+
+
+def items(values: Iterable[Value]) -> Values:
+    """Return what subscribing built-in containers may be."""
+    found: set[Value] = set(elements(value for value in values if type(value) is not Argument))
+    for value in values:
+        if type(value) is DictOf:
+            called = sum(type(held) is Function or type(held) is ClassObject for held in value.held)
+            if called > MOST_PICKED:
+                found.add(PickedOfMany(value.held))
+            else:
+                found |= value.held
+    return frozenset(found)
+
+
+def substituted(  # noqa: C901 - a branch a kind of value
+    values: Values, given: Mapping[Argument, Values]
+) -> Values:
+    """Put what a caller gives in the place of parameters."""
+    if not given or _OPEN.isdisjoint(map(type, values)):
+        return values
+    found: set[Value] = set()
+    for value in values:
+        if type(value) is Argument:
+            found |= given.get(value, frozenset([value]))
+        elif type(value) is OutsideWith:
+            found.add(OutsideWith(value.name, substituted(value.held, given)))
+        elif type(value) is ContextManager:
+            found.add(ContextManager(value.function, substituted(value.held, given)))
+        elif type(value) is TupleOf:
+            found.add(TupleOf(tuple(substituted(part, given) for part in value.parts)))
+        elif type(value) is ListOf:
+            found.add(ListOf(substituted(value.held, given)))
+        elif type(value) is DictOf:
+            found.add(DictOf(substituted(value.held, given)))
+        elif type(value) is Returning:
+            found.add(Returning(substituted(value.held, given)))
+        elif type(value) is PickedByPrefix:
+            found.add(PickedByPrefix(substituted(value.held, given)))
+        elif type(value) is PickedOfMany:
+            found.add(PickedOfMany(substituted(value.held, given)))
+        else:
+            found.add(value)
+    return limited(found)
+
+
+_OPEN = frozenset(
+    {
+        Argument,
+        OutsideWith,
+        ContextManager,
+        TupleOf,
+        ListOf,
+        DictOf,
+        Returning,
+        PickedByPrefix,
+        PickedOfMany,
+        Function,
+    }
+)
+"""Kinds that arguments may be in; and functions: of too many in one set, only the first are handed on."""
