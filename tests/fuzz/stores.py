@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from random import Random
@@ -32,6 +31,7 @@ _FILLED: tuple[tuple[str, ...], ...] = (
 )
 _DAMAGES = ("flip", "flip", "flip", "cut", "zero", "noise", "swap", "drop", "directory", "add", "page")
 _SEARCHES = (QUESTION, "breathe", "more_17")
+_INDEX = "index.duckdb"
 _TOLD = "refused with status "
 _REBUILT: tuple[tuple[str, ...], ...] = (("index", "remove"), ("index", "update", "--no-embed"))
 _PAGE = 4096
@@ -52,16 +52,15 @@ class Stores:
         self._store, self._sound = mine.path / ".git" / "gitrag", space / "sound"
         shutil.copytree(self._store, self._sound)
         self._names = sorted(path.name for path in self._sound.iterdir())
-        self._memory = _bytes_of(space / "home")
+        self._memory = self._remembered()
         mine.around = mine.look_around()
         self._answers = [self._answer(each) for each in _SEARCHES]
 
     def make(self, dice: Random) -> Input:
-        index = "index.duckdb"
-        length = (self._sound / index).stat().st_size
+        length = (self._sound / _INDEX).stat().st_size
         damages = []
         for _ in range(dice.choice((1, 1, 1, 2, 4))):
-            name = index if dice.random() < 0.8 else dice.choice((*self._names, "index.duckdb.wal"))
+            name = _INDEX if dice.random() < 0.8 else dice.choice((*self._names, "index.duckdb.wal"))
             at = dice.randrange(length) if dice.random() < 0.7 else dice.randrange(3 * _PAGE)
             bits = [[dice.randrange(length), dice.randrange(8)] for _ in range(size(dice, 40))]
             damages.append({"kind": dice.choice(_DAMAGES), "name": name, "at": at, "length": size(dice,
@@ -87,8 +86,8 @@ class Stores:
                 mine.commands(*command)
             if still := self._wrong():
                 return f"{wrong}\nand built again: {still}"
-        if (memory := _bytes_of(mine.space / "home")) != self._memory:
-            return f"what is remembered changed: {sorted(memory.items() ^ self._memory.items())}"
+        if (memory := self._remembered()) != self._memory:
+            return f"what is remembered changed: {memory}"
         return mine.harm()
 
     def close(self) -> None:
@@ -97,6 +96,13 @@ class Stores:
     def _restore(self) -> None:
         shutil.rmtree(self._store)
         shutil.copytree(self._sound, self._store)
+
+    def _remembered(self) -> str:
+        """Return the user's explorations, which are no part of the index."""
+        done = self._mine.commands("explore", "list", "--json")
+        if "They sing." not in done.out:
+            return f"{done.status}: {done.out} {done.err}"
+        return done.out
 
     def _wrong(self) -> str:
         """Say which search is answered otherwise than by the index that was sound; first, that it refused."""
@@ -122,7 +128,7 @@ def _damage(
 ) -> None:
     """Damage a file of a store, or put something in its place."""
     path = store / name
-    if path.is_dir():
+    if path.is_dir() or (kind == "directory" and name != _INDEX):  # else gitrag says what is in its way
         return
     data = bytearray(path.read_bytes() if path.exists() else b"")
     at = min(at, len(data))
@@ -147,13 +153,3 @@ def _damage(
             "add": lambda: data + Random(noise).randbytes(min(length, 100_000)),
         }
         path.write_bytes(changed.get(kind, lambda: data)())
-
-
-def _bytes_of(home: Path) -> dict[str, bytes]:
-    """Return what is remembered below a home."""
-    place = home / ".gitrag"
-    return {
-        str(path.relative_to(home)): path.read_bytes()
-        for path in sorted(place.rglob("*"))
-        if path.is_file() and path.suffix in {".md", ".yaml", ".json"} and os.access(path, os.R_OK)
-    }
