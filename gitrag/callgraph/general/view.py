@@ -7,6 +7,7 @@ field's, what a called function is declared to give, or what is made on the spot
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,11 @@ _BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "s
 """Languages whose names are seen across files without an import that says which file."""
 FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
 """Languages that call one another."""
+
+_MOST_ANCESTORS = 200
+_MOST_SUBCLASSES = 500
+"""Of a class; those further off are not looked at. As in Python: in a row of 20,000, each inheriting from
+the one before, every call would walk all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,7 @@ class GeneralView:
         self._named: dict[str, list[Id]] = {}
         self._subclasses: dict[str, list[str]] = {}
         self._by_name: dict[tuple[str, str], list[int]] = {}
+        self._methods_found: dict[tuple[str, str, str], list[tuple[Id, float]]] = {}
         for path in sorted(self._files):
             for index, each in enumerate(self._files[path][1].definitions):
                 if each.kind != "module":
@@ -247,29 +254,36 @@ class GeneralView:
         chosen = here or near or found
         return chosen if len({where for where, _ in chosen}) == 1 else []
 
-    def _methods(  # noqa: C901 - up to who has it, and down to who overrides it
+    def _methods(self, cls: str, name: str, path: str) -> list[tuple[Id, float]]:
+        """Find a method of a class or what it inherits, and what overrides it; once for all its calls."""
+        key = cls, name, path
+        found = self._methods_found.get(key)
+        if found is None:
+            found = self._methods_found[key] = self._find_methods(cls, name, path)
+        return found
+
+    def _find_methods(  # noqa: C901 - up to who has it, and down to who overrides it
         self, cls: str, name: str, path: str
     ) -> list[tuple[Id, float]]:
-        """Find a method of a class or what it inherits, and what overrides it."""
         found: list[tuple[Id, float]] = []
         seen: set[str] = set()
-        waiting = [cls]
-        while waiting and not found:
-            each = waiting.pop(0)
+        waiting = deque([cls])
+        while waiting and not found and len(seen) < _MOST_ANCESTORS:
+            each = waiting.popleft()
             if each in seen:
                 continue
             seen.add(each)
             own = self._members.get((each, name), [])
             found = [(member, CERTAIN) for member in self._nearest(own, path)]
             for where, index in self._classes.get(each, ()):
-                waiting += [
-                    base.rpartition(".")[2] for base in self._files[where][1].definitions[index].bases
-                ]
+                bases = self._files[where][1].definitions[index].bases
+                waiting += {base.rpartition(".")[2]: None for base in bases}
         if not found and not self._is_abstract(cls):
             return []
-        subclasses, border = set(), [cls]
-        while border:
-            for subclass in self._subclasses.get(border.pop(), ()):
+        subclasses: set[str] = set()
+        border = deque([cls])
+        while border and len(subclasses) < _MOST_SUBCLASSES:
+            for subclass in self._subclasses.get(border.popleft(), ()):
                 if subclass not in subclasses:
                     subclasses.add(subclass)
                     border.append(subclass)
