@@ -33,6 +33,10 @@ MATCH_LIMIT = 20_000
 # their number: 0.1 s for these, 87 s for a megabyte of `* & * &` in C.
 MAX_ERROR_CHILDREN = 10_000
 
+# A query counts depth in 16 bits: below 65,535 nodes, as in a chain of that many calls, it finds wrong things
+# and may never end.
+MAX_DEPTH = 50_000
+
 _parsers = local()
 
 
@@ -87,12 +91,14 @@ def matches(
     """Return the matches of the language's definition query: pattern index, and captured nodes by name.
 
     Raises:
-        GrammarError: If too much in one place did not parse.
+        GrammarError: If too much in one place did not parse, or the tree is too deep.
     """
     from tree_sitter import QueryCursor
 
     if _errs_widely(tree.root_node):
         raise GrammarError(f"too much of {language.name} did not parse")
+    if _is_deep(tree.root_node):
+        raise GrammarError(f"its expressions nest more than {MAX_DEPTH:,} deep")
     cursor = QueryCursor(definition_query(language), match_limit=MATCH_LIMIT)
     return cursor.matches(tree.root_node)
 
@@ -105,6 +111,18 @@ def _errs_widely(root: tree_sitter.Node) -> bool:
         if node.is_error and node.child_count > MAX_ERROR_CHILDREN:
             return True
         pending += [child for child in node.children if child.has_error]
+    return False
+
+
+def _is_deep(root: tree_sitter.Node) -> bool:
+    """Whether a tree is deeper than ``MAX_DEPTH``; looks only where there are nodes enough for that."""
+    pending = [(root, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            return True
+        if depth + node.descendant_count > MAX_DEPTH:
+            pending += [(child, depth + 1) for child in node.children]
     return False
 
 
