@@ -6,6 +6,7 @@ fraction of the parse.
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from importlib import resources
 from threading import local
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 # of 22,000 real files took 0.018 a byte.
 PARSE_STEPS = 1_500
 PARSE_STEPS_PER_BYTE = 0.05
+
+# Processor time of a parse. A step may read on to the end of the file, as each `/*` without end does in Go: a
+# quarter of an hour for a megabyte of them. A megabyte that people write takes a tenth of a second.
+PARSE_S = 10.0
 
 # What a query's text predicates read at a time; identifiers are shorter.
 TEXT_BYTES = 256
@@ -50,6 +55,7 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     Raises:
         GrammarError: If parsing would take far longer than it does for any source of this size.
     """
+    started_s = time.thread_time()
     if not source.endswith(b"\n"):
         source += b"\n"  # some grammars end lines, not files
     left = PARSE_STEPS + int(len(source) * PARSE_STEPS_PER_BYTE)
@@ -71,14 +77,15 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     def spent(_offset: int, _has_error: bool) -> bool:
         nonlocal left
         left -= 1
-        return left < 0
+        return left < 0 or time.thread_time() - started_s > PARSE_S
 
     parser = _parser(language.grammar)
     try:
         return parser.parse(read, progress_callback=spent)
     except ValueError as error:
         parser.reset()
-        raise GrammarError(f"parsing {language.name} took too many steps") from error
+        why = "took too many steps" if left < 0 else f"took longer than {PARSE_S:.0f} s"
+        raise GrammarError(f"parsing {language.name} {why}") from error
     finally:
         parsing = False
         for view in reversed(views):

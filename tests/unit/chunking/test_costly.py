@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gitrag.chunking.chunker import chunk
+from gitrag.chunking.chunker import MIN_PROBED_BYTES, chunk
 from gitrag.chunking.languages import BY_NAME
 from gitrag.chunking.parsing import MAX_DEPTH, MAX_ERROR_CHILDREN, GrammarError, matches, parse
 from gitrag.model import Kind
@@ -58,3 +58,34 @@ def test_a_source_too_deep_for_a_query_is_cut_into_windows():
 def test_a_deep_tree_is_queried():
     source = b"package a\nfunc f() {\nx" + b"()\n" * (MAX_DEPTH // 2) + b"\n}\nfunc g() {}\n"
     assert {"f", "g"} <= {each.name for each in chunk(source, "go")}
+
+
+ENDLESS = b"\n" * MIN_PROBED_BYTES + b"/*\n" * 300_000
+"""In Go each comment without an end is looked for to the end of the file; the lines probed first are honest."""
+
+
+def test_a_parse_has_an_end_where_each_step_is_long(monkeypatch):
+    monkeypatch.setattr("gitrag.chunking.parsing.PARSE_S", 0.5)
+    with pytest.raises(GrammarError, match="took longer than"):
+        parse(ENDLESS, BY_NAME["go"])
+
+
+@pytest.mark.parametrize("mark", [" ", "\t", "<see "])
+def test_what_a_comment_says_is_read_in_linear_time(mark):
+    """Quadratic, these took a second for a definition, and a file may have thousands."""
+    code = f"""
+from gitrag.chunking.documentation import comment_text
+for _ in range(1_000):
+    comment_text(({mark!r} * 4_000)[:4_000] + "x")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_type_is_read_in_linear_time():
+    """In cubic time each of these took a tenth of a second."""
+    code = f"""
+from gitrag.callgraph.extraction import extract
+found = extract(b"package a\\n" + b"var x a[{" " * 380}b]\\n" * 2_000, "go")
+assert len(found.definitions) == 1 and not found.failure, found.failure
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
