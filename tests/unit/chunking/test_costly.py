@@ -61,7 +61,7 @@ def test_a_deep_tree_is_queried():
 
 
 ENDLESS = b"\n" * MIN_PROBED_BYTES + b"/*\n" * 300_000
-"""In Go each comment without an end is looked for to the end of the file; the lines probed first are honest."""
+"""In Go each comment without an end is looked for up to the file's; the lines that are probed are honest."""
 
 
 def test_a_parse_has_an_end_where_each_step_is_long(monkeypatch):
