@@ -49,8 +49,7 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
     stored = _store(app, said)
     checks.append(stored)
     if stored.state is State.OK:
-        found = app.status()
-        checks += [_freshness(found), _files(found)]
+        checks += _view(app)
     return [*checks, _lock(app), _worker(app), _model(app), prerequisites.check_space(app.store.directory)]
 
 
@@ -130,6 +129,15 @@ def _store(app: App, said: list[str]) -> Check:
     except GitragError as error:
         return Check("store", State.FAIL, str(error), error.hint or "gitrag index")
     return Check("store", State.OK, f"{app.store.path}, {app.store.size_bytes() / 1e6:.1f} MB")
+
+
+def _view(app: App) -> list[Check]:
+    """Compare the index with the worktree, if git tells of it."""
+    try:
+        found = app.status()
+    except RepositoryError as error:
+        return [Check("freshness", State.FAIL, str(error), error.hint)]
+    return [_freshness(found), _files(found)]
 
 
 def _files(found: Status) -> Check:

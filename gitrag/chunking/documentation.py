@@ -16,10 +16,10 @@ _OPENING = re.compile(
     re.VERBOSE,
 )
 _CONTINUING = re.compile(r"\s*(?:\*(?![*/])|//[/!]?<?|\#'|\#+|---?|;+|%+)?[ \t]?")
-_CLOSING = re.compile(r"""\s*(?:\*+/|\*+\)|-\}|\]=*\]|\#>|"{3})\s*$""")
+_CLOSING = re.compile(r"""(?:(?<!\*)\*+[/)]|-\}|\]=*\]|\#>|"{3})$""")
 _RULE = re.compile(r"[-=*#/_~+]{4,}")
 _XML_TAG = re.compile(
-    r"</?(?:summary|remarks|para|param|returns|see|c|code|value|exception|typeparam)\b[^>]*>"
+    r"</?(?:summary|remarks|para|param|returns|see|c|code|value|exception|typeparam)\b[^<>]*>"
 )
 _PREFIXED_QUOTES = re.compile(r"""[A-Za-z]{0,2}("{3}|'{3}|"|')""")
 
@@ -27,7 +27,9 @@ _PREFIXED_QUOTES = re.compile(r"""[A-Za-z]{0,2}("{3}|'{3}|"|')""")
 def comment_text(comment: str) -> str:
     """Return the prose of one comment, or of several line comments joined by line ends."""
     lines = comment.split("\n")
-    lines[-1] = _CLOSING.sub("", lines[-1])
+    last = lines[-1].rstrip()
+    if closing := _CLOSING.search(last):
+        lines[-1] = last[: closing.start()].rstrip()
     kept = []
     inside = False
     for line in lines:
@@ -37,7 +39,7 @@ def comment_text(comment: str) -> str:
             inside = line.lstrip().startswith(("/*", "(*", "{-", "<#", "--[", '"""', "@"))
         else:
             kept.append(_CONTINUING.sub("", line, count=1))
-        inside = inside and not _CLOSING.search(line)
+        inside = inside and not _CLOSING.search(line.rstrip())
     text = _shorten(inspect.cleandoc(_XML_TAG.sub("", _RULE.sub("", "\n".join(kept)))))
     return "" if text == "false" else text  # Elixir's @doc false: there is none
 

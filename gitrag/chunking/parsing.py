@@ -6,6 +6,7 @@ fraction of the parse.
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from importlib import resources
 from threading import local
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 PARSE_STEPS = 1_500
 PARSE_STEPS_PER_BYTE = 0.05
 
+# Processor time of a parse. A step may read on to the end of the file, as each `/*` without end does in Go: a
+# quarter of an hour for a megabyte of them. A megabyte that people write takes a tenth of a second.
+PARSE_S = 10.0
+
 # What a query's text predicates read at a time; identifiers are shorter.
 TEXT_BYTES = 256
 
@@ -32,6 +37,10 @@ MATCH_LIMIT = 20_000
 # What did not parse is one node, and a query that looks among its children for neighbours takes the square of
 # their number: 0.1 s for these, 87 s for a megabyte of `* & * &` in C.
 MAX_ERROR_CHILDREN = 10_000
+
+# A query counts depth in 16 bits: below 65,535 nodes, as in a chain of that many calls, it finds wrong things
+# and may never end.
+MAX_DEPTH = 50_000
 
 _parsers = local()
 
@@ -46,6 +55,7 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     Raises:
         GrammarError: If parsing would take far longer than it does for any source of this size.
     """
+    started_s = time.thread_time()
     if not source.endswith(b"\n"):
         source += b"\n"  # some grammars end lines, not files
     left = PARSE_STEPS + int(len(source) * PARSE_STEPS_PER_BYTE)
@@ -67,14 +77,15 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     def spent(_offset: int, _has_error: bool) -> bool:
         nonlocal left
         left -= 1
-        return left < 0
+        return left < 0 or time.thread_time() - started_s > PARSE_S
 
     parser = _parser(language.grammar)
     try:
         return parser.parse(read, progress_callback=spent)
     except ValueError as error:
         parser.reset()
-        raise GrammarError(f"parsing {language.name} took too many steps") from error
+        why = "took too many steps" if left < 0 else f"took longer than {PARSE_S:.0f} s"
+        raise GrammarError(f"parsing {language.name} {why}") from error
     finally:
         parsing = False
         for view in reversed(views):
@@ -87,12 +98,14 @@ def matches(
     """Return the matches of the language's definition query: pattern index, and captured nodes by name.
 
     Raises:
-        GrammarError: If too much in one place did not parse.
+        GrammarError: If too much in one place did not parse, or the tree is too deep.
     """
     from tree_sitter import QueryCursor
 
     if _errs_widely(tree.root_node):
         raise GrammarError(f"too much of {language.name} did not parse")
+    if _is_deep(tree.root_node):
+        raise GrammarError(f"its expressions nest more than {MAX_DEPTH:,} deep")
     cursor = QueryCursor(definition_query(language), match_limit=MATCH_LIMIT)
     return cursor.matches(tree.root_node)
 
@@ -105,6 +118,18 @@ def _errs_widely(root: tree_sitter.Node) -> bool:
         if node.is_error and node.child_count > MAX_ERROR_CHILDREN:
             return True
         pending += [child for child in node.children if child.has_error]
+    return False
+
+
+def _is_deep(root: tree_sitter.Node) -> bool:
+    """Whether a tree is deeper than ``MAX_DEPTH``; looks only where there are nodes enough for that."""
+    pending = [(root, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            return True
+        if depth + node.descendant_count > MAX_DEPTH:
+            pending += [(child, depth + 1) for child in node.children]
     return False
 
 

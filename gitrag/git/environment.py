@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gitrag.environment import safe_environment
@@ -67,6 +68,10 @@ TIMEOUT_S = 600.0
 TIMEOUT_VARIABLE = "GITRAG_GIT_TIMEOUT_S"
 
 
+PATIENCE_S = 5.0
+"""After which it is asked whether git waits for something that never comes."""
+
+
 class GitTimeoutError(RepositoryError):
     """A git process took too long and was ended."""
 
@@ -78,6 +83,7 @@ def run_git(
     environment: Mapping[str, str],
     stdin: bytes | None = None,
     timeout_s: float | None = None,
+    look: Callable[[], None] = lambda: None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git and return what it said, whatever its exit status.
 
@@ -87,6 +93,7 @@ def run_git(
         environment: A scrubbed one; GITRAG_GIT_TIMEOUT_S in it replaces the usual deadline.
         stdin: What git reads.
         timeout_s: The deadline, where the caller knows better than the usual one.
+        look: Called where git has not answered for some seconds; what it raises ends git.
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
@@ -94,16 +101,20 @@ def run_git(
     """
     deadline_s = timeout_s or _deadline_s(environment)
     try:
-        return subprocess.run(
+        with subprocess.Popen(
             ["git", *args],
             cwd=cwd,
             env=environment,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            input=stdin,
-            capture_output=True,
-            check=False,
-            timeout=deadline_s,
-        )
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            try:
+                output, complaint = _communicate(process, stdin, deadline_s, look)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, output, complaint)
     except subprocess.TimeoutExpired as error:
         words = [os.fsdecode(part) for part in args]
         command = next((word for word in words if word[:1] != "-" and "=" not in word), "")
@@ -114,6 +125,30 @@ def run_git(
         ) from error
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise not_run(error, cwd) from error
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes | None, deadline_s: float, look: Callable[[], None]
+) -> tuple[bytes, bytes]:
+    found: list[RepositoryError] = []
+
+    def watch() -> None:
+        try:
+            look()
+        except RepositoryError as error:
+            found.append(error)
+            process.kill()
+
+    timer = threading.Timer(PATIENCE_S, watch)  # beside: what is being sent cannot be taken up again
+    timer.daemon = True
+    timer.start()
+    try:
+        said = process.communicate(stdin, deadline_s)
+    finally:
+        timer.cancel()
+    if found:
+        raise found[0]
+    return said
 
 
 def _deadline_s(environment: Mapping[str, str]) -> float:

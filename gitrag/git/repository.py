@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from gitrag.errors import GitragError, RepositoryError, UsageError
 from gitrag.git.configuration import Configuration
 from gitrag.git.discovery import Location, locate
-from gitrag.git.environment import message_of, run_git
+from gitrag.git.environment import PATIENCE_S, message_of, run_git
 from gitrag.model import Head, Skip, TreeEntry
 
 if TYPE_CHECKING:
@@ -50,6 +51,12 @@ _HARMLESS_EXTENSIONS = (
 
 _ONLY_SAY = frozenset({"config", "rev-parse", "version"})
 """Commands that run nothing, and are asked what is configured."""
+
+_RULE_FILES = frozenset({".gitattributes", ".gitignore"})
+"""What git reads in every directory of the working tree."""
+
+_LOOKING_S = 10.0
+"""For named pipes among them, while git does not answer."""
 
 _IN_TABLES = "refs/heads/.invalid"
 """What the file HEAD names where references are kept in tables (git 2.45)."""
@@ -122,17 +129,33 @@ class Repository:
     def _refuse_pipes(self) -> None:
         """Raise where git would open a named pipe in a rule file's place and wait for a writer.
 
-        No clone makes one. Those in directories below are left to git.
+        No clone makes one. Those in directories below are looked for when git does not answer.
         """
         info = self.common_dir / "info"
         tops = [self.root] if self.root is not None else []
-        rules = [top / name for top in tops for name in (".gitignore", ".gitattributes")]
+        rules = [top / name for top in tops for name in sorted(_RULE_FILES)]
         for path in [*rules, info / "exclude", info / "attributes"]:
             with suppress(OSError):
                 if stat.S_ISFIFO(path.stat().st_mode):
                     raise RepositoryError(
                         f"{path} is a named pipe, for which git would wait for ever.", "Remove it."
                     )
+
+    def _refuse_pipes_below(self) -> None:
+        """Raise where a rule file in the working tree is a named pipe: git has been silent for a while."""
+        end = time.monotonic() + _LOOKING_S
+        for folder, _, names in os.walk(self.root or self.git_dir):
+            for name in _RULE_FILES.intersection(names):
+                path = Path(folder, name)
+                with suppress(OSError):
+                    if stat.S_ISFIFO(path.lstat().st_mode):
+                        raise RepositoryError(
+                            f"git has not answered for {PATIENCE_S:.0f} s: {path} is a named pipe, for which"
+                            " it can wait for ever.",
+                            "Remove it.",
+                        )
+            if time.monotonic() > end:
+                return
 
     def __repr__(self) -> str:
         return f"Repository({str(self.root or self.git_dir)!r})"
@@ -188,7 +211,7 @@ class Repository:
         """Run git on this repository, at its top level; ``environment`` is added to the guarded one.
 
         Raises:
-            RepositoryError: git is not there, or cannot read its configuration.
+            RepositoryError: git is not there, cannot read its configuration, or waits for a named pipe.
             GitTimeoutError: It took longer than ``timeout_s``, or the deadline of all git processes.
         """
         own = self._plain if args[0] in _ONLY_SAY else self.environment
@@ -198,6 +221,7 @@ class Repository:
             environment={**own, **(environment or {})},
             stdin=stdin,
             timeout_s=timeout_s,
+            look=self._refuse_pipes_below,
         )
 
     @property

@@ -62,8 +62,8 @@ _WRAPPERS = frozenset(
     "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr".split()
 )
 _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
-_OF_ANOTHER = re.compile(r"\[\s*(?:\d*|[\"'].*)\s*\]?\s*\??$", re.DOTALL)
-"""An array of what is named, ``T[]``, or the type of its member, TypeScript's ``T["name"]``."""
+_OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
+"""An array of what is named, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; less the bracket."""
 _INFERRED = frozenset("var auto let val".split())
 _NO_PART = frozenset(
     "new await async mut dyn impl const final static readonly ref struct class typename".split()
@@ -228,7 +228,8 @@ class Reader:
         wrapped = _OUTER.match(text)
         if wrapped and wrapped[1] in _WRAPPERS:
             text = wrapped[2].lstrip("*&? ")
-        if text.startswith(("[", "map[", "func")) or _OF_ANOTHER.search(text):
+        inside = text.rstrip().removesuffix("?").rstrip().removesuffix("]").rstrip()
+        if text.startswith(("[", "map[", "func")) or _OF_ANOTHER.search(inside):
             return ""
         parts = parts_of(text)
         return ".".join(parts) if parts and "?" not in parts else ""

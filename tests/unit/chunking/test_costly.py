@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from gitrag.chunking.chunker import chunk
+from gitrag.chunking.chunker import MIN_PROBED_BYTES, chunk
 from gitrag.chunking.languages import BY_NAME
-from gitrag.chunking.parsing import MAX_ERROR_CHILDREN, GrammarError, matches, parse
+from gitrag.chunking.parsing import MAX_DEPTH, MAX_ERROR_CHILDREN, GrammarError, matches, parse
 from gitrag.model import Kind
 
 WIDE = b"* & * & \n" * (MAX_ERROR_CHILDREN // 4 + 1)
@@ -28,3 +31,61 @@ def test_a_source_that_is_one_wide_error_is_cut_into_windows():
 def test_a_long_table_is_no_error():
     table = b"int table[] = {\n" + b"1, 2, 3,\n" * MAX_ERROR_CHILDREN + b"};\nint after(void) { return 1; }\n"
     assert "after" in {each.name for each in chunk(table, "c")}
+
+
+CALLED = 90_000
+"""Lines of a pair of brackets: in Go each calls the ones above, which makes a tree that is as deep."""
+
+FACTS = f"""
+from gitrag.callgraph.extraction import extract
+print(extract(b"()\\n" * {CALLED}, "go").failure)
+"""
+
+
+def test_facts_are_not_asked_of_a_tree_too_deep_for_a_query():
+    done = subprocess.run(
+        [sys.executable, "-c", FACTS], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout == f"its expressions nest more than {MAX_DEPTH:,} deep\n", done.stderr
+
+
+def test_a_source_too_deep_for_a_query_is_cut_into_windows():
+    found = chunk(b"()\n" * CALLED, "go")
+    assert {(each.kind, each.name) for each in found} == {(Kind.MODULE, "")}
+    assert found[-1].line_end == CALLED
+
+
+def test_a_deep_tree_is_queried():
+    source = b"package a\nfunc f() {\nx" + b"()\n" * (MAX_DEPTH // 2) + b"\n}\nfunc g() {}\n"
+    assert {"f", "g"} <= {each.name for each in chunk(source, "go")}
+
+
+ENDLESS = b"\n" * MIN_PROBED_BYTES + b"/*\n" * 300_000
+"""In Go each comment without an end is looked for up to the file's; the lines that are probed are honest."""
+
+
+def test_a_parse_has_an_end_where_each_step_is_long(monkeypatch):
+    monkeypatch.setattr("gitrag.chunking.parsing.PARSE_S", 0.5)
+    with pytest.raises(GrammarError, match="took longer than"):
+        parse(ENDLESS, BY_NAME["go"])
+
+
+@pytest.mark.parametrize("mark", [" ", "\t", "<see "])
+def test_what_a_comment_says_is_read_in_linear_time(mark):
+    """Quadratic, these took a second for a definition, and a file may have thousands."""
+    code = f"""
+from gitrag.chunking.documentation import comment_text
+for _ in range(1_000):
+    comment_text(({mark!r} * 4_000)[:4_000] + "x")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_type_is_read_in_linear_time():
+    """In cubic time each of these took a tenth of a second."""
+    code = f"""
+from gitrag.callgraph.extraction import extract
+found = extract(b"package a\\n" + b"var x a[{" " * 380}b]\\n" * 2_000, "go")
+assert len(found.definitions) == 1 and not found.failure, found.failure
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
