@@ -447,4 +447,4 @@ def test_files_that_pass_on_all_names_of_each_other_are_looked_through_once():
 def test_a_chain_of_thousands_of_modules_is_followed_so_far():
     chain = "".join(f"module A{n + 1}; include A{n}; def m{n}; m0; end; end\n" for n in range(8_000))
     found = edges_of({"chain.rb": "module A0; end\n" + chain})
-    assert "chain.rb:A10.m9 -> chain.rb:A1.m0" in found
+    assert "A10.m9 -> A1.m0" in found
