@@ -21,6 +21,20 @@ from typing import Any
 _LOADED = (
     *"boundary check config core doctor explore gc graph index issues prime related search status".split(),
 )
+_BELOW = (
+    "duckdb",
+    "gitrag.governance.checking",
+    "gitrag.graphs",
+    "gitrag.issues",
+    "gitrag.searching",
+    "gitrag.trackers.registry",
+    "httpx2",
+    "numpy",
+    "pygit2",
+    "tenacity",
+    "tree_sitter",
+    "yaml",
+)
 _MOST_ADDRESSES = 8 << 30
 
 
@@ -28,9 +42,7 @@ def main() -> None:
     cpu_s, patience_s = map(float, sys.argv[1:3])
     for name in _LOADED:
         importlib.import_module(f"gitrag.cli.{name}")
-    for name in ("duckdb", "numpy", "pygit2", "yaml", "httpx2", "tenacity", "tree_sitter", "gitrag.searching",
-                 "gitrag.graphs", "gitrag.issues", "gitrag.trackers.registry",
-                 "gitrag.governance.checking"):  # fmt: skip
+    for name in _BELOW:
         importlib.import_module(name)
     for line in sys.stdin:
         asked = json.loads(line)
