@@ -23,9 +23,9 @@ import torch
 from torch.nn import functional
 
 from gitrag.embedding.draft import HEAD_PIECES, MAX_PIECES, TABLE, Drafter
-from gitrag.embedding.pieces import WordPieces
 from gitrag.embedding.safetensors import write_tensors
 from gitrag.embedding.version import DIMENSIONS
+from gitrag.embedding.word_pieces import WordPieces
 
 SEED = 7
 BATCH = 512

@@ -10,7 +10,7 @@ from typing import Any
 import platformdirs
 import pytest
 
-from gitrag.embedding import weights
+from gitrag.embedding import local_model
 from tests.repository import Content, GitRepository, create_repository, isolated_environment
 
 
@@ -49,9 +49,9 @@ def model_dir() -> Path:
     Workers that ask for it together wait for the first, and find it there.
     """
     override = os.environ.get("GITRAG_TEST_MODEL_DIR")
-    directory = weights.model_directory(Path(override) if override else None)
-    if not weights.status(directory).ready:
-        weights.fetch(directory, keep_weights=True)  # ``published_dir`` shares the download
+    directory = local_model.model_directory(Path(override) if override else None)
+    if not local_model.status(directory).ready:
+        local_model.fetch(directory, keep_weights=True)  # ``published_dir`` shares the download
     return directory
 
 
@@ -61,5 +61,5 @@ def published_dir(model_dir: Path) -> Path:
     if (model_dir / "model.safetensors").exists():
         return model_dir
     directory = Path(platformdirs.user_cache_dir("gitrag-tests")) / "published"
-    weights.fetch(directory, keep_weights=True)
+    local_model.fetch(directory, keep_weights=True)
     return directory

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitrag.searching import SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
 from gitrag.store.connection import Store
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from gitrag.prerequisites import version_of
+from gitrag.machine.prerequisites import version_of
 
 _SAID = subprocess.run(["git", "version"], capture_output=True, text=True, check=True).stdout.strip()
 GIT_VERSION = version_of(_SAID)

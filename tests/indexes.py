@@ -11,15 +11,15 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from gitrag.app import App
+from gitrag.indexing.recipe import RECIPE
 from gitrag.indexing.refresh import known, refresh
 from gitrag.indexing.snapshot import look
-from gitrag.recipe import RECIPE
 from gitrag.store import candidates
 from gitrag.store.candidates import Scope
 from gitrag.store.columns import run
 from gitrag.store.connection import Store
 from gitrag.store.paths import decode_path
+from gitrag.workspace import App
 from tests.repository import GitRepository, create_repository, isolated_environment
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitrag.app import App
+from gitrag.actions.search import SearchOptions, search
 from gitrag.hooking.install import install
-from gitrag.searching import SearchOptions, search
+from gitrag.machine.locks import StoreLock
 from gitrag.store.candidates import Filters
-from gitrag.store.lock import StoreLock
+from gitrag.workspace import App
 from tests.repository import GitRepository
 
 PAUSE_S = 1.0

@@ -9,10 +9,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitrag import collecting
-from gitrag.app import App
+from gitrag.actions import gc
+from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.hooking.install import install
-from gitrag.searching import Answer, SearchOptions, search
+from gitrag.workspace import App
 from tests.acts import ACTS, Actor
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
@@ -126,7 +126,7 @@ class Walk(Actor):
         """Drop what is not needed now, though it may be again."""
         self.done.append(f"{tree.path.name}: collect_garbage")
         app = App.open(tree.path, environ=tree.environment | {"GITRAG_GC_KEEP": "0s"})
-        collecting.collect(app)
+        gc.collect(app)
 
     def _is_held(self, tree: GitRepository, path: str) -> bool:
         """Whether git holds a path that is not in the working tree: sparse checkout, assumed unchanged."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from gitrag import files
 from gitrag.agents import jsonc
-from gitrag.agents.blocks import (
+from gitrag.agents.clients import ALTERNATIVES, CLIENTS, SERVER, Client, Form
+from gitrag.agents.text_blocks import (
     HASH,
     MARKDOWN,
     DamagedMarksError,
@@ -25,9 +25,9 @@ from gitrag.agents.blocks import (
     with_block,
     without_block,
 )
-from gitrag.agents.clients import ALTERNATIVES, CLIENTS, SERVER, Client, Form
+from gitrag.config.team_file import TEAM_FILE, parse_team
 from gitrag.errors import ConfigError, StoreError, UsageError
-from gitrag.teamfile import TEAM_FILE, parse_team
+from gitrag.machine import files
 
 SKILLS = ("search", "check", "prime", "index", "explore")
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gitrag.callgraph.facts import EMPTY, Facts, failed, pack
 from gitrag.callgraph.general.syntax import QUERIES
-from gitrag.isolation import reason_of
+from gitrag.machine.isolation import reason_of
 
 LANGUAGES = frozenset({"python", *QUERIES})
 """Languages whose calls are known."""

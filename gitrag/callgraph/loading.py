@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gitrag.callgraph.extraction import Job, extract_all, failed_facts
 from gitrag.callgraph.facts import EMPTY, Facts, unpack
-from gitrag.isolation import Reading
-from gitrag.store.facts import FileFacts
+from gitrag.machine.isolation import Reading
+from gitrag.store.call_facts import FileFacts
 
 _POOL_FROM_BYTES = 3 << 20
 """More source than this is shared among processes; less is done before they have started."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from gitrag.chunking.cutting import cut
 from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import BY_NAME, Language
+from gitrag.chunking.line_pieces import windows
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
-from gitrag.chunking.pieces import windows
 from gitrag.chunking.prose import is_prose, sections
 from gitrag.model import Chunk, Kind
 

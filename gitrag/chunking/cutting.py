@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.pieces import MAX_CHUNK_CHARS, is_closing, is_comment, split, trim
+from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS, is_closing, is_comment, split, trim
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.pieces import split, trim
+from gitrag.chunking.line_pieces import split, trim
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from gitrag.environment import forget_relative_paths
+from gitrag.machine.environment import forget_relative_paths
 
 TYPE_CHECKING = False  # typing takes as long to load as the rest of this
 if TYPE_CHECKING:

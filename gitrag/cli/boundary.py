@@ -17,7 +17,7 @@ from gitrag.cli.root import root
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal, discard
 from gitrag.errors import BUG, OK, DiskFullError, GitragError, NotSetUpError, OutOfMemoryError
-from gitrag.memory_limit import HINT, is_want_of_memory
+from gitrag.machine.memory_limit import HINT, is_want_of_memory
 
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
@@ -100,7 +100,7 @@ def _tell_import(error: ImportError, terminal: Terminal, start: Path, environ: M
         return _tell_bug(error, terminal, start, environ)
     if is_want_of_memory(error):
         return _tell(_of_memory(error), terminal)
-    from gitrag.prerequisites import REINSTALL
+    from gitrag.machine.prerequisites import REINSTALL
 
     missing = NotSetUpError(f"A package that gitrag needs cannot be loaded: {error}.", REINSTALL)
     return _tell(missing, terminal)
@@ -126,7 +126,7 @@ def _tell_bug(error: Exception, terminal: Terminal, start: Path, environ: Mappin
 
 def _write_log(error: Exception, start: Path, environ: Mapping[str, str]) -> Path | None:
     """Write the traceback to the repository's log, or the user's; return where, or None."""
-    from gitrag.log import NAME, close_log, open_log
+    from gitrag.machine.log import NAME, close_log, open_log
 
     for directory in _log_directories(start, environ):
         try:

@@ -42,22 +42,22 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
         return _check_push(session)  # what is pushed counts, not where to
     if len(target) != 1 or target[0].startswith("-"):
         raise UsageError("check takes one file or directory.", "For example: gitrag check src/auth.py")
-    from gitrag.governance import forms
-    from gitrag.governance.checking import check as find
+    from gitrag.actions.governance.check import check as find
+    from gitrag.report import governance
 
     found = find(synced_for_reading(session), session.start / target[0])
     print_finding(
         session.terminal,
         output,
-        text=lambda style: forms.checked_text(found, style),
-        markdown=lambda: forms.checked_markdown(found),
-        structured=lambda: forms.checked_json(found),
+        text=lambda style: governance.checked_text(found, style),
+        markdown=lambda: governance.checked_markdown(found),
+        structured=lambda: governance.checked_json(found),
     )
     return OK if found.candidates or found.issues else NOTHING
 
 
 def _check_push(session: Session) -> int:
-    from gitrag.freshness import Behind, behind, noted, parse_pushed
+    from gitrag.actions.push_check import Behind, behind, noted, parse_pushed
 
     repo = session.repository()
     config = session.settings(repo)
@@ -67,7 +67,7 @@ def _check_push(session: Session) -> int:
     pushed = parse_pushed(sys.stdin.read().splitlines())
     if noted(repo.store_directory, config, pushed):
         return OK
-    from gitrag.app import App
+    from gitrag.workspace import App
 
     app = App(repo, config, session.environ, session.terminal.note)
 

@@ -6,11 +6,11 @@ import click
 
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.config import DEFAULT, Config, Setting, find_key
-from gitrag.controls import sanitise, sanitise_line
+from gitrag.config.keys import DEFAULT, Config, Setting, find_key
+from gitrag.config.of_repository import settings_of
+from gitrag.config.team_file import TEAM_FILE
 from gitrag.errors import RepositoryError
-from gitrag.settings import settings_of
-from gitrag.teamfile import TEAM_FILE
+from gitrag.words.control_characters import sanitise, sanitise_line
 
 
 @command(

@@ -8,8 +8,8 @@ import click
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK
+from gitrag.words.control_characters import sanitise_line
 
 _PROJECT = click.option("--project", metavar="NAME", help="Project; else origin's name, or the directory's.")
 
@@ -38,7 +38,7 @@ def core() -> None:
 @pass_session
 def mark(session: Session, *, path: str, summary: str | None, project: str | None) -> int:
     """Mark a file as core; one that is marked gets the new summary."""
-    from gitrag.continuity import core_path, project_of
+    from gitrag.actions.core_context import core_path, project_of
 
     app = session.app()
     marked = session.core_files().mark(project_of(app, project), core_path(app, path, session.start), summary)
@@ -75,8 +75,8 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
 @pass_session
 def unmark(session: Session, *, path: str, project: str | None) -> int:
     """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
-    from gitrag.continuity import project_of
-    from gitrag.files import within
+    from gitrag.actions.core_context import project_of
+    from gitrag.machine.files import within
 
     app = session.app()
     root = app.repo.root or app.repo.git_dir
@@ -93,8 +93,8 @@ def unmark(session: Session, *, path: str, project: str | None) -> int:
 @pass_session
 def suggest(session: Session, *, as_json: bool) -> int:
     """Name files that might be core, and why. Marks nothing."""
-    from gitrag.continuity import project_of
-    from gitrag.continuity import suggest as suggestions
+    from gitrag.actions.core_context import project_of
+    from gitrag.actions.core_context import suggest as suggestions
 
     app = session.app()
     found = suggestions(app, session.core_files().all(project_of(app)))

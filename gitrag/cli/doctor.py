@@ -6,8 +6,8 @@ import dataclasses
 
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK
+from gitrag.words.control_characters import sanitise_line
 
 _COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -23,8 +23,8 @@ def doctor(session: Session, *, as_json: bool) -> int:
 
     Exit status 1 when a check fails; a warning is none.
     """
-    from gitrag.doctor import examine
-    from gitrag.prerequisites import State
+    from gitrag.actions.doctor import examine
+    from gitrag.machine.prerequisites import State
 
     checks = examine(session.start, session.environ)
     if as_json:

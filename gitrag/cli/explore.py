@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.words import count
-from gitrag.controls import sanitise, sanitise_line
 from gitrag.errors import NOTHING, OK, USAGE
+from gitrag.words.control_characters import sanitise, sanitise_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitrag.memory.explorations import Explorations
-    from gitrag.store.observations import Observation
+    from gitrag.memory.observations import Observation
 
 _ALL_PROJECTS = click.option("--project", metavar="NAME", help="Only this project; else all.")
 _STDIN = "-"

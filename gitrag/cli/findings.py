@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.terminal import Terminal
-from gitrag.controls import sanitise
+from gitrag.words.control_characters import sanitise
 
 if TYPE_CHECKING:
     from gitrag.report import Style

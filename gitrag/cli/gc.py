@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command, json_option
+from gitrag.cli.numbers import count, size
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.words import count, size
+from gitrag.config.rules import show_duration
 from gitrag.errors import OK
-from gitrag.values import show_duration
 
 if TYPE_CHECKING:
     from gitrag.store.garbage import Garbage
@@ -33,16 +33,16 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     What was needed within gc_keep stays, up to twice what is needed now. The background worker does this once
     a week where the index is large.
     """
-    from gitrag import collecting
+    from gitrag.actions import gc
 
     app, terminal = session.app(), session.terminal
     before = app.store.size_bytes()
     freed = 0
     if really:
-        done = collecting.collect(app)
+        done = gc.collect(app)
         garbage, freed = done.garbage, done.freed_bytes
     else:
-        garbage = collecting.preview(app)
+        garbage = gc.preview(app)
     if as_json:
         row = {name: getattr(garbage, name) for name in ("views", "contents", "chunks", "texts", "paths")}
         terminal.print_json({**row, "applied": really, "freed_bytes": freed, "size_bytes": before - freed})

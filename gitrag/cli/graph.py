@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command
+from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.cli.words import count
-from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK, UsageError
+from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.callgraph.graph import Edge, Graph, Node
@@ -74,9 +74,9 @@ def graph(
         raise UsageError(
             "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
         )
-    from gitrag.callgraph import mermaid
+    from gitrag.actions.graph import call_graph
+    from gitrag.callgraph import drawing
     from gitrag.callgraph.answering import Direction, GraphQuestion
-    from gitrag.graphs import call_graph
 
     terminal = session.terminal
     direction = Direction.BOTH
@@ -98,9 +98,9 @@ def graph(
     if chosen == "text":
         _print_text(answer.graph, direction, terminal)
     elif chosen == "json":
-        terminal.print_json_text(mermaid.as_json(answer.graph))
+        terminal.print_json_text(drawing.as_json(answer.graph))
     else:
-        draw = mermaid.as_dot if chosen == "dot" else mermaid.as_mermaid
+        draw = drawing.as_dot if chosen == "dot" else drawing.as_mermaid
         terminal.print("\n".join(map(sanitise_line, draw(answer.graph).split("\n"))))
     return OK if answer.graph.edges or target is None else NOTHING
 

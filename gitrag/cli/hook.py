@@ -19,7 +19,7 @@ def hook() -> None:
 @pass_session
 def run_hook(session: Session, name: str, args: tuple[str, ...]) -> None:
     """Bring the index up to date in the background, silently."""
-    from gitrag.hooking.run import run
+    from gitrag.actions.run_hook import run
 
     run(name, args, start=session.start, environ=session.environ)
 

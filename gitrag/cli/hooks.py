@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK
+from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
-    from gitrag.hooking.standing import HookReport
+    from gitrag.hooking.status import HookReport
 
 
 @group(
@@ -50,7 +50,7 @@ def install_hooks(session: Session) -> int:
 def uninstall_hooks(session: Session) -> int:
     """Remove the hooks; your own part of a hook stays byte for byte."""
     from gitrag.hooking.install import uninstall
-    from gitrag.hooking.standing import State
+    from gitrag.hooking.status import State
 
     terminal = session.terminal
     for report in uninstall(session.repository()):
@@ -76,7 +76,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
     Exit status 1 unless all are installed.
     """
-    from gitrag.hooking.standing import State, status
+    from gitrag.hooking.status import State, status
 
     reports = status(session.repository())
     if not as_json:
@@ -99,7 +99,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
 def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool = False) -> int:
     """Print how each stands; ``for_older``: also what would serve a git that runs no configured hooks."""
-    from gitrag.hooking.standing import State
+    from gitrag.hooking.status import State
     from gitrag.hooking.table import HOOKS
 
     does = {hook.name: hook.does for hook in HOOKS}

@@ -7,19 +7,19 @@ from dataclasses import asdict, replace
 
 import click
 
-from gitrag.app import App, Indexed
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.issues import sync_with_index
 from gitrag.cli.model import fetch_model
+from gitrag.cli.numbers import age, count, size
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.cli.words import age, count, size
-from gitrag.controls import sanitise_line
 from gitrag.corpus.layout import CollectionKind
-from gitrag.embedding.weights import DOWNLOAD_BYTES
+from gitrag.embedding.local_model import DOWNLOAD_BYTES
 from gitrag.errors import OK
-from gitrag.prerequisites import check_writable, require
+from gitrag.machine.prerequisites import check_writable, require
 from gitrag.store.inspection import CollectionCounts
+from gitrag.words.control_characters import sanitise_line
+from gitrag.workspace import App, Indexed
 
 
 @group(
@@ -133,8 +133,8 @@ def status(session: Session, *, as_json: bool) -> int:
 @pass_session
 def remove(session: Session) -> int:
     """Delete the index. It holds nothing that cannot be computed again."""
-    from gitrag.hooking.standing import State
-    from gitrag.hooking.standing import status as hooks_status
+    from gitrag.hooking.status import State
+    from gitrag.hooking.status import status as hooks_status
 
     app = session.app()
     freed = app.store.remove()

@@ -8,8 +8,8 @@ import click
 
 from gitrag.cli.frame import Example, command
 from gitrag.cli.index import embed_waiting, update_text
+from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.words import count
 from gitrag.errors import OK, StoreError
 from gitrag.store.connection import StoreMissingError
 
@@ -64,10 +64,10 @@ def init(
         from gitrag.cli.agents import set_up
 
         return set_up(session, agents, write=write, remove=remove, http=http, token_env=token_env)
-    from gitrag import prerequisites
+    from gitrag.actions.gitignore_entry import ignore_local_files
     from gitrag.hooking.install import install
-    from gitrag.hooking.standing import State
-    from gitrag.initialise import ignore_local_files
+    from gitrag.hooking.status import State
+    from gitrag.machine import prerequisites
 
     terminal = session.terminal
     prerequisites.require([prerequisites.check_git(session.environ), prerequisites.check_packages()])

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.numbers import age, count
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.cli.words import age, count
-from gitrag.controls import sanitise, sanitise_line
 from gitrag.errors import NOTHING, OK, GitragError
+from gitrag.words.control_characters import sanitise, sanitise_line
 
 if TYPE_CHECKING:
-    from gitrag.app import App
-    from gitrag.issues import Hearing, Issue, Synced
+    from gitrag.actions.issues import Hearing, Issue, Synced
+    from gitrag.workspace import App
 
 _ODD_SHOWN = 5
 _LEAST_TITLE = 20
@@ -62,7 +62,7 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
 
     A copy is overwritten, never merged; one that says the same already is left alone.
     """
-    from gitrag.issues import is_ignored, parse_since, sync_issues
+    from gitrag.actions.issues import is_ignored, parse_since, sync_issues
 
     if full and since:
         raise click.UsageError("--full asks for everything, --since does not: give one of them.")
@@ -88,8 +88,8 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """Say which tracker is asked, with whose token, and how fresh the copies are. Asks no server."""
-    from gitrag.issues import CHOOSE
-    from gitrag.issues import status as issues_status
+    from gitrag.actions.issues import CHOOSE
+    from gitrag.actions.issues import status as issues_status
 
     terminal = session.terminal
     found = issues_status(session.app())
@@ -142,7 +142,7 @@ def status(session: Session, *, as_json: bool) -> int:
 @pass_session
 def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: bool, as_json: bool) -> int:
     """List the issues, from the local copies. Exit status 1 when there are none."""
-    from gitrag.issues import list_issues
+    from gitrag.actions.issues import list_issues
     from gitrag.report.parts import cut
 
     app = synced_for_reading(session, no_sync=no_sync)
@@ -182,7 +182,7 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
 @pass_session
 def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
     """Show an issue, from the local copies."""
-    from gitrag.issues import read_issue
+    from gitrag.actions.issues import read_issue
 
     app = synced_for_reading(session, no_sync=no_sync)
     found, content = read_issue(app, wanted)
@@ -195,7 +195,7 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
 
 def sync_with_index(session: Session, app: App) -> None:
     """Sync as part of an update of the index, where there is a tracker; a failure is told, and no more."""
-    from gitrag.issues import may_sync, sync_in_passing
+    from gitrag.actions.issues import may_sync, sync_in_passing
 
     try:
         if not app.store.exists() and (name := may_sync(app)):
@@ -225,22 +225,22 @@ def synced_for_reading(session: Session, *, no_sync: bool = False) -> App:
 
 def sync_first(session: Session, app: App) -> None:
     """Sync the issues unless that was done lately; never fail."""
-    from gitrag.issues import sync_before_reading
+    from gitrag.actions.issues import sync_before_reading
 
     with ExitStack() as stack:
         sync_before_reading(app, _hearing(session.terminal, stack))
 
 
 def _hearing(terminal: Terminal, stack: ExitStack) -> Hearing:
-    from gitrag.issues import Hearing
+    from gitrag.actions.issues import Hearing
 
     progress = stack.enter_context(terminal.progress("Syncing issues"))
     return Hearing(note=terminal.note, status=progress.status, advance=progress.update)
 
 
 def _say_none(terminal: Terminal, app: App) -> None:
-    from gitrag.issues import CHOOSE
-    from gitrag.issues import status as issues_status
+    from gitrag.actions.issues import CHOOSE
+    from gitrag.actions.issues import status as issues_status
 
     known = issues_status(app)
     if known.issues:

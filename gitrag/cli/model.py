@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.numbers import size
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.cli.words import size
-from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK, RepositoryError
+from gitrag.words.control_characters import sanitise_line
 
 
 @group(
@@ -49,9 +49,9 @@ def fetch(session: Session, *, keep_weights: bool) -> int:
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """Say whether the model is there and whole. Exit status 1 when it is not."""
-    from gitrag.embedding import weights
+    from gitrag.embedding import local_model
 
-    found = weights.status(directory(session))
+    found = local_model.status(directory(session))
     if as_json:
         row = {
             "ready": found.ready,
@@ -65,23 +65,23 @@ def status(session: Session, *, as_json: bool) -> int:
         session.terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(found.size_bytes)})")
     else:
         session.terminal.print(sanitise_line(found.problem))
-        session.terminal.hint(f"gitrag model fetch   (downloads {size(weights.DOWNLOAD_BYTES)}, once)")
+        session.terminal.hint(f"gitrag model fetch   (downloads {size(local_model.DOWNLOAD_BYTES)}, once)")
     return OK if found.ready else NOTHING
 
 
 def directory(session: Session) -> Path:
     """Say where the model lies, by the repository's settings if there is one."""
-    from gitrag.embedding import weights
+    from gitrag.embedding import local_model
 
     try:
         return session.app().model_dir
     except RepositoryError:
-        return weights.model_directory(session.config_outside().model_dir)
+        return local_model.model_directory(session.config_outside().model_dir)
 
 
 def fetch_model(session: Session, *, keep_weights: bool = False) -> None:
     """Fetch the model with a progress bar, and say how long each step took."""
-    from gitrag.embedding import weights
+    from gitrag.embedding import local_model
 
     terminal: Terminal = session.terminal
     with terminal.progress("Fetching the model") as progress:
@@ -90,7 +90,7 @@ def fetch_model(session: Session, *, keep_weights: bool = False) -> None:
             progress.status(what)
             progress.update(done, total)
 
-        fetched = weights.fetch(directory(session), progress=report, keep_weights=keep_weights)
+        fetched = local_model.fetch(directory(session), progress=report, keep_weights=keep_weights)
     for step in fetched.steps:
         terminal.print(f"  {step.name}: {step.seconds:.1f} s")
     path = sanitise_line(str(fetched.path))

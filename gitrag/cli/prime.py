@@ -27,8 +27,8 @@ def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> in
     Brings the index up to date first, silently. Without TOPIC: every decision and specification, a line each.
     With TOPIC: those on it, in full.
     """
-    from gitrag.prime import as_json, as_markdown, as_text
-    from gitrag.prime import prime as gather
+    from gitrag.actions.prime import prime as gather
+    from gitrag.report.prime import as_json, as_markdown, as_text
 
     primed = gather(session.app(), " ".join(topic), session.core_files())
     print_finding(

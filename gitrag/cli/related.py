@@ -13,7 +13,7 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, UsageError
 
 if TYPE_CHECKING:
-    from gitrag.app import App
+    from gitrag.workspace import App
 
 _USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
 
@@ -57,7 +57,7 @@ def related(
     given = " ".join(text)
     if bool(given) == (span is not None) or (only_duplicates and span is not None):
         raise UsageError("related takes either a text or --diff.", "gitrag related --diff main...")
-    from gitrag.governance.relating import THRESHOLD
+    from gitrag.actions.governance.related import THRESHOLD
 
     least = THRESHOLD if threshold is None else threshold
     if span is not None:
@@ -68,39 +68,39 @@ def related(
 
 
 def _proposals(session: Session, app: App, text: str, use: str | None, output: str | None) -> int:
-    from gitrag.governance import forms
-    from gitrag.governance.relating import related as propose
+    from gitrag.actions.governance.related import related as propose
+    from gitrag.report import governance
 
     found = propose(app, text, _USES[use])
     print_finding(
         session.terminal,
         output,
-        text=lambda style: forms.related_markdown(text, found, style),
-        markdown=lambda: forms.related_markdown(text, found),
-        structured=lambda: forms.related_json(text, found),
+        text=lambda style: governance.related_markdown(text, found, style),
+        markdown=lambda: governance.related_markdown(text, found),
+        structured=lambda: governance.related_json(text, found),
     )
     return OK if found else NOTHING
 
 
 def _duplicates(session: Session, app: App, text: str, threshold: float, output: str | None) -> int:
-    from gitrag.governance import forms
-    from gitrag.governance.relating import duplicates, nearest
+    from gitrag.actions.governance.related import duplicates, nearest
+    from gitrag.report import governance
 
     found = duplicates(app, text, threshold)
     near = [] if found else nearest(app, text)
     print_finding(
         session.terminal,
         output,
-        text=lambda style: forms.duplicates_markdown(found, threshold, style, nearest=near),
-        markdown=lambda: forms.duplicates_markdown(found, threshold, nearest=near),
-        structured=lambda: forms.duplicates_json(text, found, threshold, nearest=near),
+        text=lambda style: governance.duplicates_markdown(found, threshold, style, nearest=near),
+        markdown=lambda: governance.duplicates_markdown(found, threshold, nearest=near),
+        structured=lambda: governance.duplicates_json(text, found, threshold, nearest=near),
     )
     return OK if found else NOTHING
 
 
 def _review(session: Session, span: str, threshold: float, output: str | None) -> int:
-    from gitrag.governance import forms
-    from gitrag.governance.reviewing import review
+    from gitrag.actions.governance.review import review
+    from gitrag.report import governance
 
     app = synced_for_reading(session)
     with session.terminal.progress("Reviewing") as progress:
@@ -108,8 +108,8 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
     print_finding(
         session.terminal,
         output,
-        text=lambda style: forms.review_markdown(found, style),
-        markdown=lambda: forms.review_markdown(found),
-        structured=lambda: forms.review_json(found),
+        text=lambda style: governance.review_markdown(found, style),
+        markdown=lambda: governance.review_markdown(found),
+        structured=lambda: governance.review_json(found),
     )
     return OK if found.questions or found.added else NOTHING

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitrag.cli.frame import Example, command
+from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.cli.words import count
-from gitrag.controls import sanitise_line
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
+from gitrag.indexing.notices import undrafted_line
 from gitrag.model import Kind
-from gitrag.staleness import undrafted_line
+from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
+    from gitrag.actions.search import Answer
     from gitrag.model import CallGraph
     from gitrag.report import Style
-    from gitrag.searching import Answer
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -119,7 +119,8 @@ def search(
     if not query:
         click.echo(context.get_help(), err=True)
         return USAGE
-    from gitrag import report, searching
+    from gitrag import report
+    from gitrag.actions import search
     from gitrag.store.candidates import Filters
 
     terminal = session.terminal
@@ -130,10 +131,10 @@ def search(
         from gitrag.cli.issues import sync_first
 
         sync_first(session, app)
-    answer = searching.search(
+    answer = search.search(
         app,
         " ".join(query),
-        searching.SearchOptions(
+        search.SearchOptions(
             filters=Filters(kinds, tuple(_language(name) for name in languages), globs),
             wanted=wanted,
             limit=limit,
@@ -145,7 +146,7 @@ def search(
     )
     graph = None
     if unfiltered or (form != "text" if with_graph is None else with_graph):
-        from gitrag.graphs import graph_of
+        from gitrag.actions.graph import graph_of
 
         graph = graph_of(app, answer, globs=globs, module=module or "", unfiltered=unfiltered)
     if form == "json":
@@ -187,7 +188,7 @@ def _cleaned(graph: CallGraph | None) -> CallGraph | None:
 def _language(given: str) -> str:
     """Return our name of a language, given by its name or by the suffix of its files."""
     from gitrag.chunking.languages import BY_NAME, language_of
-    from gitrag.config import nearest
+    from gitrag.config.keys import nearest
 
     name = given.lower()
     found = name if name in BY_NAME else language_of(f"a.{name}")

@@ -14,11 +14,11 @@ from gitrag.cli.terminal import Terminal
 from gitrag.errors import RepositoryError
 
 if TYPE_CHECKING:
-    from gitrag.app import App
-    from gitrag.config import Config
+    from gitrag.config.keys import Config
     from gitrag.git import Repository
     from gitrag.memory.core_files import CoreFiles
     from gitrag.memory.explorations import Explorations
+    from gitrag.workspace import App
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Session:
             RepositoryError: There is no repository, or it cannot be read.
             ConfigError: A setting is wrong.
         """
-        from gitrag.app import App
+        from gitrag.workspace import App
 
         repo = self.repository()
         return App(repo, self.settings(repo, **flags), self.environ, self.terminal.note)
@@ -66,7 +66,7 @@ class Session:
         Raises:
             ConfigError: A setting is wrong.
         """
-        from gitrag.settings import settings_of
+        from gitrag.config.of_repository import settings_of
 
         config = settings_of(repo, self.environ, flags)
         for warning in config.warnings:
@@ -108,7 +108,7 @@ class Session:
         Raises:
             ConfigError: A setting is wrong.
         """
-        from gitrag.config import load
+        from gitrag.config.keys import load
         from gitrag.git.environment import run_git, scrubbed_environment
 
         asked = ["config", "--null", "--get-regexp", r"^gitrag\."]

@@ -7,13 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from gitrag.app import Status
 from gitrag.cli.frame import Example, command, json_option
+from gitrag.cli.numbers import age, count, size
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.cli.words import age, count, size
-from gitrag.controls import sanitise_line
 from gitrag.errors import OK
+from gitrag.words.control_characters import sanitise_line
+from gitrag.workspace import Status
 
 _MOST_REASONS = 5
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TextIO
 
 from gitrag.cli.progress import Bar, Lines, Progress
-from gitrag.controls import sanitise, sanitise_json
+from gitrag.words.control_characters import sanitise, sanitise_json
 
 _WIDTH = 80
 """Where nothing tells: a pipe, a file."""

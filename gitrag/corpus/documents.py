@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from gitrag.chunking import chunk
 from gitrag.errors import ConfigError
-from gitrag.yamltext import YamlValue, parse_mapping
+from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 FRONT_MATTER_BYTES = 8 * 1024
 """Longer front matter is text: a document's own has some ten lines, and PyYAML reads 0.1 MB/s."""

@@ -21,9 +21,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from gitrag.embedding.pieces import WordPieces
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.embedding.version import DIMENSIONS, DRAFT_VERSION, MAX_TOKENS
+from gitrag.embedding.word_pieces import WordPieces
 
 if TYPE_CHECKING:
     import numpy as np

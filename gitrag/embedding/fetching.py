@@ -14,12 +14,12 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from gitrag.embedding.graph import build_fp32, data_file, quantise
+from gitrag.embedding.local_model import ModelFetch, Step, status
 from gitrag.embedding.manifest import MANIFEST, describe, write_manifest
+from gitrag.embedding.onnx_model import build_fp32, data_file, quantise
 from gitrag.embedding.published import PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
 from gitrag.embedding.sessions import GPU_MODEL, MODEL, has_gpu
 from gitrag.embedding.sources import from_hub, from_package_index
-from gitrag.embedding.weights import ModelFetch, Step, status
 from gitrag.errors import BusyError, GitragError, ModelError, NetworkError
 
 _LOCK = "fetch.lock"
@@ -36,7 +36,7 @@ _WAYS_OUT = (
 
 
 def run(directory: Path, progress: Progress, *, keep_weights: bool, hub: str) -> ModelFetch:
-    """Do what ``weights.fetch`` promises."""
+    """Do what ``local_model.fetch`` promises."""
     if there := _already_there(directory, keep_weights=keep_weights):  # also where nothing can be written
         return there
     try:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.embedding.published import HUB, PUBLISHED, Progress, PublishedFile, verify
-from gitrag.environment import safe_environment
 from gitrag.errors import ModelError, NetworkError
-from gitrag.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
+from gitrag.machine.environment import safe_environment
+from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
 
 if TYPE_CHECKING:
     import httpx2

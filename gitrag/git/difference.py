@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 
 from gitrag.errors import UsageError
-from gitrag.files import read_regular
 from gitrag.git.environment import message_of
 from gitrag.git.repository import EXECUTABLE_MODE, FILE_MODE, BlobError, Repository
+from gitrag.machine.files import read_regular
 
 MOST_BYTES = 1024 * 1024
 """Larger files are not compared."""

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gitrag.environment import safe_environment
 from gitrag.errors import RepositoryError
+from gitrag.machine.environment import safe_environment
 
 # What git exports to its hooks, or a caller may have exported for another command, and why it must not reach
 # ours. Kept are the user's configuration (GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, and GIT_CONFIG_PARAMETERS, by

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from gitrag.errors import RepositoryError, UsageError
-from gitrag.files import within
 from gitrag.git.environment import message_of
 from gitrag.git.repository import Repository
+from gitrag.machine.files import within
 
 
 def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:

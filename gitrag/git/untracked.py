@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
-from gitrag.files import read_regular
 from gitrag.git.repository import Repository
+from gitrag.machine.files import read_regular
 
 T = TypeVar("T")
 

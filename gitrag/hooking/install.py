@@ -2,7 +2,7 @@
 
 Only files inside the git directory are written. Hooks that git takes from elsewhere (core.hooksPath: a team's
 committed folder, husky's, a user's own for all repositories), links, and hooks in other languages belong to
-somebody else: there a hook is configured beside them (`configured`), or where git is too old for that, the
+somebody else: there a hook is configured beside them (`config_hooks`), or where git is too old for that, the
 report holds the lines to add by hand.
 """
 
@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from gitrag import files
 from gitrag.errors import NotSetUpError
-from gitrag.hooking import blocks, configured
-from gitrag.hooking.standing import (
+from gitrag.hooking import config_hooks, script_blocks
+from gitrag.hooking.status import (
     HookReport,
     Repository,
     Standing,
@@ -32,6 +31,7 @@ from gitrag.hooking.standing import (
     status,
 )
 from gitrag.hooking.table import HOOKS, Hook, script
+from gitrag.machine import files
 
 
 def install(repository: Repository, launcher: str | None = None) -> list[HookReport]:
@@ -45,7 +45,7 @@ def install(repository: Repository, launcher: str | None = None) -> list[HookRep
         NotSetUpError: The hooks' directory or a file in it cannot be written.
     """
     launcher = launcher or find_launcher()
-    beside = configured.are_run(repository) and repository.hooks_dir().is_dir()
+    beside = config_hooks.are_run(repository) and repository.hooks_dir().is_dir()
     changed = {
         standing.hook.name
         for standing in look(repository)
@@ -60,11 +60,11 @@ def uninstall(repository: Repository) -> list[HookReport]:
     Raises:
         NotSetUpError: A file or the configuration cannot be written.
     """
-    entries = configured.read(repository)
+    entries = config_hooks.read(repository)
     changed = {hook.name for hook in HOOKS if any(entry.ours for entry in entries[hook.name])}
     for hook in HOOKS:
         if hook.name in changed:
-            configured.take_out(repository, hook)
+            config_hooks.take_out(repository, hook)
     changed |= {
         hook.name
         for directory in _own_directories(repository)
@@ -104,18 +104,18 @@ def _set_up(repository: Repository, standing: Standing, launcher: str | None, *,
         Whether anything had to be changed.
     """
     hook, file = standing.hook, standing.file
-    script = HookReport(hook.name, State.MISSING, configured.script_of(repository, hook))
+    script = HookReport(hook.name, State.MISSING, config_hooks.script_of(repository, hook))
     others = any(not entry.ours for entry in standing.running)
     ours = any(entry.ours for entry in standing.running)
     needless = ours and (others or file.state in {State.MISSING, State.INSTALLED, State.OUTDATED})
     if needless:
-        configured.take_out(repository, hook)
+        config_hooks.take_out(repository, hook)
         _uninstall(script.path)
     if others or standing.report.state is State.SWITCHED_OFF:
         return needless
     if (ours and not needless) or (beside and file.lines):
         renewed = _install(hook, script, launcher)
-        return configured.put_in(repository, hook) or renewed
+        return config_hooks.put_in(repository, hook) or renewed
     if file.state in {State.SHADOWED, State.FOREIGN}:
         return False
     return _install(hook, file, launcher) or needless
@@ -124,18 +124,18 @@ def _set_up(repository: Repository, standing: Standing, launcher: str | None, *,
 def _install(hook: Hook, report: HookReport, launcher: str | None) -> bool:
     path = report.path
     if not path.exists():
-        block = blocks.render(script(hook.name), launcher, created=True)
-        _write(path, blocks.insert(blocks.SHEBANG, block), 0o755)
+        block = script_blocks.render(script(hook.name), launcher, created=True)
+        _write(path, script_blocks.insert(script_blocks.SHEBANG, block), 0o755)
         return True
     text = read_hook(path)
-    if report.state is State.INSTALLED and not blocks.find(text):
+    if report.state is State.INSTALLED and not script_blocks.find(text):
         return False  # it calls gitrag in its own way
     mode = old_mode = stat.S_IMODE(path.stat().st_mode)
     if not os.access(path, os.X_OK):
         if not is_ours(text):
             return False  # its owner has switched it off; an executable bit would switch it on
         mode |= 0o755
-    renewed = blocks.insert(text, block_of(hook, text, launcher))
+    renewed = script_blocks.insert(text, block_of(hook, text, launcher))
     if (renewed, mode) == (text, old_mode):
         return False
     _write(path, renewed, mode)
@@ -147,13 +147,13 @@ def _uninstall(path: Path) -> bool:
         return False
     text = read_hook(path)
     try:
-        left = blocks.remove(text)
-    except blocks.DamagedBlockError:
+        left = script_blocks.remove(text)
+    except script_blocks.DamagedBlockError:
         return False  # `status` says what to do
     if left is None:
         try:
             path.unlink()
-            if path.parent.name == configured.DIRECTORY and not any(path.parent.iterdir()):
+            if path.parent.name == config_hooks.DIRECTORY and not any(path.parent.iterdir()):
                 path.parent.rmdir()
         except OSError as error:
             raise _cannot_write(path, error) from error
@@ -166,7 +166,7 @@ def _own_directories(repository: Repository) -> Iterator[Path]:
     """Yield where a block of ours may be: also where hooks lay before core.hooksPath was set."""
     usual = repository.common_dir / "hooks"
     current = repository.hooks_dir()
-    for directory in {usual, current, repository.common_dir / configured.DIRECTORY}:
+    for directory in {usual, current, repository.common_dir / config_hooks.DIRECTORY}:
         if is_inside(directory, repository.common_dir):
             yield directory
 

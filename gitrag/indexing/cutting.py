@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.git import BlobError
 from gitrag.indexing.preparation import Job, failed_record, left_out_record, prepare_all
-from gitrag.isolation import Reading
+from gitrag.machine.isolation import Reading
 from gitrag.model import Skip
 from gitrag.store import content
 from gitrag.store.connection import Store

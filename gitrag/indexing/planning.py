@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from gitrag.corpus.layout import Layout, Module, configured
-from gitrag.corpus.workspaces import Workspace, detect, is_manifest
+from gitrag.corpus.manifests import Workspace, detect, is_manifest
 from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.plan import Plan, plan

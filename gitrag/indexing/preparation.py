@@ -6,18 +6,18 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from gitrag import terms
 from gitrag.chunking import chunk
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.git import content_skip
-from gitrag.isolation import reason_of
+from gitrag.machine.isolation import reason_of
 from gitrag.model import Chunk, Skip
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.vectors import shrink
 from gitrag.store.views import PathRecord
-from gitrag.terms import parts_of
-from gitrag.traits import traits
+from gitrag.words import terms
+from gitrag.words.path_traits import traits
+from gitrag.words.terms import parts_of
 
 if TYPE_CHECKING:
     import numpy as np

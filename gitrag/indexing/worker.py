@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitrag.errors import GitragError
-from gitrag.files import make_private, open_private, write_private
-from gitrag.isolation import reason_of
-from gitrag.store.lock import FileLock, Holder, is_held, read_holder, write_holder
+from gitrag.machine.files import make_private, open_private, write_private
+from gitrag.machine.isolation import reason_of
+from gitrag.machine.locks import FileLock, Holder, is_held, read_holder, write_holder
 
 _NICENESS = 10
 """Of 19; the hooks start it with the same."""

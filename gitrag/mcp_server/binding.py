@@ -17,10 +17,10 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from gitrag.controls import sanitise, sanitise_line
 from gitrag.errors import GitragError
 from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.workbench import Call, StoppedError, Workbench, advice
+from gitrag.words.control_characters import sanitise, sanitise_line
 
 D = TypeVar("D")
 

@@ -8,12 +8,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from gitrag.actions.governance import (
+    check as check_action,
+)
+from gitrag.actions.governance import (
+    related as related_action,
+)
+from gitrag.actions.governance import (
+    review as review_action,
+)
+from gitrag.actions.issues import sync_before_reading
 from gitrag.errors import UsageError
-from gitrag.governance import checking, forms, relating, reviewing
-from gitrag.issues import sync_before_reading
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import Call, Workbench
+from gitrag.report import governance
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +59,11 @@ def check(
     """
     app = bench.app
     sync_before_reading(app, bench.hearing(call))
-    found = checking.check(app, (app.repo.root or app.repo.git_dir) / target)
-    data = json.loads(forms.checked_json(found))
+    found = check_action.check(app, (app.repo.root or app.repo.git_dir) / target)
+    data = json.loads(governance.checked_json(found))
     freshness = replies.of_status(app.status(), bench.notes())
     return Reply(
-        _text(forms.checked_markdown(found), freshness),
+        _text(governance.checked_markdown(found), freshness),
         Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
     )
 
@@ -70,7 +79,7 @@ def related(
     ] = "edges",
     threshold: Annotated[
         float, Field(ge=-1, le=1, description="Least cosine of what is called alike.")
-    ] = relating.THRESHOLD,
+    ] = related_action.THRESHOLD,
 ) -> Reply[RelatedFound]:
     """Say what is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
@@ -82,17 +91,17 @@ def related(
     if diff or mode == "duplicates":  # among them issues
         sync_before_reading(app, bench.hearing(call))
     if diff:
-        review = reviewing.review(app, diff, threshold, call.advance)
-        markdown, data = forms.review_markdown(review), json.loads(forms.review_json(review))
+        review = review_action.review(app, diff, threshold, call.advance)
+        markdown, data = governance.review_markdown(review), json.loads(governance.review_json(review))
     elif mode == "duplicates":
-        alike = relating.duplicates(app, text, threshold)
-        near = [] if alike else relating.nearest(app, text)
-        markdown = forms.duplicates_markdown(alike, threshold, nearest=near)
-        data = json.loads(forms.duplicates_json(text, alike, threshold, nearest=near))
+        alike = related_action.duplicates(app, text, threshold)
+        near = [] if alike else related_action.nearest(app, text)
+        markdown = governance.duplicates_markdown(alike, threshold, nearest=near)
+        data = json.loads(governance.duplicates_json(text, alike, threshold, nearest=near))
     else:
-        proposals = relating.related(app, text)
-        markdown = forms.related_markdown(text, proposals)
-        data = json.loads(forms.related_json(text, proposals))
+        proposals = related_action.related(app, text)
+        markdown = governance.related_markdown(text, proposals)
+        data = json.loads(governance.related_json(text, proposals))
     freshness = replies.of_status(app.status(), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),

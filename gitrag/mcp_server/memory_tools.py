@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gitrag.continuity import core_path, project_of
-from gitrag.files import within
+from gitrag.actions.core_context import core_path, project_of
+from gitrag.machine.files import within
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import Call, Workbench

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitrag.app import Status
-from gitrag.cascade import Cascade, Snippet
-from gitrag.graphs import GraphAnswer
+from gitrag.actions.graph import GraphAnswer
+from gitrag.actions.lines import Range
+from gitrag.actions.search import Answer
+from gitrag.actions.search_code import Cascade, Snippet
+from gitrag.indexing.notices import undrafted_line
 from gitrag.memory.core_files import CoreFile
-from gitrag.ranges import Range
-from gitrag.searching import Answer
-from gitrag.staleness import undrafted_line
-from gitrag.store.observations import Observation
+from gitrag.memory.observations import Observation
+from gitrag.workspace import Status
 
 _SURE = 0.9
 """As in ``gitrag graph``: calls below are likely, not certain."""

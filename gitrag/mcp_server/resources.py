@@ -8,12 +8,12 @@ from functools import partial
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
-from gitrag.continuity import continuity, project_of
-from gitrag.controls import sanitise
+from gitrag.actions.core_context import continuity, project_of
+from gitrag.actions.lines import file_lines
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.mcp_server.workbench import Workbench, advice
-from gitrag.ranges import file_lines
+from gitrag.words.control_characters import sanitise
 
 _MARKDOWN = "text/markdown"
 

@@ -9,20 +9,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gitrag import cascade, graphs, ranges
-from gitrag.app import App, Status
+from gitrag.actions import graph as graph_action
+from gitrag.actions import lines
+from gitrag.actions import search_code as search_code_action
+from gitrag.actions.core_context import continuity, project_of
+from gitrag.actions.prime import prime as gather
+from gitrag.actions.search import SearchOptions
+from gitrag.actions.search import search as ask
 from gitrag.callgraph.answering import Direction, GraphQuestion
-from gitrag.callgraph.mermaid import as_mermaid
-from gitrag.continuity import continuity, project_of
+from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import Call, Workbench
-from gitrag.prime import as_markdown as primed_text
-from gitrag.prime import prime as gather
 from gitrag.report import as_json, as_markdown
-from gitrag.searching import SearchOptions
-from gitrag.searching import search as ask
+from gitrag.report.prime import as_markdown as primed_text
+from gitrag.workspace import App, Status
 
 Project = Annotated[str, Field(description="Another indexed repository; empty for this one.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Results at most.")]
@@ -33,7 +35,7 @@ def search_code(
     call: Call,
     query: Annotated[str, Field(description="A question in words, or an identifier.")],
     project: Project = "",
-    limit: Limit = cascade.LIMIT,
+    limit: Limit = search_code_action.LIMIT,
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, then exact grep if that finds too little.
 
@@ -41,7 +43,7 @@ def search_code(
     """
     del call
     app = bench.app_of(project)
-    found = cascade.search_code(app, query, limit=limit)
+    found = search_code_action.search_code(app, query, limit=limit)
     freshness = replies.of_answer(found.answer, app.repo.head().commit, [*found.notes, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
@@ -67,7 +69,7 @@ def search(
     answer = ask(app, query, SearchOptions(wanted=app.wanted((), module), limit=limit))
     drawn = None
     if graph or unfiltered:
-        drawn = graphs.graph_of(app, answer, module=module, unfiltered=unfiltered, check=call.tick)
+        drawn = graph_action.graph_of(app, answer, module=module, unfiltered=unfiltered, check=call.tick)
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the day where the reader is
     text = f"{as_markdown(answer, drawn, date=today)}\n\n[{replies.freshness_line(freshness)}]"
@@ -93,7 +95,7 @@ def call_graph(
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = [(target, "")] if target else []
-    found = graphs.call_graph(app, question, about=about, check=call.tick)
+    found = graph_action.call_graph(app, question, about=about, check=call.tick)
     freshness = replies.of_answer(None, app.repo.head().commit, [*found.notes, *bench.notes()])
     mermaid = as_mermaid(found.graph) if found.graph and draw else None
     data = replies.calls(found, limit, mermaid, freshness)
@@ -109,7 +111,7 @@ def get(
     """Read exact lines of a file as it is now, by path and line range or by the id of a search hit."""
     del call
     app = bench.app_of(project)
-    found = ranges.read_range(app, what)
+    found = lines.read_range(app, what)
     freshness = replies.of_answer(None, app.repo.head().commit, bench.notes())
     data = replies.Lines(
         path=found.path,

@@ -14,15 +14,15 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 
-from gitrag.app import App
-from gitrag.continuity import project_of
+from gitrag.actions.core_context import project_of
+from gitrag.actions.issues import Hearing
 from gitrag.errors import GitragError, NoRepositoryError, UsageError
-from gitrag.files import existing
-from gitrag.issues import Hearing
-from gitrag.log import open_log
+from gitrag.machine.files import existing
+from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
 from gitrag.memory.home import home_directory
+from gitrag.workspace import App
 
 MOST_OTHERS = 8
 """Repositories beside the own one, each with its index in memory."""

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag import files
 from gitrag.errors import BusyError, StoreError
+from gitrag.machine import files
+from gitrag.machine.locks import FileLock
 from gitrag.memory import core_text
-from gitrag.store.lock import FileLock
-from gitrag.yamltext import YamlValue, parse_mapping
+from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 NAME = "core_files.yaml"
 MOST_BYTES = 1024 * 1024

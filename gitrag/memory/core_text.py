@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag.errors import ConfigError
-from gitrag.yamltext import YamlValue, compose_mapping, is_readable, parse_mapping
+from gitrag.words.bounded_yaml import YamlValue, compose_mapping, is_readable, parse_mapping
 
 if TYPE_CHECKING:
     import yaml

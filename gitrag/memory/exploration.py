@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from hashlib import blake2b
 
 from gitrag.errors import UsageError
+from gitrag.memory.observations import Observation
 from gitrag.memory.suggestion import suggest
-from gitrag.store.observations import Observation
 
 SECTIONS = ("goals", "constraints", "preferences", "unknowns", "decisions", "context")
 """What an exploration may say, in the order it is told."""

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitrag import files
 from gitrag.errors import GitragError, ModelError, StoreError, UsageError
+from gitrag.machine import files
 from gitrag.memory import exploration, markdown
 from gitrag.memory.home import home_directory
-from gitrag.store.observations import Identity, Observation, Observations
+from gitrag.memory.observations import Identity, Observation, Observations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,9 +66,9 @@ def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None)
         environ: The environment, which says where they are.
         model_dir: Where the model lies, if not in the usual place.
     """
-    from gitrag.embedding import weights
+    from gitrag.embedding import local_model
 
-    directory = weights.model_directory(model_dir)
+    directory = local_model.model_directory(model_dir)
 
     @cache
     def encoder() -> Encoder | None:

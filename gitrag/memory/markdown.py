@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from gitrag.errors import ConfigError, UsageError
 from gitrag.memory.exploration import SECTIONS
-from gitrag.store.observations import Identity, Observation
-from gitrag.yamltext import is_readable, parse_mapping
+from gitrag.memory.observations import Identity, Observation
+from gitrag.words.bounded_yaml import is_readable, parse_mapping
 
 _MARK = "gitrag"
 _FRONT = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)

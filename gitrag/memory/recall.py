@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag import terms
 from gitrag.chunking import chunk
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.memory.exploration import SECTIONS
+from gitrag.memory.observations import Observation
 from gitrag.model import Chunk
 from gitrag.search import ranking
 from gitrag.search.evidence import gather
 from gitrag.search.question import Question
 from gitrag.store.candidates import PATH_WEIGHT, Files, NameWords, Near, Postings
-from gitrag.store.observations import Observation
-from gitrag.terms import IN_NAME
-from gitrag.traits import Trait
+from gitrag.words import terms
+from gitrag.words.path_traits import Trait
+from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
     import numpy as np

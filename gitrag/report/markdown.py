@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import asked_for, gist, hits_of, lines_of, no_match, range_of, shown, standing
 from gitrag.search.engine import Hit
-from gitrag.searching import Answer
 
 _NO_GRAPH = "No call graph was asked for."
 

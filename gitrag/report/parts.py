@@ -6,11 +6,11 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
+from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
-from gitrag.searching import Answer
 
 Style = Callable[[str, str], str]
 """Gives a text the style of a role: title, path, name, kind, score, number, match, dim."""

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import asked_for, hits_of, shown
 from gitrag.search.engine import Hit
-from gitrag.searching import Answer
 
 
 def as_json(answer: Answer, graph: CallGraph | None = None) -> str:

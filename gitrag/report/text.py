@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import Style, cut, no_match, plain, range_of, shown, standing
 from gitrag.search.engine import Hit
-from gitrag.searching import Answer
 
 _NO_END = 1 << 30
 _LEAST_COLUMNS = 20

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag import terms
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
@@ -14,14 +13,15 @@ from gitrag.model import Chunk, Kind
 from gitrag.search import ranking
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.question import Question, looks_like_code
+from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, snippet
+from gitrag.search.value_sites import constants
+from gitrag.search.verbatim import verbatim
 from gitrag.store import candidates, content
 from gitrag.store.candidates import Definition, Filters, Near, Postings, Scope
-from gitrag.store.constants import constants
 from gitrag.store.memo import Memo
-from gitrag.store.reexports import reexports
-from gitrag.store.verbatim import verbatim
 from gitrag.store.views import Overlay
+from gitrag.words import terms
 
 if TYPE_CHECKING:
     import numpy as np

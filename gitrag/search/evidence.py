@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.question import Question
 from gitrag.store.candidates import Definition, Files, NameWords, Near, Postings, runs
-from gitrag.traits import BESIDE, Trait
+from gitrag.words.path_traits import BESIDE, Trait
 
 if TYPE_CHECKING:
     import numpy as np

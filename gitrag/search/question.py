@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitrag import terms
-from gitrag.stems import stem
-from gitrag.traits import Trait, asked_for
+from gitrag.words import terms
+from gitrag.words.path_traits import Trait, asked_for
+from gitrag.words.stems import stem
 
 MOST_TERMS = 64
 """Distinct terms that count; a pasted file is a question of its first lines."""

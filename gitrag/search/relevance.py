@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gitrag import terms
 from gitrag.corpus.documents import plain
+from gitrag.words import terms
 
 _LONGEST = 240
 """Characters of a note, and of a sentence that is cut."""

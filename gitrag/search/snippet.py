@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitrag import terms
 from gitrag.model import Chunk
 from gitrag.search.question import Question
+from gitrag.words import terms
 
 _LONGEST_LINE = 400
 

@@ -19,7 +19,7 @@ from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 from gitrag.store.schema import DIMENSIONS
 from gitrag.store.views import Overlay
-from gitrag.terms import IN_NAME
+from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ class Files:
         path_id: int32.
         content_id: int32.
         language: str, empty where it is not known.
-        traits: uint8, ``gitrag.traits.Trait``.
+        traits: uint8, ``gitrag.words.path_traits.Trait``.
         top: uint64, hash of the first directory.
         name_terms: uint8, number of words in the file's name.
         chunks: int32, number of chunks.

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
-from gitrag.files import PRIVATE, make_private, settle
+from gitrag.machine.files import PRIVATE, make_private, settle
+from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.store import schema
-from gitrag.store.copy import MAX_BYTES, Copy, write_copy
 from gitrag.store.engine import Engine, start
-from gitrag.store.lock import FileLock, StoreLock
+from gitrag.store.file_state import NAME, State, state_of
 from gitrag.store.memo import Memo
+from gitrag.store.memory_copy import MAX_BYTES, Copy, write_copy
 from gitrag.store.schema import ForeignDatabaseError
-from gitrag.store.state import NAME, State, state_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -45,7 +45,7 @@ def _create(db: DuckDBPyConnection) -> None:
             line_start INTEGER, line_end INTEGER, length INTEGER
         );
 
-        -- term is a hash (gitrag.terms); tf is weighted (indexing.preparation), terms.IN_NAME is its top bit.
+        -- term is a hash (words.terms); tf is weighted (indexing.preparation), terms.IN_NAME is its top bit.
         CREATE TABLE postings (term UBIGINT, chunk_id INTEGER, tf USMALLINT);
 
         -- What is embedded, once in its life: key is a hash of the text and the encoder's version.
@@ -61,7 +61,7 @@ def _create(db: DuckDBPyConnection) -> None:
         CREATE TABLE facts (content_id INTEGER, data BLOB);
 
         -- Paths are bytes, as in git. text_id: the path's words, embedded like any text. traits: what kind of
-        -- file (gitrag.traits). top: hash of its first directory; name_terms: how many words are in its name.
+        -- file (path_traits). top: hash of its first directory; name_terms: how many words are in its name.
         CREATE TABLE paths (
             path_id INTEGER, path BLOB, text_id INTEGER, traits UTINYINT, top UBIGINT,
             name_terms UTINYINT, left_at TIMESTAMPTZ

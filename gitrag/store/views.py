@@ -41,7 +41,7 @@ class PathRecord:
         path: The path.
         text_key: Key of its words as they are embedded.
         draft: Their draft vector, int8 (384,).
-        traits: What kind of file it names (``gitrag.traits``).
+        traits: What kind of file it names (``gitrag.words.path_traits``).
         top: Hash of its first directory.
         name_terms: Hashed stems of the name that the file goes by.
     """

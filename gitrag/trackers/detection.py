@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gitrag.receiving import ASKED_ENCODING, ReceivingError, opened, received
+from gitrag.config.rules import LOCAL_HOSTS, Address
+from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, opened, received
 from gitrag.trackers import beads, tasks_md
 from gitrag.trackers.base import Place, Registration, TrackerSetupError
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.tokens import named_hosts
-from gitrag.values import LOCAL_HOSTS, Address
 
 if TYPE_CHECKING:
     import httpx2

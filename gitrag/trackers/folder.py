@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from gitrag import files
 from gitrag.errors import BusyError, StoreError
+from gitrag.machine import files
 from gitrag.trackers.issue import Issue, by_number, read_moment
 from gitrag.trackers.rendering import parse, render
 

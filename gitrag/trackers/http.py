@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gitrag import __version__
 from gitrag.errors import NetworkError
-from gitrag.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
+from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
 from gitrag.trackers.base import Page, Place, TrackerAuthError, TrackerError, TrackerSetupError
 from gitrag.trackers.fields import MalformedError, count
 

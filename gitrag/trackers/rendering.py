@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gitrag.trackers.issue import Issue, References, Status
-from gitrag.yamltext import is_readable
+from gitrag.words.bounded_yaml import is_readable
 
 if TYPE_CHECKING:
     import yaml

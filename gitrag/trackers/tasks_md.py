@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from gitrag.files import read_regular
+from gitrag.machine.files import read_regular
 from gitrag.trackers.base import Order, Page, Registration, Setting
 from gitrag.trackers.issue import Issue, Status, find_references
 

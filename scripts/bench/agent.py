@@ -32,9 +32,9 @@ from pathlib import Path
 
 from quality import Question, chosen_projects, parser_of, prepare
 
-from gitrag.app import App
-from gitrag.cascade import search_code
+from gitrag.actions.search_code import search_code
 from gitrag.search.question import STOP_WORDS
+from gitrag.workspace import App
 
 CHARACTERS_PER_TOKEN = 4
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)

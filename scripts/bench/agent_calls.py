@@ -25,8 +25,8 @@ from pathlib import Path
 import anyio
 from mcp import Client, StdioServerParameters
 
-from gitrag import cascade
-from gitrag.app import App
+from gitrag.actions import search_code
+from gitrag.workspace import App
 
 GITRAG = Path(sys.executable).with_name("gitrag")
 WARM_UP = 10
@@ -95,7 +95,7 @@ def in_process(app: App, asked: list[str]) -> list[float]:
     took = []
     for question in asked:
         began = time.perf_counter()
-        cascade.search_code(app, question)
+        search_code.search_code(app, question)
         took.append(time.perf_counter() - began)
     return took
 

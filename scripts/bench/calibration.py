@@ -43,10 +43,10 @@ from quality import (
     read_projects,
 )
 
-from gitrag.app import App
+from gitrag.actions.search import SearchOptions, search
 from gitrag.embedding.draft import drafter
 from gitrag.search.engine import Hit
-from gitrag.searching import SearchOptions, search
+from gitrag.workspace import App
 
 EACH = 5
 """Shared questions of a kind that a repository is asked."""

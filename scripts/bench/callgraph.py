@@ -32,12 +32,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitrag.callgraph.answering import GraphQuestion, answer
+from gitrag.callgraph.drawing import as_mermaid
 from gitrag.callgraph.extraction import extract, extract_all
 from gitrag.callgraph.facts import EMPTY, Facts, pack, unpack
-from gitrag.callgraph.mermaid import as_mermaid
 from gitrag.callgraph.python.view import PythonView
 from gitrag.callgraph.resolution import LIKELY, Calls, without_collecting
-from gitrag.processes import pool_of
+from gitrag.machine.processes import pool_of
 
 Id = tuple[str, int]
 

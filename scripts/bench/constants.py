@@ -18,9 +18,9 @@ from collections import Counter, defaultdict
 
 from quality import PAGE, chosen_projects, open_files, parser_of
 
+from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.languages import is_code
-from gitrag.searching import SearchOptions, search
-from gitrag.traits import BESIDE, traits
+from gitrag.words.path_traits import BESIDE, traits
 
 DRAWN = 15
 MODIFIER = (

@@ -24,8 +24,8 @@ import numpy as np
 from gitrag.chunking import chunk, language_of
 from gitrag.embedding.draft import Drafter
 from gitrag.embedding.encoder import Encoder
+from gitrag.embedding.local_model import model_directory
 from gitrag.embedding.text import chunk_text, path_text
-from gitrag.embedding.weights import model_directory
 from gitrag.git import DEFAULT_MAX_BYTES, Rules, content_skip
 from gitrag.indexing.preparation import WORDS_ONLY
 

@@ -27,11 +27,11 @@ from pathlib import Path
 import numpy as np
 from quality import chosen_projects, parser_of, prepare
 
-from gitrag.app import App
 from gitrag.chunking import chunk, language_of
 from gitrag.embedding.text import chunk_text
 from gitrag.git import Repository
 from gitrag.model import Chunk, Kind
+from gitrag.workspace import App
 
 Pair = tuple[str, str]
 

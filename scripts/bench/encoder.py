@@ -31,10 +31,10 @@ from tokenizers import Tokenizer
 
 from gitrag.chunking import chunk
 from gitrag.embedding.encoder import Encoder
-from gitrag.embedding.graph import build_fp32
+from gitrag.embedding.local_model import model_directory
+from gitrag.embedding.onnx_model import build_fp32
 from gitrag.embedding.sessions import onnxruntime
 from gitrag.embedding.text import chunk_text
-from gitrag.embedding.weights import model_directory
 from gitrag.model import Kind
 
 BATCH = 8

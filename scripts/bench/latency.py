@@ -18,8 +18,8 @@ from pathlib import Path
 
 from main_job import QUESTIONS, WARM_UP, memory_mb
 
-from gitrag.app import App
-from gitrag.searching import search
+from gitrag.actions.search import search
+from gitrag.workspace import App
 
 
 def main() -> None:

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitrag.app import App
-from gitrag.searching import search
+from gitrag.actions.search import search
+from gitrag.workspace import App
 
 BIN = Path(sys.executable).parent
 GITRAG = BIN / "gitrag"
@@ -164,7 +164,6 @@ def measure_first_index(repository: Path) -> None:
 
 def stage_seconds(repository: Path) -> dict[str, float]:
     """Do the first index's work once more in this process, and time each stage."""
-    from gitrag import terms
     from gitrag.chunking import chunk, language_of
     from gitrag.embedding.draft import Drafter
     from gitrag.embedding.text import chunk_text, text_key
@@ -172,6 +171,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
     from gitrag.indexing.preparation import WORDS_ONLY, prepare_all
     from gitrag.store import content, views
     from gitrag.store.connection import Store
+    from gitrag.words import terms
 
     app = App.open(repository, environ=os.environ)
     entries = [

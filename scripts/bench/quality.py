@@ -38,15 +38,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gitrag.app import App
-from gitrag.recipe import RECIPE
+from gitrag.actions.search import SearchOptions, search
+from gitrag.indexing.recipe import RECIPE
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
-from gitrag.searching import SearchOptions, search
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS, Scope
 from gitrag.store.connection import Store
+from gitrag.workspace import App
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection

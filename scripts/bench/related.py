@@ -22,10 +22,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.app import App
+from gitrag.actions.governance import review
+from gitrag.actions.governance.review import HELPERS, Added, added_definitions, helpers_like
 from gitrag.git.difference import changed_files
-from gitrag.governance import reviewing
-from gitrag.governance.reviewing import HELPERS, Added, added_definitions, helpers_like
+from gitrag.workspace import App
 
 HERE = Path(__file__).parent
 THRESHOLDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
@@ -141,7 +141,7 @@ def report(outcomes: list[Outcome]) -> None:
             for most in (1, HELPERS)
         )
         shown = sum(cosine >= least for cosine in others) / max(len(others), 1)
-        mark = " <" if abs(least - reviewing.THRESHOLD) < 1e-6 else ""
+        mark = " <" if abs(least - review.THRESHOLD) < 1e-6 else ""
         print(f"{least:8.2f}{first:8.2f}{all_of_them:8.2f}   {shown:.2f}{mark}")
 
 

@@ -26,9 +26,9 @@ from quality import (
     rank_of,
 )
 
-from gitrag.app import App
 from gitrag.embedding.draft import drafter
-from gitrag.indexing.embedding import embed_pending
+from gitrag.indexing.embed_texts import embed_pending
+from gitrag.workspace import App
 
 STAGES = ("words", "drafts", "half", "refined", "no model")
 

@@ -15,9 +15,9 @@ import time
 
 from quality import ask, chosen_projects, parser_of, prepare
 
-from gitrag.app import App
 from gitrag.search import engine
 from gitrag.store import candidates
+from gitrag.workspace import App
 
 EVERYTHING = 1 << 20
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import pytest
 
-from gitrag.hooking.configured import SINCE
-from gitrag.store.lock import is_held
+from gitrag.hooking.config_hooks import SINCE
+from gitrag.machine.locks import is_held
 from tests.e2e.conftest import GITRAG, SOURCES, Project, wait_until
 from tests.gitversion import needs_git
 

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from gitrag.errors import USAGE
-from gitrag.hooking.configured import SINCE
-from gitrag.prerequisites import PACKAGES
+from gitrag.hooking.config_hooks import SINCE
+from gitrag.machine.prerequisites import PACKAGES
 from tests.e2e.conftest import GITRAG, everything_in
 from tests.gitversion import GIT_VERSION
 

@@ -203,7 +203,7 @@ def test_an_index_of_another_gitrag_is_built_again(updated):
 HOLD = """
 import sys
 from pathlib import Path
-from gitrag.store.lock import StoreLock
+from gitrag.machine.locks import StoreLock
 with StoreLock(Path(sys.argv[1]), 10).exclusive("testing"):
     print("held", flush=True)
     sys.stdin.read()

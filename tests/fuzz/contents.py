@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from gitrag import terms
 from gitrag.callgraph import extraction
 from gitrag.callgraph.facts import unpack
 from gitrag.callgraph.resolution import Calls
 from gitrag.chunking import chunk, decode
-from gitrag.chunking.pieces import MAX_CHUNK_CHARS
+from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS
 from gitrag.corpus import adrs, governing, specs
 from gitrag.corpus import issues as issue_files
 from gitrag.indexing.preparation import prepare_all
 from gitrag.model import Chunk
+from gitrag.words import terms
 from tests.fuzz import sources
 from tests.fuzz.target import Input
 

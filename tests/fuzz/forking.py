@@ -23,10 +23,10 @@ _LOADED = (
 )
 _BELOW = (
     "duckdb",
-    "gitrag.governance.checking",
-    "gitrag.graphs",
-    "gitrag.issues",
-    "gitrag.searching",
+    "gitrag.actions.governance.check",
+    "gitrag.actions.graph",
+    "gitrag.actions.issues",
+    "gitrag.actions.search",
     "gitrag.trackers.registry",
     "httpx2",
     "numpy",

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from gitrag.chunking.languages import Language
-from gitrag.config import KEYS
+from gitrag.config.keys import KEYS
 from tests.fuzz.mutation import TOKENS, deep, odd, size, worsen
 
 _ODD_NAMES = ("ünïcode", "a b", "a'b\"c", "-n", "$(touch ..traces)", "\u202egnp", "a\nb", "a\tb", "\x1b[2J",

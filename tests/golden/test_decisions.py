@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from gitrag.app import App
+from gitrag.actions.graph import graph_of
+from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
-from gitrag.graphs import graph_of
 from gitrag.report import as_json, as_markdown, as_text, hits_of
-from gitrag.searching import Answer, SearchOptions, search
+from gitrag.workspace import App
 from tests.golden.project import decided_project
 from tests.indexes import embedded_app
 from tests.mermaid import assert_parses

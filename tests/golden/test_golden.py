@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.app import App
-from gitrag.searching import SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
+from gitrag.workspace import App
 from tests.golden.project import project
 from tests.indexes import embedded_app
 

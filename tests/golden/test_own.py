@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import gitrag
-from gitrag.app import App
-from gitrag.searching import SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
+from gitrag.workspace import App
 from tests.repository import create_repository, isolated_environment
 
 SOURCE = Path(gitrag.__file__).parent
@@ -19,18 +19,18 @@ QUESTIONS = {
     "markdown by headings": "chunking/prose.py",
     "turn a linear table of word pieces into draft vectors": "embedding/draft.py",
     "download the model from the hub and check its hash": "embedding/",
-    "build the onnx graph from the weights": "embedding/graph.py",
-    "int8 quantisation per channel": "embedding/graph.py",
+    "build the onnx graph from the weights": "embedding/onnx_model.py",
+    "int8 quantisation per channel": "embedding/onnx_model.py",
     "which environment variables are scrubbed before git runs": "git/environment.py",
     "uncommitted changes on top of HEAD": "git/overlay.py",
-    "generated, vendored and ignored files are left out": "git/rules.py",
+    "generated, vendored and ignored files are left out": "git/path_rules.py",
     "compare two trees": "git/repository.py",
-    "is a file minified": "git/evidence.py",
+    "is a file minified": "git/content_rules.py",
     "install the git hooks as marked blocks": "hooking/",
     "what does the pre-push hook check": "hooking/",
     "only one background worker at a time": "indexing/worker.py",
     "what changed between the view and HEAD": "indexing/",
-    "lock that readers share and a writer has alone": "store/lock.py",
+    "lock that readers share and a writer has alone": "machine/locks.py",
     "a damaged index is moved aside": "store/connection.py",
     "schema of the tables and migrations": "store/schema.py",
     "vectors stored as signed bytes and sign bits": "store/vectors.py",
@@ -38,10 +38,10 @@ QUESTIONS = {
     "weights of the linear ranker": "search/ranking.py",
     "stop words of a question": "search/question.py",
     "lines of a chunk to show": "search/snippet.py",
-    "stem of an English word": "stems.py",
-    "settings and where their values come from": "config.py",
-    "nearest known name of a mistyped setting": "config.py",
-    "yaml file of the team with limits": "teamfile.py",
+    "stem of an English word": "words/stems.py",
+    "settings and where their values come from": "config/keys.py",
+    "nearest known name of a mistyped setting": "config/keys.py",
+    "yaml file of the team with limits": "config/team_file.py",
     "exit codes of errors": "errors.py",
     "progress bar on a terminal": "cli/progress.py",
     "one error boundary that prints the log's path": "cli/boundary.py",
@@ -49,7 +49,7 @@ QUESTIONS = {
     "StoreMissingError": "store/connection.py",
     "Drafter": "embedding/draft.py",
     "open_scope": "store/candidates.py",
-    "run_worker": "background.py",
+    "run_worker": "actions/catch_up.py",
 }
 PAGE = 10
 FIRST = 0.75
@@ -95,9 +95,9 @@ def test_most_files_come_first(places):
 @pytest.mark.parametrize(
     ("name", "path"),
     [
-        ("FileLock.try_acquire", "store/lock.py"),
+        ("FileLock.try_acquire", "machine/locks.py"),
         ("Store.read", "store/connection.py"),
-        ("Rules.build", "git/rules.py"),
+        ("Rules.build", "git/path_rules.py"),
     ],
 )
 def test_a_qualified_name_shows_its_own_definition_and_not_the_class(app, name, path):

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from gitrag import searching
-from gitrag.app import App
-from gitrag.recipe import RECIPE
-from gitrag.searching import SearchOptions, _Meanwhile, search
+from gitrag.actions import search as search_action
+from gitrag.actions.search import SearchOptions, _Meanwhile, search
+from gitrag.indexing.recipe import RECIPE
 from gitrag.store.connection import Store
+from gitrag.workspace import App
 from tests.indexes import open_app
 from tests.repository import GitRepository
 
@@ -22,7 +22,7 @@ LOOSELY = SearchOptions(min_score=0.0)
 def busily(repo: GitRepository, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Let another process commit and index whenever the search has caught up; count how often."""
     count = 0
-    real = searching.refresh
+    real = search_action.refresh
 
     def refresh(*args, **kwargs):
         nonlocal count
@@ -34,7 +34,7 @@ def busily(repo: GitRepository, monkeypatch: pytest.MonkeyPatch) -> Callable[[],
             real(other.store, other.snapshot())
         return refreshed
 
-    monkeypatch.setattr(searching, "refresh", refresh)
+    monkeypatch.setattr(search_action, "refresh", refresh)
     return lambda: count
 
 
@@ -61,7 +61,7 @@ def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
     app = open_app(repo)
     app.update()
-    asked, real_look, real_guess = threading.Event(), searching._look, searching._guess
+    asked, real_look, real_guess = threading.Event(), search_action._look, search_action._guess
 
     def guess(*args):
         try:
@@ -75,8 +75,8 @@ def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
             pass
         return real_look(*args, **kwargs)
 
-    monkeypatch.setattr(searching, "_guess", guess)
-    monkeypatch.setattr(searching, "_look", look)
+    monkeypatch.setattr(search_action, "_guess", guess)
+    monkeypatch.setattr(search_action, "_look", look)
     assert [hit.path for hit in search(app, "stamp", LOOSELY).hits] == ["stamp.py"]
 
 
@@ -86,7 +86,7 @@ def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repo
     app = open_app(repo)
     app.update()
     search(app, "stamp", LOOSELY)
-    real = searching._guess
+    real = search_action._guess
 
     def guess(*args):
         found = real(*args)
@@ -94,7 +94,7 @@ def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repo
         open_app(repo).update()
         return found
 
-    monkeypatch.setattr(searching, "_guess", guess)
+    monkeypatch.setattr(search_action, "_guess", guess)
     monkeypatch.setattr(_Meanwhile, "wait", lambda self: None)  # git looks last
     monkeypatch.setattr(_Meanwhile, "result", lambda self: app.snapshot())
     answer = search(app, "stamp", LOOSELY)

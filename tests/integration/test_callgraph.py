@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from gitrag.actions.graph import FAILED, call_graph, calling_files, graph_of
+from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
-from gitrag.graphs import FAILED, call_graph, calling_files, graph_of
 from gitrag.indexing import reading
-from gitrag.log import close_log
-from gitrag.searching import SearchOptions, search
+from gitrag.machine.log import close_log
 from gitrag.store.connection import Store
 from tests.indexes import open_app
 from tests.mermaid import assert_parses

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import App
+from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
 from gitrag.search.sections import Wanted
-from gitrag.searching import SearchOptions, search
+from gitrag.workspace import App
 from tests.indexes import open_app
 from tests.repository import GitRepository, Link
 

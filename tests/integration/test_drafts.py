@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.app import App
+from gitrag.actions.search import SearchOptions, search
 from gitrag.cli.search import _notes
 from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.embedding import draft
-from gitrag.searching import SearchOptions, search
 from gitrag.store import inspection
+from gitrag.workspace import App
 from tests.repository import GitRepository
 
 FILES = {
@@ -38,7 +38,7 @@ def repository(make_repository, model_dir) -> GitRepository:
 @pytest.fixture
 def few_count_as_many(monkeypatch) -> None:
     """Let a search neither embed all the texts that wait, as it does with a few, nor start the worker."""
-    monkeypatch.setattr("gitrag.searching.INLINE_TEXTS", 0)
+    monkeypatch.setattr("gitrag.actions.search.INLINE_TEXTS", 0)
     monkeypatch.setattr(App, "start_worker", lambda _app: None)
 
 

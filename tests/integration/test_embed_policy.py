@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from gitrag.app import App
 from gitrag.cli.index import embed_waiting
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal
+from gitrag.workspace import App
 from tests.repository import GitRepository
 
 

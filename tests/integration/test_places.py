@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import NotSetUpError
-from gitrag.searching import SearchOptions, search
 from gitrag.store import inspection
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import App
+from gitrag.actions.graph import call_graph
+from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.git import untracked
-from gitrag.graphs import call_graph
 from gitrag.report import as_json
-from gitrag.searching import SearchOptions, search
 from gitrag.store.candidates import Filters
+from gitrag.workspace import App
 from tests.golden.project import project
 from tests.repository import create_repository, isolated_environment
 

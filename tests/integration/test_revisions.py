@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.app import App
-from gitrag.background import catch_up
+from gitrag.actions.catch_up import catch_up
+from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import UsageError
 from gitrag.indexing import cutting
 from gitrag.indexing.refresh import lacking, refresh
 from gitrag.indexing.snapshot import look, look_at
-from gitrag.searching import SearchOptions, search
 from gitrag.store import content, inspection, views
 from gitrag.store.connection import Store, StoreMissingError
+from gitrag.workspace import App
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
 
@@ -119,7 +119,7 @@ def test_an_answer_is_of_what_git_said_though_another_process_moves_the_view_bac
             refresh(open_app(history).store, snapshot)
         return refreshed
 
-    monkeypatch.setattr("gitrag.searching.refresh", overtaken)
+    monkeypatch.setattr("gitrag.actions.search.refresh", overtaken)
     assert paths(app) == {"kept.py", "latest.py", "newest.py"}
     assert next(late, None) is None
 
@@ -135,7 +135,7 @@ def test_an_index_removed_meanwhile_is_built_again(history, monkeypatch):
             app.store.remove()
         return refreshed
 
-    monkeypatch.setattr("gitrag.searching.refresh", removed)
+    monkeypatch.setattr("gitrag.actions.search.refresh", removed)
     assert paths(app) == {"kept.py", "latest.py", "new.py", "newest.py"}
 
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gitrag.app import App
+from gitrag.actions.search import SearchOptions, search
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import as_json, as_text
-from gitrag.searching import SearchOptions, search
 from gitrag.store import candidates, views
 from gitrag.store.candidates import Filters, Scope
 from gitrag.store.content import read_chunks
+from gitrag.workspace import App
 from tests.golden.project import project
 from tests.indexes import open_app
 from tests.repository import GitRepository, create_repository, isolated_environment

@@ -10,7 +10,7 @@ import pytest
 from gitrag.git import Repository
 from gitrag.indexing import cutting, planning
 from gitrag.indexing.refresh import refresh
-from gitrag.store.lock import is_held
+from gitrag.machine.locks import is_held
 from tests.indexes import open_app
 
 

@@ -10,14 +10,14 @@ import time
 
 import pytest
 
-from gitrag import background
-from gitrag.app import App
+from gitrag.actions import catch_up
+from gitrag.actions.doctor import examine
+from gitrag.actions.graph import call_graph
 from gitrag.callgraph.answering import GraphQuestion
-from gitrag.doctor import examine
-from gitrag.graphs import call_graph
 from gitrag.indexing.worker import Worker, last_failure
+from gitrag.machine.locks import FileLock
 from gitrag.store import vectors
-from gitrag.store.lock import FileLock
+from gitrag.workspace import App
 from tests.indexes import open_app
 from tests.repository import GitRepository
 
@@ -61,7 +61,7 @@ def never() -> bool:
 
 def test_files_that_cannot_be_read_cost_themselves_only(project):
     app = open_app(project)
-    background.catch_up(app, never)
+    catch_up.catch_up(app, never)
     found = app.status()
     assert found.view is not None
     assert found.view.embedded == found.view.texts
@@ -80,9 +80,9 @@ def test_files_that_cannot_be_read_cost_themselves_only(project):
 
 def test_a_file_that_changes_is_read_again(project):
     app = open_app(project)
-    background.catch_up(app, never)
+    catch_up.catch_up(app, never)
     project.commit({"deep.py": "def shallow(): pass\n"})
-    background.catch_up(app, never)
+    catch_up.catch_up(app, never)
     assert app.status().unread == ()
     assert check_of(project, "files")[0] == "ok"
 
@@ -95,14 +95,14 @@ def test_a_stage_that_fails_keeps_the_others_from_nothing(project, monkeypatch):
 
     app = open_app(project)
     with monkeypatch.context() as patch:
-        patch.setattr(background, "_make_facts", fail)
-        with pytest.raises(background.StageError):
-            background.run_worker(app)
+        patch.setattr(catch_up, "_make_facts", fail)
+        with pytest.raises(catch_up.StageError):
+            catch_up.run_worker(app)
     found = app.status()
     assert found.view.embedded == found.view.texts, "the vectors come all the same"
     assert found.failure == "reading who calls whom failed: RuntimeError: no calls today"
     assert check_of(project, "worker") == ("warn", f"the last one failed: {found.failure}")
-    background.run_worker(app)
+    catch_up.run_worker(app)
     assert app.status().failure == ""
 
 
@@ -167,7 +167,7 @@ class Picky:
 
 
 def test_a_text_that_cannot_be_embedded_keeps_its_draft(project):
-    from gitrag.indexing.embedding import embed_pending
+    from gitrag.indexing.embed_texts import embed_pending
 
     app = open_app(project)
     app.update()
@@ -187,7 +187,7 @@ def test_a_model_that_fails_with_any_text_is_no_fault_of_the_texts(project):
         def encode(self, texts):
             raise RuntimeError("no model")
 
-    from gitrag.indexing.embedding import embed_pending
+    from gitrag.indexing.embed_texts import embed_pending
 
     app: App = open_app(project)
     app.update()

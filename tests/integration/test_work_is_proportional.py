@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import App
+from gitrag.actions.search import search
 from gitrag.model import Chunk
-from gitrag.searching import search
 from gitrag.store import inspection, vectors
 from gitrag.store.views import Overlay, current
+from gitrag.workspace import App
 from tests.indexes import open_app
 from tests.repository import GitRepository
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.app import App
-from gitrag.background import catch_up
+from gitrag.actions.catch_up import catch_up
+from gitrag.actions.search import INLINE_TEXTS, search
 from gitrag.indexing.worker import Worker, processors, running
-from gitrag.searching import INLINE_TEXTS, search
+from gitrag.machine.locks import FileLock, read_holder
 from gitrag.store import inspection, vectors
-from gitrag.store.lock import FileLock, read_holder
+from gitrag.workspace import App
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository, without_progress
 
@@ -191,7 +191,7 @@ def test_uncommitted_files_are_embedded_too(project):
 @pytest.mark.parametrize("few", [True, False])
 def test_a_commits_vectors_come_before_the_call_graph_and_this_before_all_others(project, monkeypatch, few):
     if not few:
-        monkeypatch.setattr("gitrag.background._FEW_TEXTS", 10)
+        monkeypatch.setattr("gitrag.actions.catch_up._FEW_TEXTS", 10)
     app = open_app(project)
 
     def has_facts() -> bool:
@@ -361,7 +361,7 @@ def test_the_worker_lets_others_go_first_at_processors_and_disks():
 SHARED_OUT = """
 import sys
 from pathlib import Path
-from gitrag.hooking.run import detach
+from gitrag.actions.run_hook import detach
 from gitrag.indexing import worker
 from gitrag.store.connection import Store
 said = lambda: Path("/proc/self/autogroup").read_text().split()[-1]

@@ -1,1 +1,1 @@
-"""Files in languages other than Python: facts by queries, and the calls among them."""
+"""Calls in all languages but Python: by queries, imports, names and declared types."""

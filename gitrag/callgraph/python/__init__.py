@@ -1,1 +1,1 @@
-"""Python files: facts, and the calls among them."""
+"""Python's calls: facts of its files, and what its names and expressions may be."""

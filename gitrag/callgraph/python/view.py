@@ -10,7 +10,7 @@ from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.modules import Module
 from gitrag.callgraph.python.values import Id
-from gitrag.isolation import reason_of
+from gitrag.machine.isolation import reason_of
 
 TURNS = 2
 """Passes over the bodies. On click 8.1.8 the second takes recall from 0.90 to 0.94, a third adds nothing."""

@@ -150,7 +150,7 @@ def test_a_server_that_drips_is_left_after_a_while(make_tracked, where):
 @pytest.mark.parametrize("where", DRIPS)
 def test_a_server_that_drips_holds_no_thread_for_ever(make_tracked, where, monkeypatch):
     """Of a process that lives long, such as the server of an agent."""
-    from gitrag import receiving
+    from gitrag.machine import receiving
     from gitrag.trackers.base import Place, Setting, TrackerError
     from gitrag.trackers.folder import Folder
     from gitrag.trackers.registry import TRACKERS

@@ -13,7 +13,7 @@ import pytest
 
 from gitrag.chunking import chunk
 from gitrag.embedding.encoder import Encoder
-from gitrag.embedding.graph import build_fp32
+from gitrag.embedding.onnx_model import build_fp32
 from gitrag.embedding.sessions import has_gpu, onnxruntime
 from gitrag.embedding.text import chunk_text
 from gitrag.errors import ModelError

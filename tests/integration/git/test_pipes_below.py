@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from gitrag.doctor import examine
+from gitrag.actions.doctor import examine
 from gitrag.errors import RepositoryError
 from gitrag.git import Repository, working_state
 from gitrag.git import environment as running_git

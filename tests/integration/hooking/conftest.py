@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gitrag.git import Repository
-from gitrag.hooking.configured import SINCE
+from gitrag.hooking.config_hooks import SINCE
 from gitrag.hooking.install import install, uninstall
-from gitrag.hooking.standing import HookReport, status
+from gitrag.hooking.status import HookReport, status
 from tests.gitversion import needs_git
 from tests.repository import GitRepository
 

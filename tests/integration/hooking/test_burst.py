@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.hooking import run
-from gitrag.store.lock import FileLock
+from gitrag.actions import run_hook
+from gitrag.machine.locks import FileLock
 
 pytestmark = pytest.mark.skipif(shutil.which("flock") is None, reason="no flock to ask with")
 
@@ -88,9 +88,9 @@ def test_one_that_is_being_started_is_waited_for(live):
 SETTLE = """
 import os, sys
 from pathlib import Path
-from gitrag import background
-from gitrag.hooking import run
-from gitrag.store.lock import is_held
+from gitrag.actions import catch_up as background
+from gitrag.actions import run_hook as run
+from gitrag.machine.locks import is_held
 store = Path(sys.argv[1])
 held = lambda: [is_held(store / name) for name in ("worker.lock", "worker.start")]
 background.catch_up = lambda *_: print(*held(), flush=True)
@@ -102,7 +102,7 @@ def test_the_start_is_over_when_the_worker_has_its_lock(make_repository):
     repo = make_repository({"a.py": "a = 1\n"})
     store = repo.path / ".git" / "gitrag"
     store.mkdir()
-    script = f'exec 8>"$1/worker.start"; flock -n 8; export {run._STARTING}=8; exec "$2" -c "$3" "$1"'
+    script = f'exec 8>"$1/worker.start"; flock -n 8; export {run_hook._STARTING}=8; exec "$2" -c "$3" "$1"'
     done = subprocess.run(
         ["sh", "-c", script, "sh", str(store), sys.executable, SETTLE],
         env=repo.environment,

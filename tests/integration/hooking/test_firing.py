@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.hooking import blocks
+from gitrag.hooking import script_blocks
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_a_users_hook_does_what_it_did_before(hooked, name, shebang):
     for body, text in BODIES.items():
         path = hooked.write_hook(name, first + text)
         hooked.install()
-        assert blocks.find(path.read_bytes())
+        assert script_blocks.find(path.read_bytes())
         after[body] = run_hook(path, hooked, name)
     assert after == before
     events = hooked.stand_in.wait_for(len(BODIES))

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 from gitrag.errors import NotSetUpError
-from gitrag.hooking import blocks
+from gitrag.hooking import script_blocks
 from gitrag.hooking.install import find_launcher, install
-from gitrag.hooking.standing import State, lines_to_add
+from gitrag.hooking.status import State, lines_to_add
 from gitrag.hooking.table import HOOKS
 
 NAMES = [hook.name for hook in HOOKS]
@@ -125,7 +125,7 @@ def test_a_made_hook_that_lost_its_executable_bit_gets_it_back(hooked):
 def test_broken_marks_are_reported_and_left_alone(hooked):
     hooked.install()
     path = hooked.hooks / "post-commit"
-    path.write_bytes(path.read_bytes().replace(blocks.END + b"\n", b""))
+    path.write_bytes(path.read_bytes().replace(script_blocks.END + b"\n", b""))
     before = path.read_bytes()
     report = hooked.install()["post-commit"]
     assert report.state is State.FOREIGN

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.hooking.standing import State
+from gitrag.hooking.status import State
 from tests.integration.hooking.conftest import STAND_IN, Hooked, StandIn, runs_configured
 
 POST_COMMIT = "hook run post-commit"

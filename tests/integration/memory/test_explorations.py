@@ -10,9 +10,9 @@ import pytest
 
 from gitrag.embedding.encoder import Encoder
 from gitrag.errors import StoreError, UsageError
+from gitrag.memory import observations
 from gitrag.memory.explorations import Explorations
-from gitrag.store import observations
-from gitrag.store.observations import NAME, Observations
+from gitrag.memory.observations import NAME, Observations
 
 WRITERS = 20
 

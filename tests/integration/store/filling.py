@@ -15,8 +15,8 @@ from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.memo import Memo
 from gitrag.store.vectors import shrink
 from gitrag.store.views import EntryRecord, Overlay, PathRecord
-from gitrag.terms import IN_NAME
-from gitrag.traits import traits
+from gitrag.words.path_traits import traits
+from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection

@@ -13,7 +13,7 @@ from gitrag.store import candidates, content, vectors, views
 from gitrag.store.candidates import Filters, Scope
 from gitrag.store.memo import Memo
 from gitrag.store.views import EntryRecord
-from gitrag.traits import Trait
+from gitrag.words.path_traits import Trait
 from tests.integration.store.filling import (
     BLOB,
     OTHER,

@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 from gitrag.errors import StoreError
+from gitrag.machine.locks import FileLock
 from gitrag.store import schema
 from gitrag.store.connection import Store
-from gitrag.store.lock import FileLock
 
 
 @pytest.fixture

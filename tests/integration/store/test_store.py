@@ -14,9 +14,9 @@ import duckdb
 import pytest
 
 from gitrag.errors import BusyError, DiskFullError, StoreError
+from gitrag.machine.locks import StoreLock
 from gitrag.store import content, schema, views
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.lock import StoreLock
 from tests.integration.store.filling import BLOB, OTHER, fill, open_store
 
 
@@ -237,7 +237,7 @@ def test_a_lock_held_too_long_names_its_holder(tmp_path: Path):
     with open_store(tmp_path).write("first"):
         pass
     script = (
-        "import sys, time; from pathlib import Path; from gitrag.store.lock import StoreLock\n"
+        "import sys, time; from pathlib import Path; from gitrag.machine.locks import StoreLock\n"
         "with StoreLock(Path(sys.argv[1]), 5).exclusive('writing chunks'):\n"
         "    print('held', flush=True); time.sleep(60)"
     )

@@ -6,8 +6,8 @@ import json
 import random
 from itertools import pairwise
 
+from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_json, as_mermaid
 from gitrag.callgraph.graph import Edge, Node, graph
-from gitrag.callgraph.mermaid import LAST_LINE, as_calls, as_dot, as_json, as_mermaid
 from tests.mermaid import assert_parses
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from gitrag.chunking import chunk
 from gitrag.chunking.languages import LANGUAGES, Language
+from gitrag.chunking.line_pieces import WINDOW_CHARS, WINDOW_OVERLAP_CHARS
 from gitrag.chunking.parsing import GrammarError, parse
-from gitrag.chunking.pieces import WINDOW_CHARS, WINDOW_OVERLAP_CHARS
 
 PARSED = [row.name for row in LANGUAGES if row.grammar]
 

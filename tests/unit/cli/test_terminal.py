@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitrag.cli import progress
 from gitrag.cli.progress import Bar, Lines
 from gitrag.cli.terminal import ColorMode, Terminal, wants_color
-from gitrag.controls import sanitise, sanitise_line
+from gitrag.words.control_characters import sanitise, sanitise_line
 
 
 @given(st.text() | st.binary().map(lambda data: data.decode("utf-8", "surrogateescape")))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gitrag import terms
 from gitrag.embedding.draft import Drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.indexing.preparation import (
@@ -16,7 +15,8 @@ from gitrag.indexing.preparation import (
 from gitrag.model import Skip
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.vectors import shrink
-from gitrag.traits import Trait
+from gitrag.words import terms
+from gitrag.words.path_traits import Trait
 
 SOURCE = b'def send(request):\n    """Send it."""\n    return request\n\n\ndef receive():\n    pass\n'
 MINIFIED = b"var a=1;" * 300

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitrag.errors import ConfigError
 from gitrag.memory.core_text import CannotEditError, with_entry, without_entries
-from gitrag.yamltext import parse_mapping
+from gitrag.words.bounded_yaml import parse_mapping
 
 MOST = 1 << 20
 HAND_EDITED = """\

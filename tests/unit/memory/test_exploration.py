@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.errors import UsageError
 from gitrag.memory.exploration import given_sections, is_exploration, saved_text, sections_text, topic_key
-from gitrag.store.observations import Identity, Observation
+from gitrag.memory.observations import Identity, Observation
 
 TITLES = (
     "C",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gitrag.errors import UsageError
 from gitrag.memory.exploration import SECTIONS, topic_key
 from gitrag.memory.markdown import file_name, from_markdown, to_markdown
-from gitrag.store.observations import Identity, Observation
+from gitrag.memory.observations import Identity, Observation
 
 
 def observation(title: str = "User auth", **sections: str) -> Observation:

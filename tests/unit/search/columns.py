@@ -9,8 +9,8 @@ import numpy as np
 from gitrag.search.evidence import Evidence, gather
 from gitrag.search.question import read
 from gitrag.store.candidates import Definition, Files, NameWords, Near, Postings
-from gitrag.terms import hashed
-from gitrag.traits import traits
+from gitrag.words.path_traits import traits
+from gitrag.words.terms import hashed
 
 
 def make_files(

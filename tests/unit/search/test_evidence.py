@@ -8,10 +8,10 @@ from math import exp, log, log1p
 import numpy as np
 import pytest
 
-from gitrag import terms
 from gitrag.search.evidence import Evidence
 from gitrag.search.question import read
 from gitrag.store.candidates import Definition
+from gitrag.words import terms
 from tests.unit.search.columns import evidence_of, make_files
 
 TWO = make_files(("src/door.py", 2, 30), ("src/window.py", 1, 30))

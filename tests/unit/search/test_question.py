@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search.question import MOST_TERMS, read
-from gitrag.terms import hashed
-from gitrag.traits import Trait
+from gitrag.words.path_traits import Trait
+from gitrag.words.terms import hashed
 
 
 def test_words_that_only_ask_do_not_count():

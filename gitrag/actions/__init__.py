@@ -1,0 +1,1 @@
+"""What a user or an agent can ask: one file each; no terminal, no protocol."""

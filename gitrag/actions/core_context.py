@@ -1,0 +1,192 @@
+"""What a session is told of the files a user calls core, and which files might be (requirements 1.6, 1.7)."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag.errors import NotSetUpError
+from gitrag.git.history import ChangeCount
+from gitrag.git.own import own_file
+from gitrag.indexing.notices import prime_updates
+from gitrag.indexing.refresh import recorded
+from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
+from gitrag.memory.home import project_name
+from gitrag.model import Chunk, Kind
+from gitrag.store.connection import StoreMissingError
+from gitrag.words.path_traits import BESIDE, traits
+from gitrag.workspace import App
+
+KEY_SIGNATURES = 8
+"""Of a file: what fits into a glance. Classes and public functions first, in the file's order."""
+
+SUGGESTIONS = 8
+
+_LONGEST_SIGNATURE = 120
+_DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
+
+_HALF_LIFE_S = 182 * 86_400
+"""Half a year without a change, and changes count half."""
+
+_GRAPH_S = 15.0
+"""How long to look for callers: all of pip's 2,000 definitions take one second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A file that might be core, and why."""
+
+    path: str
+    reason: str
+
+
+def project_of(app: App, given: str | None = None) -> str:
+    """Name the repository's project (requirement 1.8)."""
+    return project_name(given, app.repo, app.repo.root or app.repo.git_dir)
+
+
+def core_path(app: App, given: str, start: Path) -> str:
+    """Give the path of a file of the working tree, relative to its top.
+
+    Args:
+        app: The repository.
+        given: The path, relative to ``start`` or absolute.
+        start: Where the user is.
+
+    Raises:
+        UsageError: There is no such file; it is outside, in a git directory, ignored, or behind a link.
+    """
+    root = app.repo.root
+    if root is None:
+        raise NotSetUpError("A bare repository has no files to mark.", "Run this in a worktree.")
+    return own_file(app.repo, root, start / given, given)
+
+
+def continuity(app: App, core: CoreFiles, project: str | None = None) -> str:
+    """Give what a session is told of its core files; nothing at all when none is marked."""
+    marked = core.all(project_of(app, project))
+    if not marked:
+        return ""
+    with suppress(StoreMissingError):
+        if app.store.exists() and prime_updates(app.age()):
+            app.update()
+    return context_text(marked, key_signatures(app, [each.path for each in marked]))
+
+
+def key_signatures(app: App, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Give the signatures that say most of each path's file, as indexed; none where it is not."""
+    return {path: _key(chunks) for path, chunks in outline(app, paths).items()}
+
+
+def outline(app: App, paths: Iterable[str]) -> dict[str, list[Chunk]]:
+    """Give the chunks of files as indexed, by path, in the file's order."""
+    from gitrag.store import candidates, content, views
+
+    wanted = set(paths)
+    now = app.snapshot()
+    found: dict[str, list[Chunk]] = {}
+    with suppress(StoreMissingError), app.store.read() as db:
+        view = views.current(db, app.repo.worktree)
+        if view is None:
+            return {}
+        ids = [path_id for path_id, path in candidates.all_paths(db) if path in wanted]
+        scope = candidates.open_scope(db, view.view_id, recorded(db, now, view), path_ids=ids)
+        names = candidates.read_paths(db, scope.files.path_id.tolist())
+        chunks = content.read_chunks(db, scope.chunk_id.tolist())
+        for chunk_id, file in zip(scope.chunk_id.tolist(), scope.file.tolist(), strict=True):
+            found.setdefault(names[int(scope.files.path_id[file])], []).append(chunks[chunk_id])
+    return {path: sorted(own, key=lambda chunk: chunk.line_start) for path, own in found.items()}
+
+
+def suggest(app: App, marked: Sequence[CoreFile]) -> list[Suggested]:
+    """Name files that might be core, best first, with the reason; marks nothing.
+
+    Code of the repository's own that others call, and that people keep coming back to: from how many files it
+    is called, and how often it was changed, half as much for each half year that it has rested. Both count
+    alike, each by its logarithm and against the most that any file has.
+    """
+    from gitrag.git.history import recent_changes
+
+    history = recent_changes(app.repo)
+    callers, all_known = _calling_files(app)
+    known = {each.path for each in marked}
+    newest = max((count.last for count in history.changes.values()), default=0)
+    root = app.repo.root
+    paths = [
+        path
+        for path in {*history.changes, *callers}
+        if path not in known
+        and not traits(path) & BESIDE
+        and _is_code(path)
+        and root
+        and os.path.isfile(root / path)  # noqa: PTH113  # no error where the path is too long
+    ]
+    changed = {path: history.changes.get(path, ChangeCount(0, 0)) for path in paths}
+    lively = _shares(
+        {
+            path: each.commits * math.exp2((each.last - newest) / _HALF_LIFE_S)
+            for path, each in changed.items()
+        }
+    )
+    central = _shares({path: len(callers.get(path, ())) for path in paths})
+    best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:SUGGESTIONS]
+    return [
+        Suggested(
+            path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, history.commits)
+        )
+        for path in best
+        if lively[path] or central[path]
+    ]
+
+
+def _calling_files(app: App) -> tuple[dict[str, set[str]], bool]:
+    """Give for each file the others, tests aside, that call what it defines, and whether these are all."""
+    from gitrag.actions.graph import calling_files
+
+    if not app.store.exists():
+        return {}, True
+    return calling_files(app, lambda path: not traits(path) & BESIDE, _GRAPH_S)
+
+
+def _shares(values: Mapping[str, float]) -> dict[str, float]:
+    most = math.log1p(max(values.values(), default=0.0))
+    return {path: math.log1p(value) / most if most else 0.0 for path, value in values.items()}
+
+
+def _reason(callers: int, all_known: bool, number: int, commits: int) -> str:
+    said = []
+    if callers:
+        more = "" if all_known else " or more"
+        said.append(f"called from {callers}{more} file{'s' * (callers != 1 or not all_known)}")
+    if number:
+        times = "once" if number == 1 else f"{number} times"
+        said.append(f"changed {times} in the last {commits:,} commit{'s' * (commits != 1)}")
+    return ", ".join(said)
+
+
+def _is_code(path: str) -> bool:
+    from gitrag.chunking.languages import is_code, language_of
+
+    language = language_of(path)
+    return language is not None and is_code(language)
+
+
+def _key(chunks: Sequence[Chunk]) -> list[str]:
+    defined = [chunk for chunk in chunks if chunk.kind in _DEFINITIONS and chunk.signature]
+    first = {chunk.qualified_name: chunk for chunk in reversed(defined)}  # a long one has several pieces
+    order = sorted(first.values(), key=lambda chunk: (_rank(chunk), chunk.line_start))[:KEY_SIGNATURES]
+    return [_short(chunk.signature) for chunk in sorted(order, key=lambda chunk: chunk.line_start)]
+
+
+def _rank(chunk: Chunk) -> tuple[bool, bool]:
+    is_private = chunk.name.startswith("_")
+    return is_private, chunk.kind is Kind.METHOD
+
+
+def _short(signature: str) -> str:
+    line = " ".join(signature.split()).replace("`", "'")
+    return line if len(line) <= _LONGEST_SIGNATURE else line[: _LONGEST_SIGNATURE - 1] + "…"

@@ -1,0 +1,49 @@
+"""How much each use of the search asks for: a table (§3.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitrag.actions.search import SearchOptions
+from gitrag.corpus.layout import CollectionKind
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """What a use asks.
+
+    Attributes:
+        kinds: Of these collections.
+        limit: Results at most.
+        min_score: Results below are left out.
+    """
+
+    kinds: tuple[CollectionKind, ...]
+    limit: int
+    min_score: float
+
+    def options(self) -> SearchOptions:
+        """Give what a search is asked for this use."""
+        from gitrag.search.sections import Wanted
+
+        return SearchOptions(wanted=Wanted(self.kinds), limit=self.limit, min_score=self.min_score)
+
+
+_ADRS, _SPECS, _CODE, _ISSUES = (
+    CollectionKind.ADRS,
+    CollectionKind.SPECS,
+    CollectionKind.CODE,
+    CollectionKind.ISSUES,
+)
+
+PRESETS: Mapping[str, Preset] = {
+    "check": Preset((_ADRS, _SPECS), 8, 0.3),
+    "adr": Preset((_ADRS,), 6, 0.3),
+    "spec": Preset((_SPECS,), 8, 0.3),
+    "discover": Preset((_ADRS, _SPECS), 5, 0.3),
+    "plan issues": Preset((_ISSUES,), 10, 0.4),
+    "plan code": Preset((_CODE,), 8, 0.3),
+    "work": Preset((_CODE,), 6, 0.4),
+    "review": Preset((_ADRS, _ISSUES), 8, 0.4),
+}

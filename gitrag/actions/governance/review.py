@@ -1,0 +1,263 @@
+"""What a change touches but does not name, and what it adds though the like is there (§3.10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitrag.actions.governance.check import name_of
+from gitrag.actions.governance.likeness import like
+from gitrag.actions.governance.presets import PRESETS
+from gitrag.actions.governance.related import THRESHOLD
+from gitrag.actions.search import search
+from gitrag.chunking import chunk, decode, language_of
+from gitrag.corpus.documents import Document
+from gitrag.corpus.governing import named
+from gitrag.corpus.layout import CollectionKind
+from gitrag.embedding.text import chunk_text, split_words
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git.difference import ChangedFile, changed_files, messages
+from gitrag.model import Chunk, Kind
+from gitrag.search.alike import Alike
+from gitrag.search.engine import Hit
+from gitrag.store.candidates import Filters
+from gitrag.words.path_traits import Trait, traits
+from gitrag.workspace import App
+
+ASK = "Should this PR reference {own}?"
+
+HELPERS = 5
+"""Existing definitions that are shown for each added one: of 20 that were later made one with what was there,
+19 have it among them, 18 with the usual threshold (`scripts/bench/related.py`)."""
+
+_LOOKED_AT = 40
+"""Nearest chunks among which the added ones themselves, and tests, are passed over."""
+
+MOST_QUERIES = 6
+"""Files of a change that are asked about each on its own, those that add most first: each is a search."""
+
+MOST_ADDED = 40
+"""Added definitions that are compared; a change of more is an import of foreign code."""
+
+_MIN_WORDS = 8
+"""A shorter definition is like every other of its length."""
+
+_MESSAGE_CHARACTERS = 600
+"""Of the commits' messages; a model reads some 600 characters."""
+
+_DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A decision or an issue that a change touches but does not name.
+
+    Attributes:
+        kind: Its collection's.
+        document: What it is.
+        score: Relevance in [0, 1].
+        section: The part that the change touches.
+        note: A sentence or two of it.
+        path: The changed file that brought it up; empty when the commits' messages did.
+    """
+
+    kind: CollectionKind
+    document: Document
+    score: float
+    section: str
+    note: str
+    path: str
+
+    @property
+    def asks(self) -> str:
+        """The sentence for the reviewer."""
+        return ASK.format(own=name_of(self.kind, self.document))
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A definition that a change adds, and those like it that were there.
+
+    Attributes:
+        path: Its file.
+        chunk: What it is.
+        existing: Best first.
+    """
+
+    path: str
+    chunk: Chunk
+    existing: tuple[Alike, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What there is to say of a change.
+
+    Attributes:
+        span: The range.
+        questions: Best first.
+        added: By path and line; only those for which there is something like them.
+    """
+
+    span: str
+    questions: tuple[Question, ...]
+    added: tuple[Added, ...]
+
+
+def review(
+    app: App,
+    span: str,
+    threshold: float = THRESHOLD,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Review:
+    """Look at a change.
+
+    Args:
+        app: gitrag on the repository, its worktree as the change leaves it.
+        span: As git takes it: ``main...HEAD``, ``HEAD~1``.
+        threshold: The least cosine of what is called like an added definition.
+        advance: Called with how many questions are answered, of how many.
+
+    Raises:
+        NotSetUpError: There is no index.
+        UsageError: git knows no such range.
+    """
+    app.require_index()
+    files = changed_files(app.repo, span)
+    said = messages(app.repo, span)
+    added = added_definitions(files)
+    queries = _queries(files, said, added)
+    steps = len(queries) + 1
+    advance(0, steps)
+    helpers = tuple(helpers_like(app, added, threshold))
+    asked = []
+    for done, (path, query) in enumerate(queries.items(), start=1):
+        advance(done, steps)
+        asked.append((path, list(_asked(app, query))))
+    return Review(span, tuple(_questions(files, said, asked)), helpers)
+
+
+def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
+    """Give the definitions that a change adds, with their paths; not tests, nor what only moved. Pure."""
+    gone: set[str] = set()
+    new: list[tuple[str, Chunk]] = []
+    for file in files:
+        before, after = (_definitions(file.path, side) for side in (file.before, file.after))
+        gone |= {chunk_text(each) for name, each in before.items() if name not in after}
+        if not traits(file.path) & Trait.TEST:
+            new += [(file.path, each) for name, each in after.items() if name not in before]
+    return [
+        (path, each)
+        for path, each in new
+        if len(each.text.split()) >= _MIN_WORDS and chunk_text(each) not in gone
+    ][:MOST_ADDED]
+
+
+def helpers_like(app: App, added: Sequence[tuple[str, Chunk]], threshold: float) -> Iterator[Added]:
+    """Find the definitions that are like added ones and were there before.
+
+    Args:
+        app: gitrag on the repository.
+        added: Paths and definitions.
+        threshold: The least cosine.
+    """
+    own = {(path, each.qualified_name) for path, each in added}
+    found = like(
+        app,
+        [chunk_text(each) for _, each in added],
+        filters=Filters(kinds=_DEFINITIONS),
+        limit=_LOOKED_AT,
+        at_least=threshold,
+    )
+    for (path, each), near in zip(added, found, strict=True):
+        others = [
+            other
+            for other in near
+            if (other.path, other.chunk.qualified_name) not in own
+            and (other.chunk.kind is Kind.CLASS) == (each.kind is Kind.CLASS)
+            and not traits(other.path) & Trait.TEST
+        ]
+        if others:
+            yield Added(path, each, tuple(_distinct(others))[:HELPERS])
+
+
+def _distinct(others: Iterable[Alike]) -> Iterator[Alike]:
+    """Give each definition once, though it may be in several chunks."""
+    seen = set()
+    for other in others:
+        key = other.path, other.chunk.qualified_name
+        if key not in seen:
+            seen.add(key)
+            yield other
+
+
+def _definitions(path: str, data: bytes | None) -> dict[str, Chunk]:
+    """Give a file's definitions, the first part of each, by qualified name."""
+    language = language_of(path)
+    if data is None or language is None:
+        return {}
+    found: dict[str, Chunk] = {}
+    for each in chunk(data, language):
+        if each.kind.value in _DEFINITIONS and each.name:
+            found.setdefault(each.qualified_name, each)
+    return found
+
+
+def _questions(
+    files: Sequence[ChangedFile],
+    said: Sequence[str],
+    asked: Iterable[tuple[str, Iterable[tuple[CollectionKind, Hit]]]],
+) -> list[Question]:
+    """Sum up what was found for each path: what the change does not name itself. Pure."""
+    preset = PRESETS["review"]
+    mentioned = "\n".join([*said, *(decode(file.after) for file in files if file.after is not None)])
+    ids, touched = named(mentioned).keys(), {file.path for file in files}
+    best: dict[str, Question] = {}
+    for path, found in asked:
+        for kind, hit in found:
+            document = hit.document
+            if document is None or hit.path in touched or document.id in ids:
+                continue
+            if kind is CollectionKind.ISSUES and _names_issue(mentioned, document.id):
+                continue
+            known = best.get(hit.path)
+            if known is None or known.score < hit.score:
+                where = path or (known.path if known else "")
+                best[hit.path] = Question(
+                    kind, document, hit.score, hit.chunk.qualified_name, hit.note, where
+                )
+    return sorted(best.values(), key=lambda each: (-each.score, each.document.path))[: preset.limit]
+
+
+def _asked(app: App, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
+    try:
+        answer = search(app, query, PRESETS["review"].options())
+    except (NotSetUpError, UsageError):  # neither decisions nor issues; or no words in it
+        return
+    for section in answer.sections:
+        for hit in section.hits:
+            yield section.kind, hit
+
+
+def _queries(
+    files: Sequence[ChangedFile], said: Sequence[str], added: Sequence[tuple[str, Chunk]]
+) -> Mapping[str, str]:
+    """Say what to ask of a change: its messages, and each file with what is new in it, by path."""
+    queries: dict[str, str] = {}
+    own = {file.path: [each for path, each in added if path == file.path] for file in files}
+    code = [path for path in own if language_of(path) and not traits(path) & Trait.TEST]
+    for path in sorted(code, key=lambda path: -len(own[path]))[:MOST_QUERIES]:
+        new = own[path]
+        names = " ".join(split_words(each.name) for each in new)
+        sentences = " ".join(each.docstring.partition("\n\n")[0].partition(". ")[0] for each in new)
+        stem = path.rpartition(".")[0] or path
+        queries[path] = f"{split_words(stem)} {names} {sentences}".strip()
+    if said:
+        queries[""] = " ".join(" ".join(said).split())[:_MESSAGE_CHARACTERS]
+    return queries
+
+
+def _names_issue(text: str, own: str) -> bool:
+    mark = "#" if own.isdecimal() else ""
+    return bool(re.search(rf"(?<![\w-]){mark}{re.escape(own)}(?![\w-])", text))

@@ -1,0 +1,120 @@
+"""Exact lines of files of the working tree, by path and range, or by a hit's id."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from gitrag.chunking import decode
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git import BlobError, read_file
+from gitrag.machine.files import within
+from gitrag.workspace import App
+
+MOST_LINES = 400
+"""Of one answer; whoever needs more asks for the next ones."""
+
+_MOST_BYTES = 8 * 1024 * 1024
+_DIGEST_BYTES = 4
+_WHAT = re.compile(
+    r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?(?:#(?P<digest>[0-9a-f]{8}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Lines of a file.
+
+    Attributes:
+        path: The file.
+        line_start: First line, 1-based.
+        line_end: Last line, inclusive.
+        text: The lines, exactly, but for their line ends.
+        lines: How many the file has.
+        moved: Whether they have moved, or changed, since they were a hit.
+    """
+
+    path: str
+    line_start: int
+    line_end: int
+    text: str
+    lines: int
+    moved: str = ""
+
+
+def hit_id(path: str, line_start: int, line_end: int, text: str) -> str:
+    """Name a hit: where it is and, by a hash, what it says, so that it is known again when it has moved."""
+    return f"{path}:{line_start}-{line_end}#{_digest(text)}"
+
+
+def read_range(app: App, what: str) -> Range:
+    """Read lines of a file as it is now.
+
+    Args:
+        app: The repository.
+        what: ``path``, ``path:line``, ``path:first-last``, or a hit's id.
+
+    Raises:
+        UsageError: There is no such file in the working tree, or no such line.
+    """
+    found = _WHAT.fullmatch(what.strip())
+    if found is None:
+        raise UsageError(f'"{what[:80]}" names no lines.', "Give path:first-last, or a hit's id.")
+    lines = file_lines(app, found["path"])
+    first = int(found["first"] or 1)
+    last = int(found["last"] or found["first"] or len(lines))
+    moved = ""
+    if found["digest"]:
+        first, last, moved = _find_again(lines, first, last, found["digest"])
+    if not 1 <= first <= len(lines) or last < first:
+        raise UsageError(f"{found['path']} has no lines {first}-{last}: it has {len(lines)}.", "Give others.")
+    last = min(last, len(lines), first + MOST_LINES - 1)
+    return Range(found["path"], first, last, "\n".join(lines[first - 1 : last]), len(lines), moved)
+
+
+def file_lines(app: App, path: str) -> list[str]:
+    """Read the lines of a text file of the working tree, as chunks count them.
+
+    Raises:
+        UsageError: It is not there, outside, in git's own directory, too large, or no text.
+    """
+    root = app.repo.root
+    if root is None:
+        raise NotSetUpError("A bare repository has no working tree to read from.", "Run this in a worktree.")
+    inside = within(root, root / path)
+    if inside is None:
+        raise UsageError(f"{path} is outside the repository.", "Only its own files are read.")
+    real = (root / inside).resolve().relative_to(root.resolve())
+    if ".git" in {part.lower() for part in (*inside.split("/"), *real.parts)}:
+        raise UsageError(f"{path} is git's own.", "Only files of the working tree are read.")
+    try:
+        data = read_file(root.resolve(), real.as_posix(), _MOST_BYTES)
+    except BlobError as error:
+        raise UsageError(
+            f"There is no text file {path} in the repository.", "`search` names those there are."
+        ) from error
+    if b"\0" in data:
+        raise UsageError(f"{path} is no text.", "Only text is read.")
+    lines = decode(data).split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _find_again(lines: list[str], first: int, last: int, digest: str) -> tuple[int, int, str]:
+    """Find the lines of a hit where they are now, the nearest place first."""
+    size = last - first + 1
+
+    def same(start: int) -> bool:
+        return _digest("\n".join(lines[start - 1 : start - 1 + size])) == digest
+
+    if same(first):
+        return first, last, ""
+    starts = range(1, max(len(lines) - size, 0) + 2)
+    for start in sorted(starts, key=lambda start: abs(start - first)):
+        if same(start):
+            return start, start + size - 1, f"moved from {first}-{last}"
+    return first, last, "changed since it was found"
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()

@@ -1,0 +1,104 @@
+"""What a session should know at its start: how the index stands, decisions, specifications (§3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gitrag.actions.core_context import continuity
+from gitrag.actions.search import SearchOptions, search
+from gitrag.corpus.documents import Document
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import NotSetUpError
+from gitrag.indexing.notices import prime_updates, refreshed_line, unembedded_line
+from gitrag.memory.core_files import CoreFiles
+from gitrag.workspace import App
+
+TOP = 5
+"""Decisions, and as many specifications, that a topic brings up."""
+
+_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document that is shown.
+
+    Attributes:
+        kind: Its collection's.
+        document: What it is.
+        text: All of it.
+    """
+
+    kind: CollectionKind
+    document: Document
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Primed:
+    """What a session is told.
+
+    Attributes:
+        name: The repository's slug.
+        topic: What it is about; empty for everything.
+        notes: How the index stands, a line each; none when nothing is worth a word.
+        entries: Decisions, then specifications: all by path, or a topic's best first.
+        core: What is told of the core files; empty when none is marked.
+    """
+
+    name: str
+    topic: str
+    notes: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    core: str = ""
+
+
+def prime(
+    app: App,
+    topic: str = "",
+    core: CoreFiles | None = None,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Primed:
+    """Bring the index up to date, unless it was touched a moment ago, and gather what there is.
+
+    Args:
+        app: The repository.
+        topic: What it is about; empty for everything.
+        core: The user's core files.
+        advance: Called with how many files are indexed, of how many.
+
+    Raises:
+        NotSetUpError: There is no index.
+    """
+    app.require_index()
+    notes = []
+    if prime_updates(app.age()):
+        done = app.update(advance=advance).refreshed.documents
+        notes.append(refreshed_line(done.added, done.updated, done.removed))
+    entries = tuple(_about(app, topic) if topic else _all(app))
+    unembedded = sum(each.unembedded for each in app.status().collections)
+    notes.append(unembedded_line(unembedded, app.texts_per_s()))
+    told = continuity(app, core) if core is not None else ""
+    return Primed(app.name, topic, tuple(note for note in notes if note), entries, told)
+
+
+def _all(app: App) -> Iterator[Entry]:
+    for kind, document, text in app.documents(_KINDS):
+        yield Entry(kind, document, text)
+
+
+def _about(app: App, topic: str) -> Iterator[Entry]:
+    from gitrag.search.sections import Wanted
+
+    try:
+        answer = search(app, topic, SearchOptions(wanted=Wanted(_KINDS), limit=TOP))
+    except NotSetUpError:
+        if not app.collections():
+            raise
+        return  # a repository of code alone
+    texts = {document.path: text for _kind, document, text in app.documents(_KINDS)}
+    for section in answer.sections:
+        for hit in section.hits:
+            if hit.document is not None:
+                yield Entry(section.kind, hit.document, texts.get(hit.path, hit.chunk.text))

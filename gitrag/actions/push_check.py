@@ -1,0 +1,157 @@
+"""How far the index is behind what is being pushed.
+
+What was found fresh is noted beside the index with the state of its file: a push that finds both as they were
+need not open it, which takes longer than all else (DuckDB and NumPy to import, a view to read).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag.errors import UsageError
+from gitrag.indexing.recipe import RECIPE
+from gitrag.machine.files import private_mode, replace
+from gitrag.store.file_state import NAME, State, state_of
+
+if TYPE_CHECKING:
+    from gitrag.config.keys import Config
+    from gitrag.workspace import App
+
+_NOTE = "fresh.json"
+_NOTED = 64
+"""Commits in a note: the worktrees' and those of a large push."""
+
+_NO_VIEW = -1
+"""No view's id: only what is given counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A ref that is being pushed.
+
+    Attributes:
+        name: Its local name.
+        commit: What is pushed.
+    """
+
+    name: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What the index lacks of a revision.
+
+    Attributes:
+        name: The ref's name.
+        files: Paths whose content is not indexed.
+        unembedded: Texts of the indexed ones that have no vector.
+    """
+
+    name: str
+    files: int
+    unembedded: int
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.files and not self.unembedded
+
+    def __str__(self) -> str:
+        parts = []
+        if self.files:
+            parts.append(f"{self.files} file{'s' * (self.files != 1)} not indexed")
+        if self.unembedded:
+            parts.append(f"{self.unembedded} chunk{'s' * (self.unembedded != 1)} unembedded")
+        return f"{self.name}: {', '.join(parts) or 'indexed and embedded'}"
+
+
+def parse_pushed(lines: Iterable[str]) -> list[Pushed]:
+    """Read what git tells a pre-push hook: local ref, local id, remote ref, remote id; deletions left out."""
+    pushed = []
+    for line in lines:
+        fields = line.split(" ")
+        if len(fields) == 4 and fields[1].strip("0"):
+            pushed.append(Pushed(fields[0].removeprefix("refs/heads/").removeprefix("refs/tags/"), fields[1]))
+    return list({item.commit: item for item in pushed}.values())
+
+
+def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
+    """Tell whether all that is pushed was found fresh in the index as its file is now.
+
+    Args:
+        directory: The store's.
+        config: The settings of the repository.
+        pushed: What is pushed.
+    """
+    state = state_of(directory / NAME)
+    return state is not None and {item.commit for item in pushed} <= _read(directory, _key(config, state))
+
+
+def behind(app: App, pushed: Iterable[Pushed]) -> list[Behind]:
+    """Say for each pushed ref what the index lacks of its tip; what is no commit or tree is left out."""
+    from gitrag.indexing.refresh import lacking
+    from gitrag.indexing.snapshot import look_at
+    from gitrag.store import vectors
+    from gitrag.store.connection import StoreMissingError
+
+    tips = []
+    for item in pushed:
+        with suppress(UsageError):  # a tag of a blob
+            tips.append((item, look_at(app.repo, app.options, item.commit)))
+    found = []
+    try:
+        with app.store.read() as db:
+            for item, tip in tips:
+                entries, missing = lacking(db, tip)
+                found.append(Behind(item.name, missing, vectors.count_pending(db, entries, _NO_VIEW)))
+            state = app.store.state
+    except StoreMissingError:
+        return [Behind(item.name, sum(1 for _ in app.repo.entries(tip.head.tree)), 0) for item, tip in tips]
+    fresh = [item.commit for (item, _tip), of_it in zip(tips, found, strict=True) if of_it.is_fresh]
+    if state is not None and fresh:
+        _note(app.store.directory, _key(app.config, state), fresh)
+    return found
+
+
+def note_heads(app: App) -> None:
+    """Note what is fresh of the commits that the worktrees stand on; the background worker's last act."""
+    from gitrag.indexing.snapshot import look
+    from gitrag.store import views
+    from gitrag.store.connection import StoreMissingError
+
+    rules = look(app.repo, app.options, committed_only=True).rules_key
+    try:
+        with app.store.read() as db:
+            found = [views.current(db, worktree) for worktree in app.repo.worktrees()]
+    except StoreMissingError:  # removed meanwhile
+        return
+    commits = {view.commit for view in found if view is not None and view.commit and view.rules == rules}
+    behind(app, [Pushed("", commit) for commit in sorted(commits)])
+
+
+def _key(config: Config, state: State) -> str:
+    """Sign all that decides, beside a commit, whether it is fresh."""
+    wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
+    return blake2b(repr((RECIPE, wanted, state)).encode(), digest_size=16).hexdigest()
+
+
+def _read(directory: Path, key: str) -> set[str]:
+    try:
+        note = json.loads((directory / _NOTE).read_bytes())
+        return set(note["commits"]) if note["of"] == key else set()
+    except (OSError, ValueError, TypeError, KeyError):
+        return set()
+
+
+def _note(directory: Path, key: str, commits: Sequence[str]) -> None:
+    every = list(dict.fromkeys([*commits, *sorted(_read(directory, key))]))[:_NOTED]
+    with suppress(OSError):  # a store that cannot be written, a full disk: the next push looks again
+        note = json.dumps({"of": key, "commits": every}).encode()
+        replace(directory / _NOTE, note, private_mode(directory), durable=False)

@@ -1,0 +1,134 @@
+"""What a background hook runs: detached from git, silent, and never failing; the log has what went wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag.errors import GitragError
+
+if TYPE_CHECKING:
+    from gitrag.git import Repository
+
+WORKER = "worker"
+"""Not a hook: what a command starts when it leaves work for later."""
+_STARTING = "GITRAG_START"
+"""Names the descriptor by which the hook holds ``worker.start`` locked until this process is the worker."""
+
+_WANDERINGS = {"rebase", "bisect"}  # HEAD moves many times, and each stop's tree is soon gone again
+_FILE_CHECKOUT = "0"  # the third argument of post-checkout: paths were checked out, HEAD stayed
+
+
+def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, str]) -> None:
+    """Bring the index up to date after a hook; never raises, never prints.
+
+    Args:
+        name: The hook, or `WORKER`.
+        args: Its arguments, as git gave them.
+        start: The directory git ran it in.
+        environ: Its environment. GIT_DIR in it is git's word on which repository this is (a linked worktree,
+            a bare repository of dotfiles); the rest of what leaks from hooks is dropped where git is run.
+    """
+    if name != WORKER and (environ.get("GITRAG") == "0" or not _moves_head(name, args)):
+        return
+    value = environ.get(_STARTING, "")
+    starting = int(value) if value.isdecimal() else None
+    detach(keep=starting)
+    from gitrag.git import Repository
+
+    try:
+        repository = Repository.discover(start, environ)
+    except GitragError:
+        return  # no repository, no log, nobody to tell
+    wandering = repository.operation_in_progress() in _WANDERINGS
+    if wandering and name not in {WORKER, "post-rewrite"}:  # post-rewrite runs just before the rebase is over
+        return
+    place = repository.root or repository.git_dir
+    environ = _without_leaks(repository, place, environ)
+    environ = {key: value for key, value in environ.items() if key != _STARTING}
+    _run_logged(name, repository.store_directory, place, environ, starting)
+
+
+def detach(keep: int | None = None) -> None:
+    """Leave the caller's session and every descriptor it passed on beyond the three standard ones.
+
+    A terminal's Ctrl-C or hang-up then does not reach this process, and a lock or pipe that the caller of git
+    holds open (``flock 9``, a make job server) is not held for as long as indexing takes.
+
+    Args:
+        keep: A descriptor that the hook passed on for us; it is not passed on further.
+    """
+    with contextlib.suppress(PermissionError):  # already the leader of its own
+        os.setsid()
+    for entry in list(Path("/dev/fd").iterdir()):
+        descriptor = int(entry.name)
+        # Python's own are not inheritable (PEP 446); one that is came from the caller.
+        with contextlib.suppress(OSError):
+            if descriptor == keep:
+                os.set_inheritable(descriptor, False)
+            elif descriptor > 2 and os.get_inheritable(descriptor):
+                os.close(descriptor)
+
+
+def _moves_head(name: str, args: Sequence[str]) -> bool:
+    if name == "post-checkout":
+        return list(args[2:3]) != [_FILE_CHECKOUT]
+    if name == "post-rewrite":
+        return list(args[:1]) != ["amend"]  # post-commit has run
+    return True
+
+
+def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment without this worktree's GIT_DIR, unless the repository is found by nothing else.
+
+    The worker serves the other worktrees too, and GIT_DIR would lead it back to this one.
+    """
+    from gitrag.git import Repository
+    from gitrag.git.environment import LEAKING
+
+    if "GIT_DIR" in environ or "GIT_WORK_TREE" in environ:
+        try:
+            if Repository.discover(place).git_dir != repository.git_dir:
+                return environ
+        except GitragError:
+            return environ
+    return {name: value for name, value in environ.items() if name not in LEAKING}
+
+
+def _run_logged(
+    name: str, store: Path, start: Path, environ: Mapping[str, str], starting: int | None
+) -> None:
+    from gitrag.machine.log import close_log, open_log
+
+    try:
+        log = open_log(store)
+    except OSError:
+        return  # nothing can be written there: neither a log nor an index
+
+    def settled() -> None:
+        nonlocal starting
+        if starting is not None:
+            with contextlib.suppress(OSError):
+                os.close(starting)
+            starting = None
+
+    try:
+        from gitrag.actions.catch_up import run_worker
+        from gitrag.actions.gc import collect_rarely
+        from gitrag.actions.push_check import note_heads
+        from gitrag.workspace import App
+
+        app = App.open(start, environ=environ, say=log.info)
+        if run_worker(app, settled):
+            collect_rarely(app)
+            note_heads(app)
+            log.info("%s: done", name)
+    except GitragError as error:
+        log.warning("%s: %s %s", name, error, error.hint)
+    except Exception:
+        log.exception("%s: a bug", name)
+    finally:
+        close_log()

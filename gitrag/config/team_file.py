@@ -1,0 +1,49 @@
+"""``.gitrag.yaml``, the settings a team commits: read with bounds, since a stranger may have written it.
+
+What each key may hold is gitrag.config.keys's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from gitrag.errors import ConfigError
+from gitrag.words.bounded_yaml import YamlValue, parse_mapping
+
+TEAM_FILE = ".gitrag.yaml"
+TEAM_FILE_BYTES = 64 * 1024
+"""Hundreds of globs fit; the worst file costs well under a second."""
+
+
+def read_team(root: Path) -> bytes | None:
+    """Return what ``.gitrag.yaml`` at a worktree's top holds, or None where there is none.
+
+    Raises:
+        ConfigError: It is no regular file (a link could point at anything), cannot be read, or is too large.
+    """
+    path = root / TEAM_FILE
+    try:
+        # Non-blocking, or a FIFO of that name would hold every command.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(
+            f"{TEAM_FILE} cannot be read: {error.strerror}.", "It must be a regular file."
+        ) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ConfigError(f"{TEAM_FILE} is not a regular file.", "Put the settings in a file of that name.")
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(TEAM_FILE_BYTES + 1)
+
+
+def parse_team(content: bytes) -> dict[str, YamlValue]:
+    """Read the mapping that ``.gitrag.yaml`` holds; an empty file is an empty mapping.
+
+    Raises:
+        ConfigError: It is no YAML that gitrag reads (``parse_mapping``).
+    """
+    return parse_mapping(content, TEAM_FILE, TEAM_FILE_BYTES)

@@ -1,0 +1,235 @@
+"""The modules that a repository's own manifest names: a table of detectors. Pure.
+
+Read are manifests at the top level, and of the members only where theirs are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+from posixpath import normpath
+
+from gitrag.corpus.layout import Module, named
+from gitrag.errors import ConfigError
+from gitrag.words.bounded_yaml import parse_mapping
+
+MANIFEST_BYTES = 256 * 1024
+"""A larger manifest is not read; the largest known workspace's has 40 KB."""
+
+MOST_PATTERNS = 500
+MOST_MODULES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """What a manifest says of its members: patterns of directories, and of those that are none."""
+
+    patterns: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """A kind of workspace.
+
+    Attributes:
+        manifest: The file at the top level that names the members.
+        member: The file that a member has.
+        read: Reads the manifest; raises ValueError when it is not what it should be.
+    """
+
+    manifest: str
+    member: str
+    read: Callable[[bytes], Members]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """What was found.
+
+    Attributes:
+        modules: By directory.
+        notes: What was wrong with a manifest, a line each.
+    """
+
+    modules: tuple[Module, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Workspace:
+    """Find the modules of a tree.
+
+    Args:
+        paths: Every path of the tree that ``is_manifest``; others are passed over.
+        read: Reads a manifest at the top level; None when it cannot be read.
+    """
+    manifests = [path for path in paths if is_manifest(path)]
+    top = {path for path in manifests if "/" not in path}
+    directories: dict[str, set[str]] = {}
+    for path in manifests:
+        directory, _, name = path.rpartition("/")
+        if directory:
+            directories.setdefault(name, set()).add(directory)
+    found: set[str] = set()
+    notes = []
+    for detector in DETECTORS:
+        if detector.manifest not in top:
+            continue
+        members = _members(detector, read(detector.manifest))
+        if isinstance(members, Members):
+            found |= _matching(members, directories.get(detector.member, set()))
+        else:
+            notes.append(f"{detector.manifest} names no modules: {members}")
+    ordered = sorted(found)
+    if len(ordered) > MOST_MODULES:
+        notes.append(f"{len(ordered)} modules: only the first {MOST_MODULES} have collections of their own")
+    return Workspace(named(ordered[:MOST_MODULES]), tuple(notes))
+
+
+def is_manifest(path: str) -> bool:
+    """Tell whether a path may name a workspace's modules, or be why a directory is one."""
+    return path.rpartition("/")[2] in _MANIFESTS
+
+
+def _members(detector: Detector, data: bytes | None) -> Members | str:
+    """Read a manifest, or say why it is left alone."""
+    if data is None or len(data) > MANIFEST_BYTES:
+        return "it cannot be read" if data is None else "it is too large"
+    try:
+        return detector.read(data)
+    except (ValueError, RecursionError, ConfigError) as error:
+        return _first_line(error)
+
+
+def _matching(members: Members, directories: Iterable[str]) -> set[str]:
+    wanted = [_parts(pattern) for pattern in members.patterns[:MOST_PATTERNS]]
+    unwanted = [_parts(pattern) for pattern in members.excluded[:MOST_PATTERNS]]
+
+    def matches(directory: str, patterns: Sequence[tuple[str, ...]]) -> bool:
+        parts = tuple(directory.split("/"))
+        return any(_match(parts, pattern) for pattern in patterns if pattern)
+
+    return {each for each in directories if matches(each, wanted) and not matches(each, unwanted)}
+
+
+def _parts(pattern: str) -> tuple[str, ...]:
+    clean = normpath(pattern.strip().replace("\\", "/")).strip("/")
+    return () if clean in ("", ".") or clean.startswith("..") else tuple(clean.split("/"))
+
+
+def _match(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Match part by part; ``**`` stands for any number of them."""
+    reached = {0}
+    for item in pattern:
+        if item == "**":
+            reached = set(range(min(reached), len(parts) + 1))
+        else:
+            test = _compiled(item)
+            reached = {at + 1 for at in reached if at < len(parts) and test.fullmatch(parts[at])}
+        if not reached:
+            return False
+    return len(parts) in reached
+
+
+@lru_cache(maxsize=1024)
+def _compiled(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["it is malformed"])[0][:160]
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("its members are no list of patterns")
+    return tuple(value)
+
+
+def _table(value: object, *names: str) -> Mapping[str, object]:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _toml(data: bytes, *names: str) -> Members:
+    try:
+        table = _table(tomllib.loads(data.decode()), *names)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(str(error)) from error
+    return Members(_texts(table.get("members")), _texts(table.get("exclude")))
+
+
+def _pyproject(data: bytes) -> Members:
+    uv = _toml(data, "tool", "uv", "workspace")
+    rye = _toml(data, "tool", "rye", "workspace")
+    return Members(uv.patterns + rye.patterns, uv.excluded + rye.excluded)
+
+
+def _signed(patterns: Iterable[str]) -> Members:
+    """Divide patterns as npm and pnpm write them: ``!`` before those that are left out."""
+    given = [each for pattern in patterns for each in _expanded(pattern)]
+    return Members(
+        tuple(each for each in given if not each.startswith("!")),
+        tuple(each[1:] for each in given if each.startswith("!")),
+    )
+
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+def _expanded(pattern: str) -> list[str]:
+    """Write out ``{a,b}``, the innermost first; what would be too many patterns is left as it is."""
+    found = [pattern]
+    while (braces := next(filter(None, map(_BRACES.search, found)), None)) and len(found) <= MOST_PATTERNS:
+        before, after = braces.string[: braces.start()], braces.string[braces.end() :]
+        found.remove(braces.string)
+        found += [before + choice + after for choice in braces[1].split(",")]
+    return found if len(found) <= MOST_PATTERNS else [pattern]
+
+
+def _npm(data: bytes) -> Members:
+    given = _table(json.loads(data)).get("workspaces")
+    return _signed(_texts(given.get("packages") if isinstance(given, dict) else given))
+
+
+def _pnpm(data: bytes) -> Members:
+    return _signed(_texts(parse_mapping(data, "pnpm-workspace.yaml", MANIFEST_BYTES).get("packages")))
+
+
+_GO_USE = re.compile(r"^\s*use\s+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+
+
+def _go(data: bytes) -> Members:
+    text = re.sub(r"//[^\n]*", "", data.decode())
+    listed = (block or single for block, single in _GO_USE.findall(text))
+    return Members(tuple(item.strip('"`') for part in listed for item in part.split()))
+
+
+_MODULES = re.compile(r"<modules>(.*?)</modules>", re.DOTALL)
+_MODULE = re.compile(r"<module>\s*([^<>]{1,300}?)\s*</module>")
+
+
+def _maven(data: bytes) -> Members:
+    text = re.sub(r"<!--.*?-->", "", data.decode(), flags=re.DOTALL)
+    names = [name for block in _MODULES.findall(text) for name in _MODULE.findall(block)]
+    return Members(tuple(name.removesuffix("/pom.xml") for name in names))
+
+
+DETECTORS: tuple[Detector, ...] = (
+    Detector("pyproject.toml", "pyproject.toml", _pyproject),
+    Detector("package.json", "package.json", _npm),
+    Detector("pnpm-workspace.yaml", "package.json", _pnpm),
+    Detector("Cargo.toml", "Cargo.toml", lambda data: _toml(data, "workspace")),
+    Detector("go.work", "go.mod", _go),
+    Detector("pom.xml", "pom.xml", _maven),
+)
+
+_MANIFESTS = frozenset(name for detector in DETECTORS for name in (detector.manifest, detector.member))

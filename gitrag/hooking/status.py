@@ -1,0 +1,278 @@
+"""How a repository's hooks stand, and what its owner could do about it; nothing is changed here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from gitrag.errors import NotSetUpError
+from gitrag.hooking import config_hooks, script_blocks
+from gitrag.hooking.config_hooks import Configured
+from gitrag.hooking.managers import manager_of
+from gitrag.hooking.table import HOOKS, Hook, script
+from gitrag.machine.files import read_regular
+
+
+class Repository(config_hooks.Repository, Protocol):
+    """What installation needs to know of a repository."""
+
+    @property
+    def root(self) -> Path | None:
+        """The top of the working tree, if there is one."""
+
+    def hooks_dir(self) -> Path:
+        """Where git looks for hooks."""
+
+
+class State(StrEnum):
+    """How a hook stands."""
+
+    INSTALLED = "installed"
+    MISSING = "missing"
+    OUTDATED = "outdated"  # another gitrag's block, or one that calls a gitrag that is gone
+    SHADOWED = "shadowed"  # core.hooksPath leads outside the git directory
+    FOREIGN = "foreign"  # a hook that a block cannot or must not be put into
+    NOT_EXECUTABLE = "not executable"  # git passes it over
+    SWITCHED_OFF = "switched off"  # in git's configuration
+    TWICE = "twice"  # run by a file and by the configuration, or by two sections of that
+
+
+@dataclass(frozen=True, slots=True)
+class HookReport:
+    """How one hook stands.
+
+    Attributes:
+        name: Git's name of the hook.
+        state: See `State`.
+        path: The file that git runs, or would run.
+        detail: Why, in a few words; empty when there is nothing to say.
+        advice: What to run; empty when there is nothing.
+        lines: The exact lines to add to ``path``, where only its owner should; mostly empty. With a hook that
+            gitrag has configured, what serves a git that is too old for it.
+        configured: The section of git's configuration that runs it; empty when a file does.
+        changed: Whether this call changed anything.
+    """
+
+    name: str
+    state: State
+    path: Path
+    detail: str = ""
+    advice: str = ""
+    lines: str = ""
+    configured: str = ""
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a hook stands: by its file alone, by the configured hooks that are on, and by both together."""
+
+    hook: Hook
+    file: HookReport
+    running: tuple[Configured, ...]
+    report: HookReport
+
+
+def status(repository: Repository) -> list[HookReport]:
+    """Return how every hook stands, and what to do about it; changes nothing."""
+    return [standing.report for standing in look(repository)]
+
+
+def lines_to_add(hook: Hook) -> str:
+    """Return the shell lines that do by hand what the hook's block does."""
+    if hook.background:
+        return f'(gitrag hook run {hook.name} "$@" </dev/null >/dev/null 2>&1 &)'
+    return (
+        "refs=$(cat) # what follows and reads standard input gets it as <<EOF too\n"
+        "if command -v gitrag >/dev/null; then\n"
+        'gitrag check --push "$@" <<EOF || [ $? -ne 3 ] || exit 1\n'
+        "$refs\n"
+        "EOF\n"
+        "fi"
+    )
+
+
+def look(repository: Repository) -> Iterator[Standing]:
+    """Yield how every hook stands, in the order of `HOOKS`."""
+    directory = repository.hooks_dir()
+    own = is_inside(directory, repository.common_dir)
+    entries = config_hooks.read(repository) if config_hooks.are_run(repository) else {}
+    for hook in HOOKS:
+        file = _status(hook, directory / hook.name, repository.root, own=own)
+        found = entries.get(hook.name, [])
+        yield Standing(
+            hook,
+            file,
+            tuple(entry for entry in found if not entry.off),
+            _together(repository, hook, file, found),
+        )
+
+
+def _together(
+    repository: Repository, hook: Hook, file: HookReport, entries: Sequence[Configured]
+) -> HookReport:
+    """Return how a hook stands by its file and by the configured hooks that run gitrag."""
+    by_file = file.state in {State.INSTALLED, State.OUTDATED}
+    on = [entry for entry in entries if not entry.off]
+    ours = next((entry for entry in entries if entry.ours), None)
+    if by_file + len(on) > 1:
+        return _twice(hook, file, on, by_file=by_file)
+    if by_file or not (on or ours):
+        return file
+    if not on and ours:
+        detail, advice = f"{ours.off} is false", f"git config {ours.off} true"
+        return HookReport(hook.name, State.SWITCHED_OFF, file.path, detail, advice)
+    [entry] = on
+    if not entry.ours:
+        detail = f"called by {entry.key} of the {entry.scope} configuration"
+        return HookReport(hook.name, State.INSTALLED, file.path, detail, configured=entry.key)
+    script = config_hooks.script_of(repository, hook)
+    found = _status_of_text(hook, script, read_hook(script)) if script.is_file() else None
+    detail = f"{script} is gone" if found is None else found.detail
+    if entry.command != config_hooks.command_of(hook):
+        detail = "it is another version's"
+    if detail:
+        return HookReport(hook.name, State.OUTDATED, script, detail, "gitrag hooks install")
+    detail = f"configured as {entry.key}" + (f"; {file.detail}" if file.detail else "")
+    return replace(file, state=State.INSTALLED, detail=detail, advice="", configured=entry.key)
+
+
+def _twice(hook: Hook, file: HookReport, on: Sequence[Configured], *, by_file: bool) -> HookReport:
+    runners = [str(file.path)] * by_file + [entry.key for entry in on]
+    advice = ""
+    if any(entry.ours for entry in on):
+        advice = "gitrag hooks install"
+    elif by_file and script_blocks.START in read_hook(file.path):
+        advice = "gitrag hooks uninstall"
+    return HookReport(hook.name, State.TWICE, file.path, f"by {' and by '.join(runners)}", advice)
+
+
+def _status(hook: Hook, path: Path, root: Path | None, *, own: bool) -> HookReport:
+    called = _calling(hook, path, root)
+    if called:
+        return HookReport(hook.name, State.INSTALLED, path, f"called by {called}")
+    if not own:
+        if path.parent.exists() and not path.parent.is_dir():
+            detail = f"core.hooksPath {path.parent} switches all hooks off"
+            return HookReport(hook.name, State.SHADOWED, path, detail)
+        where = "is not there" if not path.parent.is_dir() else "lies outside the git directory"
+        detail = f"core.hooksPath {path.parent} {where}"
+        if _is_huskys(path):
+            path, detail = path.parent.parent / hook.name, "husky has the hooks"
+        return HookReport(hook.name, State.SHADOWED, path, detail, lines=lines_to_add(hook))
+    if path.is_symlink():
+        detail = f"it is a link to {path.readlink()}"
+        return HookReport(hook.name, State.FOREIGN, path, detail, lines=lines_to_add(hook))
+    if path.exists() and not path.is_file():
+        return HookReport(hook.name, State.FOREIGN, path, "it is not a file")
+    if not path.exists():
+        return HookReport(hook.name, State.MISSING, path, "", "gitrag hooks install")
+    text = read_hook(path)
+    manager = manager_of(text)
+    if manager is not None and root is not None and script_blocks.START not in text:
+        place = manager.configuration(root)
+        return HookReport(
+            hook.name, State.FOREIGN, place, f"{manager.name} writes it", lines=manager.lines(hook)
+        )
+    return _status_of_text(hook, path, text)
+
+
+def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
+    def report(state: State, detail: str = "", advice: str = "", lines: str = "") -> HookReport:
+        return HookReport(hook.name, state, path, detail, advice, lines)
+
+    try:
+        span = script_blocks.find(text)
+    except script_blocks.DamagedBlockError:
+        marks = f"{script_blocks.START.decode()} … {script_blocks.END.decode()}"
+        return report(
+            State.FOREIGN,
+            f"its marks {marks} are not one pair",
+            f"remove what is left of gitrag's part from {path}, then run `gitrag hooks install`",
+        )
+    reason = script_blocks.obstacle(text)
+    if reason:
+        if span:
+            return report(State.FOREIGN, f"it {reason}", "gitrag hooks uninstall")
+        return report(State.FOREIGN, f"it {reason}", lines=lines_to_add(hook))
+    if not os.access(path, os.X_OK):
+        advice = "gitrag hooks install" if is_ours(text) else f"chmod +x {path}; gitrag hooks install"
+        return report(State.NOT_EXECUTABLE, "git passes over hooks that are not executable", advice)
+    if not span:
+        return report(State.MISSING, "", "gitrag hooks install")
+    launcher = script_blocks.launcher_of(text)
+    if text[span.start : span.end].rstrip(b"\n") != block_of(hook, text, launcher).rstrip(b"\n"):
+        return report(State.OUTDATED, "it is another version's", "gitrag hooks install")
+    if launcher and not os.access(launcher, os.X_OK):
+        return report(State.OUTDATED, f"it calls {launcher}, which is gone", "gitrag hooks install")
+    return report(State.INSTALLED)
+
+
+def is_ours(text: bytes) -> bool:
+    """Return whether nothing but gitrag's block is in a hook that gitrag made."""
+    return script_blocks.remove(text) is None
+
+
+def _calling(hook: Hook, path: Path, root: Path | None) -> str:
+    """Return the file in which somebody else's hook calls gitrag; empty where none does."""
+    if not os.access(path, os.X_OK) or not path.is_file():
+        return ""
+    candidates = [path]
+    if _is_huskys(path):
+        candidates.append(path.parent.parent / hook.name)  # which husky's own runs
+    manager = manager_of(read_hook(path))
+    if manager is not None:
+        candidates += [root / name for name in manager.configurations] if root is not None else []
+        kept = path.with_name(path.name + manager.kept)
+        if (
+            manager.kept
+            and kept.is_file()
+            and os.access(kept, os.X_OK)
+            and script_blocks.START in read_hook(kept)
+        ):
+            return str(kept)
+    subcommand = rf"hook\W+run\W+{hook.name}" if hook.background else r"check\W+--push"
+    call = re.compile(
+        rf"gitrag\W+{subcommand}\b|\bid:\W*gitrag{'' if hook.background else '-push'}\s*$".encode(),
+        re.MULTILINE,
+    )
+    for candidate in candidates:
+        if candidate.is_file():
+            text = read_hook(candidate)
+            if script_blocks.START not in text and call.search(text):
+                return str(candidate)
+    return ""
+
+
+def _is_huskys(path: Path) -> bool:
+    """Tell whether git runs husky's own hook, .husky/_/post-commit: it runs the team's .husky/post-commit."""
+    return path.parent.name == "_" and path.parent.parent.name == ".husky"
+
+
+def is_inside(directory: Path, outer: Path) -> bool:
+    """Return whether a directory, links followed, lies in another."""
+    return directory.resolve().is_relative_to(outer.resolve())
+
+
+def read_hook(path: Path) -> bytes:
+    """Return the bytes of a hook file.
+
+    Raises:
+        NotSetUpError: It cannot be read.
+    """
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise NotSetUpError(
+            f"Cannot read the hook {path}: {error.strerror}.", "Check its permissions."
+        ) from error
+
+
+def block_of(hook: Hook, text: bytes, launcher: str | None) -> bytes:
+    """Return the block that belongs into this text of a hook."""
+    return script_blocks.render(script(hook.name), launcher, created=script_blocks.is_created(text))

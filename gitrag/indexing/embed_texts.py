@@ -1,0 +1,169 @@
+"""Give texts their vectors."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag.embedding.text import chunk_text, path_text
+from gitrag.errors import GitragError
+from gitrag.machine.files import write_private
+from gitrag.machine.isolation import reason_of
+from gitrag.store import vectors
+from gitrag.store.connection import Store
+from gitrag.store.schema import DIMENSIONS
+from gitrag.store.vectors import PendingText
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.embedding.encoder import Encoder
+
+_ROUND = 512
+"""Texts between two transactions: some seconds of work, the most that a kill can lose."""
+
+
+_RATE = "embed.rate"
+
+_ANY_TEXT = ("a",)
+"""If this fails, too, it is the model that fails, not the text."""
+
+_TELLING = 64
+"""Texts after which a rate is not of the start alone."""
+
+_USUAL_PER_CORE = 35.0
+"""Texts a second that a core embeds: 50 to 100 on two (`scripts/bench/encoder.py`)."""
+
+
+def embed_pending(
+    store: Store,
+    encoder: Encoder,
+    *,
+    entries: Sequence[tuple[int, int]] = (),
+    view_id: int | None = None,
+    limit: int | None = None,
+    oldest_first: bool = False,
+    advance: Callable[[int], None] = lambda _done: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> int:
+    """Embed the texts that wait, newest first, a round a transaction.
+
+    A text that fails keeps its draft, with the reason.
+
+    Args:
+        store: Where they wait.
+        encoder: The model.
+        entries: Pairs of path id and content id beside those of the views.
+        view_id: The only view that counts; None for all.
+        limit: How many at most; None for all.
+        oldest_first: Begin at the other end, beside a process that begins with the newest.
+        advance: Called with the number done in each round.
+        stop: Asked between rounds whether to leave the rest for later.
+
+    Returns:
+        How many were embedded.
+    """
+    done = 0
+    while not stop() and (limit is None or done < limit):
+        room = _ROUND if limit is None else min(_ROUND, limit - done)
+        with store.read() as db:
+            texts = vectors.pending(db, room, entries, view_id, oldest_first=oldest_first)
+        if not texts:
+            break
+        ids, encoded, failures = _encode(encoder, texts)
+        with store.write("writing vectors", make=False) as db:
+            vectors.write(db, ids, encoded)
+            if failures:
+                vectors.settle_for_drafts(db, failures)
+        done += len(texts)
+        advance(len(texts))
+    return done
+
+
+def _encode(
+    encoder: Encoder, texts: Sequence[PendingText]
+) -> tuple[list[int], NDArray[np.float32], dict[int, str]]:
+    """Encode texts: the ids of those that it can be done with, their vectors, and why not for the others.
+
+    Raises:
+        Exception: The model fails with any text.
+    """
+    import numpy as np
+
+    ids = [item.text_id for item in texts]
+    try:
+        return ids, encoder.encode([text_of(item) for item in texts]), {}
+    except BaseException as error:
+        if not _is_of_a_text(error):
+            raise
+    encoder.encode(_ANY_TEXT)
+    done: list[int] = []
+    encoded: list[NDArray[np.float32]] = []
+    failures: dict[int, str] = {}
+    for item in texts:
+        try:
+            encoded.append(encoder.encode([text_of(item)])[0])
+            done.append(item.text_id)
+        except BaseException as error:
+            if not _is_of_a_text(error):
+                raise
+            failures[item.text_id] = reason_of(error)
+    return done, np.stack(encoded) if done else np.empty((0, DIMENSIONS), np.float32), failures
+
+
+def _is_of_a_text(error: BaseException) -> bool:
+    """Tell whether a failure may be of one text; a panic of the tokenizer is no ``Exception``."""
+    if isinstance(error, MemoryError | GitragError):
+        return False
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], budget_s: float) -> int:
+    """Embed as many of the texts as a budget allows, the first ones first, in one transaction; count them."""
+    import numpy as np
+
+    deadline = time.monotonic() + budget_s
+    ids: list[int] = []
+    done: list[NDArray[np.float32]] = []
+    failures: dict[int, str] = {}
+    for text in texts:
+        if time.monotonic() >= deadline:
+            break
+        encoded_ids, encoded, failed = _encode(encoder, [text])
+        ids += encoded_ids
+        done += list(encoded)
+        failures |= failed
+    if done or failures:
+        with store.write("writing vectors", make=False) as db:
+            if done:
+                vectors.write(db, ids, np.stack(done))
+            if failures:
+                vectors.settle_for_drafts(db, failures)
+    return len(done)
+
+
+def record_rate(directory: Path, done: int, seconds: float) -> None:
+    """Keep how many texts a second this machine embeds, for the next estimate; a few prove nothing."""
+    if done >= _TELLING and seconds > 0:
+        with suppress(OSError):
+            write_private(directory / _RATE, f"{done / seconds:.1f}\n")
+
+
+def texts_per_s(directory: Path) -> float:
+    """Tell how many texts a second this machine embeds: as measured last, else as a like one does."""
+    try:
+        rate = float((directory / _RATE).read_text("ascii"))
+    except (OSError, ValueError):
+        rate = 0.0
+    return rate if 0 < rate < math.inf else _USUAL_PER_CORE * (os.cpu_count() or 1)
+
+
+def text_of(item: PendingText) -> str:
+    """Give the text that is embedded for a chunk or a path."""
+    return path_text(item.source) if isinstance(item.source, str) else chunk_text(item.source)

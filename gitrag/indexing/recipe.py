@@ -1,0 +1,20 @@
+"""What the content of an index is made with: the versions of the steps, each raised where its step is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitrag.chunking import CHUNKER_VERSION
+from gitrag.corpus import LAYOUT_VERSION
+from gitrag.embedding.version import DRAFT_VERSION, ENCODER_VERSION
+from gitrag.git import RULES_VERSION
+from gitrag.indexing import PREPARATION_VERSION
+from gitrag.store.schema import TABLES_VERSION
+from gitrag.words.terms import TERMS_VERSION
+
+RECIPE: Final = (
+    f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {ENCODER_VERSION}, drafts {DRAFT_VERSION},"
+    f" rules {RULES_VERSION}, preparation {PREPARATION_VERSION}, layout {LAYOUT_VERSION},"
+    f" tables {TABLES_VERSION}"
+)
+"""An index made with another one is as good as none, and built again."""

@@ -1,0 +1,221 @@
+"""Files that end the process that reads them, or fail in it: each costs itself only.
+
+A parser in C may overrun its stack, or the system may end a process that takes too much memory. Such a file
+is found by reading those in question again, at last each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Self, TypeVar
+
+from gitrag.errors import BusyError
+from gitrag.machine.files import open_private
+from gitrag.machine.processes import Pool, ProcessDiedError, pool_of
+
+if TYPE_CHECKING:
+    pass
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+ENDED = "the process that read it ended abruptly"
+"""Why a file was not read that ended its process."""
+
+_REASON_CHARS = 200
+_GROUP = 16
+"""Files handed to a process at once."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Say in one short line what went wrong."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}".removesuffix(": ")[:_REASON_CHARS]
+
+
+class Reading:
+    """Reads files, with several processes where there is much; one that ends its process costs itself only.
+
+    Args:
+        directory: Where it is noted what this process reads; None for nowhere.
+        processes: How many may read at once; below 2 none but this one.
+    """
+
+    def __init__(self, directory: Path | None, processes: int) -> None:
+        self._journal = Journal(directory) if directory is not None else None
+        self._suspects: frozenset[str] = frozenset()
+        self._processes = processes
+        self._pool: Pool | None = None
+        self._pools = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._suspects = self._journal.suspects() if self._journal else frozenset()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._pools.close()
+        if self._journal is not None and kind is None:
+            self._journal.clear()
+
+    def start(
+        self,
+        function: Callable[[Sequence[Job]], list[Result]],
+        jobs: Sequence[tuple[str, Job]],
+        failed: Callable[[Job, str], Result],
+        *,
+        shared: bool,
+    ) -> Callable[[], list[Result]]:
+        """Begin to read files.
+
+        Args:
+            function: Reads some of them; a function of a module.
+            jobs: Names, without white space, and what the function is given.
+            failed: Makes the result of a file that ended its process, and is given the reason.
+            shared: Whether it is worth the start of other processes.
+
+        Returns:
+            What waits for the results, in no order.
+        """
+        apart = [job for name, job in jobs if name in self._suspects]
+        names = [name for name, _ in jobs if name not in self._suspects]
+        rest = [job for name, job in jobs if name not in self._suspects]
+        if self._processes < 2 or not shared:
+
+            def here() -> list[Result]:
+                with self._journal.reading(names) if self._journal else nullcontext():
+                    results = function(rest) if rest else []
+                return results + read_apart(function, apart, failed)
+
+            return here
+        pool = self._opened()
+        running = [(group, pool.submit(function, group)) for group in _grouped(rest)]
+
+        def there() -> list[Result]:
+            results: list[Result] = []
+            for group, future in running:
+                try:
+                    results += future.result()
+                except ProcessDiedError:
+                    apart.extend(group)
+            return results + read_apart(function, apart, failed)
+
+        return there
+
+    def _opened(self) -> Pool:
+        if self._pool is None:
+            self._pool = self._pools.enter_context(pool_of(self._processes))
+        assert self._pool is not None  # noqa: S101 - two or more
+        return self._pool
+
+
+def read_apart(
+    function: Callable[[Sequence[Job]], list[Result]],
+    jobs: Sequence[Job],
+    failed: Callable[[Job, str], Result],
+) -> list[Result]:
+    """Read files in another process, and one that ends it in a process of its own.
+
+    Args:
+        function: Reads some of them; a function of a module.
+        jobs: What it is given.
+        failed: Makes the result of a file that ended its process even alone, and is given the reason.
+
+    Raises:
+        BusyError: Such processes end whatever they do.
+    """
+    if not jobs:
+        return []
+    results: list[Result] = []
+    groups = _grouped(jobs)
+    with pool_of(2) as pool:
+        assert pool is not None  # noqa: S101 - two or more
+        while groups:
+            group = groups.pop(0)
+            try:
+                results += pool.submit(function, group).result()
+            except ProcessDiedError:
+                _require_processes(pool)
+                if len(group) == 1:
+                    results.append(failed(group[0], ENDED))
+                else:
+                    groups[:0] = [[job] for job in group]
+    return results
+
+
+def _require_processes(pool: Pool) -> None:
+    """Raise where processes end that do nothing at all: no file is to blame then."""
+    try:
+        for started in [pool.submit(os.getpid) for _ in range(2)]:
+            started.result()
+    except ProcessDiedError as error:
+        raise BusyError(
+            "The processes that read files end at once.",
+            "Is memory short, or the number of processes limited? Try again.",
+        ) from error
+
+
+def _grouped(jobs: Sequence[Job]) -> list[list[Job]]:
+    return [list(jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
+
+
+class Journal:
+    """Notes of what this process is reading itself: who finds one that a dead process left, reads it apart.
+
+    Args:
+        directory: Where the notes lie: the store's.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._left: list[Path] = []
+
+    def suspects(self) -> frozenset[str]:
+        """Read what processes that are no more were reading when they ended."""
+        found: set[str] = set()
+        for path in sorted(self._directory.glob("reading.*")):
+            with suppress(OSError, ValueError), path.open("r+", encoding="ascii") as file:
+                if _lock(file):
+                    found.update(file.read().split())
+                    self._left.append(path)
+        return frozenset(found)
+
+    def clear(self) -> None:
+        """Take away the notes that were found: what they name has been read apart."""
+        for path in self._left:
+            with suppress(OSError):
+                path.unlink()
+        self._left = []
+
+    @contextmanager
+    def reading(self, names: Iterable[str]) -> Iterator[None]:
+        """Note names, without white space, for as long as they are read; whatever is raised ends that.
+
+        Where no note can be written, they are read all the same.
+        """
+        path = self._directory / f"reading.{os.getpid()}.{id(self)}"
+        file: IO[str] | None = None
+        with suppress(OSError):
+            file = open_private(path, "w", encoding="ascii")
+            _lock(file)
+            file.write("\n".join(names))
+            file.flush()
+        try:
+            yield
+        finally:
+            if file is not None:
+                with suppress(OSError):
+                    path.unlink()
+                file.close()
+
+
+def _lock(file: IO[str]) -> bool:
+    import portalocker
+
+    try:
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+    except portalocker.LockException:  # AlreadyLocked is one
+        return False
+    return True

@@ -1,0 +1,183 @@
+"""One writer or many readers, across processes.
+
+DuckDB lets one process write or many read. Each operation takes an advisory file lock for as long as its
+connection is open, and waits its turn. Readers pass a gate first which a waiting writer closes, so that a
+stream of overlapping readers cannot keep a writer out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from gitrag.errors import BusyError, StoreError
+from gitrag.machine.files import open_private, write_private
+
+_POLL_S = 0.004
+"""Write transactions last tens of milliseconds; a shorter sleep only burns the holder's core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that last took a lock for itself.
+
+    Attributes:
+        pid: Its process id.
+        purpose: What it does, in a few words.
+        since: Unix time in seconds.
+    """
+
+    pid: int
+    purpose: str
+    since: float
+
+    def __str__(self) -> str:
+        return f"process {self.pid} ({self.purpose})"
+
+
+class FileLock:
+    """A file to lock, shared or alone, without waiting."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[str] | None = None
+
+    def try_acquire(self, *, shared: bool = False) -> bool:
+        """Take the lock if it is free.
+
+        Raises:
+            StoreError: The lock file cannot be opened.
+        """
+        import portalocker
+
+        flags = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
+        try:
+            try:
+                file = open_private(self.path, "a+", encoding="utf-8")
+            except OSError:
+                if not shared:
+                    raise
+                file = self.path.open(encoding="utf-8")  # reading works on a read-only disk too
+        except OSError as error:
+            raise StoreError(
+                f"Cannot open the lock file {self.path}: {error.strerror}.",
+                "Check the permissions of the git directory, and the free disk space.",
+            ) from error
+        try:
+            portalocker.lock(file, flags | portalocker.LockFlags.NON_BLOCKING)
+        except (portalocker.AlreadyLocked, portalocker.LockException):
+            file.close()
+            return False
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        if self._file is not None:
+            import portalocker
+
+            portalocker.unlock(self._file)
+            self._file.close()
+            self._file = None
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether a process holds a lock for itself; where there is no lock file, none does.
+
+    Raises:
+        StoreError: The lock file cannot be opened.
+    """
+    lock = FileLock(path)
+    if path.exists() and not lock.try_acquire(shared=True):
+        return True
+    lock.release()
+    return False
+
+
+class StoreLock:
+    """The readers-writer lock of a store's directory.
+
+    Attributes:
+        while_held: Makes what is entered while the lock is held.
+    """
+
+    def __init__(self, directory: Path, timeout_s: float) -> None:
+        self._directory = directory
+        self._timeout_s = timeout_s
+        self.while_held: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Hold the lock beside other readers.
+
+        Raises:
+            BusyError: A writer held it for longer than the time limit.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        gate, lock = self._locks()
+        self._wait(gate, deadline, shared=True)
+        gate.release()
+        self._wait(lock, deadline, shared=True)
+        try:
+            with self.while_held():
+                yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def exclusive(self, purpose: str) -> Iterator[None]:
+        """Hold the lock alone.
+
+        Raises:
+            BusyError: Others held it for longer than the time limit.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        gate, lock = self._locks()
+        self._wait(gate, deadline)
+        try:
+            self._wait(lock, deadline)
+        finally:
+            gate.release()
+        write_holder(self._directory / "lock.holder", purpose)
+        try:
+            with self.while_held():
+                yield
+        finally:
+            with suppress(OSError):
+                (self._directory / "lock.holder").unlink()
+            lock.release()
+
+    def _locks(self) -> tuple[FileLock, FileLock]:
+        return FileLock(self._directory / "lock.gate"), FileLock(self._directory / "lock")
+
+    def _wait(self, lock: FileLock, deadline: float, *, shared: bool = False) -> None:
+        while not lock.try_acquire(shared=shared):
+            if time.monotonic() > deadline:
+                holder = read_holder(self._directory / "lock.holder")
+                raise BusyError(
+                    f"The index was in use by {holder or 'searching processes'} "
+                    f"for more than {self._timeout_s:g} s.",
+                    "Try again; `gitrag doctor` shows who holds the lock.",
+                )
+            time.sleep(_POLL_S)
+
+
+def write_holder(path: Path, purpose: str) -> None:
+    """Note who holds a lock; a lock is no less held where the note cannot be written."""
+    with suppress(OSError):
+        write_private(path, json.dumps({"pid": os.getpid(), "purpose": purpose, "since": time.time()}))
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Read who holds a lock, or held it when it was killed; None when there is no readable note."""
+    try:
+        note = json.loads(path.read_text("utf-8"))
+        return Holder(int(note["pid"]), str(note["purpose"]), float(note["since"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,89 @@
+"""The log: where what went wrong in the background, or unexpectedly, is written down."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
+from typing import cast
+
+from gitrag.machine import files
+
+NAME = "log"
+"""Its name in the store's directory (``<git-common-dir>/gitrag``) or the user's state directory."""
+LARGEST_BYTES = 512 * 1024
+"""A thousand tracebacks; one older file of the same size is kept beside it."""
+_TAIL_BYTES = 16 * 1024
+"""Holds the longest traceback that follows an entry."""
+
+
+def open_log(directory: Path) -> logging.Logger:
+    """Return the logger ``gitrag``, writing to the directory's log from now on.
+
+    Raises:
+        OSError: The directory or the file cannot be written.
+    """
+    files.make_private(directory)
+    logger = logging.getLogger("gitrag")
+    close_log()
+    handler = _PrivateHandler(
+        directory / NAME, maxBytes=LARGEST_BYTES, backupCount=1, encoding="utf-8", errors="backslashreplace"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False  # never to the terminal
+    return logger
+
+
+class _PrivateHandler(logging.handlers.RotatingFileHandler):
+    """Writes a log that its user alone may read: it quotes what failed."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        return cast(
+            "TextIOWrapper", files.open_private(path, self.mode, encoding=self.encoding, errors=self.errors)
+        )
+
+
+@contextmanager
+def logged(directory: Path) -> Iterator[logging.Logger]:
+    """Give the logger ``gitrag``, which writes to a directory's log for now if it writes nowhere yet."""
+    logger = logging.getLogger("gitrag")
+    if logger.handlers:
+        yield logger
+        return
+    try:
+        open_log(directory)
+    except OSError:  # the log cannot be written; the terminal is not the place for it
+        logger.addHandler(logging.NullHandler())
+    try:
+        yield logger
+    finally:
+        close_log()
+
+
+def last_trouble(directory: Path) -> str:
+    """Return what the last entry of a directory's log says of a failure; empty when it tells of none."""
+    try:
+        with (directory / NAME).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    entries = re.findall(r"(?m)^\d{4}-\S+ \S+ \d+ (\w+) (.*)$", text)
+    level, message = entries[-1] if entries else ("", "")
+    return message if level in {"WARNING", "ERROR"} else ""
+
+
+def close_log() -> None:
+    """Let go of the file."""
+    logger = logging.getLogger("gitrag")
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+        handler.close()

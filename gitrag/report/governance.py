@@ -1,0 +1,238 @@
+"""What a check, a question of what is related, and a review find: as text, Markdown or JSON. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from gitrag.actions.governance.check import Candidate, Checked, name_of
+from gitrag.actions.governance.related import NONE_RELATED, Proposal
+from gitrag.actions.governance.review import Added, Question, Review
+from gitrag.corpus.documents import Document
+from gitrag.report import Style, plain, shown, standing
+from gitrag.report.parts import lines_of
+from gitrag.search.alike import Alike
+
+NOTHING_GOVERNS = "No relevant ADRs or specs found for '{target}'."
+
+
+def checked_text(found: Checked, style: Style = plain) -> str:
+    """Give a check for a terminal: a paragraph a document."""
+    lines = [line for each in found.candidates for line in _paragraph(each, style)]
+    lines = lines or [NOTHING_GOVERNS.format(target=found.target), ""]
+    if found.issues:
+        lines += [style("Issues", "title"), ""]
+        lines += [line for each in found.issues for line in _paragraph(each, style)]
+    return "\n".join([*lines, *_missing(found)]).rstrip()
+
+
+def checked_markdown(found: Checked) -> str:
+    """Give a check as Markdown, for agents."""
+    lines = [f"## Check: {shown(found.target)}", ""]
+    if not found.candidates:
+        lines.append(NOTHING_GOVERNS.format(target=shown(found.target)))
+    lines += [line for each in found.candidates for line in _item(each)]
+    if found.issues:
+        lines += ["", "### Issues", "", *(line for each in found.issues for line in _item(each))]
+    missing = list(_missing(found))
+    if missing:
+        lines += ["", *missing]
+    if found.candidates:
+        lines += ["", "Read these in full before you judge whether the code departs from them."]
+    return "\n".join(lines)
+
+
+def checked_json(found: Checked) -> str:
+    """Give a check as JSON; scores rounded to four places."""
+    data = {
+        "target": shown(found.target),
+        "query": found.query,
+        "candidates": [_candidate_data(each) for each in found.candidates],
+        "issues": [_candidate_data(each) for each in found.issues],
+        "missing": list(found.missing),
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain) -> str:
+    """Give proposed edges, as Markdown or, with a style, for a terminal."""
+    if not found:
+        return NONE_RELATED
+    lines = [f"## Related: {text}", ""]
+    for each in found:
+        document = each.document
+        said = standing(document)
+        edge = style(f"{each.relation}: {document.id}", "name")
+        score = f"(score: {each.score:.2f}){f', {said}' if said else ''}"
+        path = style(shown(document.path), "path")
+        lines.append(f"- **{edge}** {style(document.title, 'title')} {score}")
+        lines.append(f"  `{path}`{f' — {each.section}' if each.section else ''}")
+        if each.note:
+            lines.append(f"  {style(each.note, 'dim')}")
+    return "\n".join(lines)
+
+
+def related_json(text: str, found: Sequence[Proposal]) -> str:
+    """Give proposed edges as JSON."""
+    edges = [
+        {
+            "relation": each.relation,
+            **document_data(each.document),
+            "kind": each.kind.value,
+            "score": round(each.score, 4),
+            "section": each.section,
+            "note": each.note,
+        }
+        for each in found
+    ]
+    return json.dumps({"text": text, "edges": edges}, ensure_ascii=False, indent=2)
+
+
+def duplicates_markdown(
+    found: Sequence[Alike], threshold: float, style: Style = plain, *, nearest: Sequence[Alike] = ()
+) -> str:
+    """Give what covers a text, or else what comes nearest, as Markdown or, with a style, for a terminal."""
+    if found:
+        return "\n".join(_alike(each, style) for each in found)
+    none = f"Nothing covers it: no cosine of {threshold:.2f} or more."
+    return "\n".join([none + " Nearest:" * bool(nearest), *(_alike(each, style) for each in nearest)])
+
+
+def duplicates_json(
+    text: str, found: Sequence[Alike], threshold: float, *, nearest: Sequence[Alike] = ()
+) -> str:
+    """Give what covers a text, or else what comes nearest, as JSON."""
+    data = {
+        "text": text,
+        "threshold": threshold,
+        "duplicates": [_alike_data(each) for each in found],
+        "nearest": [_alike_data(each) for each in nearest],
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+def review_markdown(found: Review, style: Style = plain) -> str:
+    """Give a review, as Markdown or, with a style, for a terminal."""
+    lines = [f"## Review: {found.span}", "", "### Not named", ""]
+    lines += [line for each in found.questions for line in _question(each, style)] or [
+        "The change names what it touches."
+    ]
+    lines += ["", "### Like what it adds", ""]
+    lines += [line for each in found.added for line in _added(each, style)] or [
+        "Nothing like what it adds was there."
+    ]
+    return "\n".join(lines)
+
+
+def review_json(found: Review) -> str:
+    """Give a review as JSON."""
+    data = {
+        "range": found.span,
+        "questions": [
+            {
+                "question": each.asks,
+                **document_data(each.document),
+                "kind": each.kind.value,
+                "score": round(each.score, 4),
+                "section": each.section,
+                "touched_by": shown(each.path),
+                "note": each.note,
+            }
+            for each in found.questions
+        ],
+        "helpers": [
+            {
+                "path": shown(each.path),
+                "name": each.chunk.qualified_name,
+                "line_start": each.chunk.line_start,
+                "line_end": each.chunk.line_end,
+                "existing": [_alike_data(other) for other in each.existing],
+            }
+            for each in found.added
+        ],
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+def _question(each: Question, style: Style) -> Iterator[str]:
+    where = f"`{style(shown(each.path), 'path')}`" if each.path else "the commits' messages"
+    yield f"- **{style(each.asks, 'name')}** {each.document.title} (score: {each.score:.2f})"
+    yield f"  {where} against `{shown(each.document.path)}`{f' — {each.section}' if each.section else ''}"
+    if each.note:
+        yield f"  {style(each.note, 'dim')}"
+
+
+def _added(each: Added, style: Style) -> Iterator[str]:
+    place = f"{shown(each.path)}:{each.chunk.line_start}"
+    yield f"- `{style(each.chunk.qualified_name, 'name')}` ({place}) is like:"
+    for other in each.existing:
+        yield f"  {_alike(other, style)}"
+
+
+def _alike(each: Alike, style: Style) -> str:
+    name = f" `{style(each.chunk.qualified_name, 'name')}`" if each.chunk.qualified_name else ""
+    path = style(shown(each.path), "path")
+    return f"- **{path}** {lines_of(each.chunk)}{name} (cosine: {each.cosine:.2f})"
+
+
+def _alike_data(each: Alike) -> dict[str, object]:
+    return {
+        "path": shown(each.path),
+        "name": each.chunk.qualified_name,
+        "kind": each.chunk.kind.value,
+        "line_start": each.chunk.line_start,
+        "line_end": each.chunk.line_end,
+        "cosine": round(each.cosine, 4),
+    }
+
+
+def document_data(document: Document) -> dict[str, str]:
+    """Give what JSON says of every document."""
+    return {
+        "id": document.id,
+        "title": document.title,
+        "status": standing(document),
+        "path": shown(document.path),
+    }
+
+
+def _paragraph(each: Candidate, style: Style) -> Iterator[str]:
+    document = each.document
+    name, title = style(name_of(each.kind, document), "name"), style(document.title, "title")
+    yield "  ".join([name, title, style(f"{each.score:.2f}", "score"), standing(document)]).rstrip()
+    yield f"  {style(shown(document.path), 'path')}{f'  {each.section}' if each.section else ''}"
+    yield f"  {style(_why(each), 'dim')}"
+    yield ""
+
+
+def _item(each: Candidate) -> Iterator[str]:
+    document, said = each.document, standing(each.document)
+    name = f"**{name_of(each.kind, document)}: {document.title}**"
+    yield f"- {name} (score: {each.score:.2f}){f', {said}' if said else ''}"
+    yield f"  `{shown(document.path)}`{f' — {each.section}' if each.section else ''}"
+    yield f"  Why: {_why(each)}."
+    if each.note:
+        yield f"  {each.note}"
+
+
+def _candidate_data(each: Candidate) -> dict[str, object]:
+    return {
+        **document_data(each.document),
+        "kind": each.kind.value,
+        "score": round(each.score, 4),
+        "section": each.section,
+        "why": each.why,
+        "named": each.line is not None,
+        "named_line": each.line,
+        "governing": each.governs,
+        "note": each.note,
+    }
+
+
+def _why(each: Candidate) -> str:
+    return each.why if each.line is not None else f"{each.why}; the file does not name it"
+
+
+def _missing(found: Checked) -> Iterator[str]:
+    for own in found.missing:
+        yield f"{own} is named, but there is no such document."

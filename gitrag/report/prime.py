@@ -1,0 +1,101 @@
+"""What a session is told at its start, as text, Markdown or JSON. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from gitrag.actions.prime import _KINDS, Entry, Primed
+from gitrag.corpus.layout import CollectionKind
+from gitrag.report import Style, shown, standing
+
+_TITLES = {CollectionKind.ADRS: "ADRs", CollectionKind.SPECS: "Specs"}
+
+
+def as_markdown(primed: Primed) -> str:
+    """Give it as Markdown: a table of all, or a topic's documents in full, then the core files."""
+    return _documents(primed) + primed.core.rstrip("\n")
+
+
+def as_text(primed: Primed, style: Style) -> str:
+    """Give it for a terminal: a line each, or a topic's documents in full, then the core files."""
+    lines = [*(style(note, "dim") for note in primed.notes)]
+    for kind in _KINDS:
+        own = [entry for entry in primed.entries if entry.kind is kind]
+        if own and not primed.topic:
+            lines += [style(_TITLES[kind], "title")]
+        width = max((len(entry.document.id) for entry in own), default=0)
+        for entry in own:
+            document = entry.document
+            said = " ".join(part for part in (standing(document), shown(document.path)) if part)
+            lines.append(
+                f"{style(document.id.ljust(width), 'name')}  {document.title}  {style(said, 'path')}"
+            )
+            if primed.topic:
+                lines += ["", entry.text.strip("\n"), ""]
+    if not primed.entries:
+        lines.append("No ADRs or specs." if not primed.topic else _none_about(primed.topic))
+    return "\n".join(lines).rstrip("\n") + primed.core.rstrip("\n")
+
+
+def as_json(primed: Primed) -> str:
+    """Give it as JSON: documents, with their text where a topic was given, and what is told of core files."""
+    documents = [
+        {
+            "kind": entry.kind.value,
+            "id": entry.document.id,
+            "title": entry.document.title,
+            "status": standing(entry.document),
+            "path": shown(entry.document.path),
+            **({"text": entry.text} if primed.topic else {}),
+        }
+        for entry in primed.entries
+    ]
+    data = {
+        "topic": primed.topic,
+        "notes": list(primed.notes),
+        "documents": documents,
+        "core": primed.core.strip("\n"),
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+def _none_about(topic: str) -> str:
+    return f"No relevant ADRs or specs found for '{topic}'."
+
+
+def _documents(primed: Primed) -> str:
+    lines = [*primed.notes, ""] if primed.notes else []
+    if not primed.topic:
+        lines.append(f"# {primed.name}: decisions and specifications")
+        for kind in _KINDS:
+            lines += ["", *_table(kind, [entry for entry in primed.entries if entry.kind is kind])]
+        return "\n".join(lines)
+    lines.append(f"# {primed.name}: {primed.topic}")
+    if not primed.entries:
+        lines += ["", _none_about(primed.topic)]
+    for entry in primed.entries:
+        document = entry.document
+        said = standing(document)
+        status = f" ({said})" if said else ""
+        lines += [
+            "",
+            f"## {document.id}: {document.title}{status}",
+            f"`{shown(document.path)}`",
+            "",
+            entry.text.strip("\n"),
+        ]
+    return "\n".join(lines)
+
+
+def _table(kind: CollectionKind, entries: Sequence[Entry]) -> Iterator[str]:
+    yield f"## {_TITLES[kind]} ({len(entries)})"
+    if not entries:
+        return
+    yield ""
+    yield "| ID | Title | Status | Path |"
+    yield "| --- | --- | --- | --- |"
+    for entry in entries:
+        document = entry.document
+        title = document.title.replace("|", "\\|")
+        yield f"| {document.id} | {title} | {standing(document)} | {shown(document.path)} |"

@@ -1,0 +1,73 @@
+"""Names that are given a value or a type where no chunk is named after them: constants, variables, fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gitrag.store.candidates import Definition, Scope
+from gitrag.store.columns import run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.store.connection import Connection
+
+_MOST = 20
+"""Places; a name with more is a word like ``name`` or ``id``, and says nothing about any of them."""
+
+# RE2's syntax, for the database; linear in the text. NAME stands for the names.
+_BEFORE = r"^[ \t]*(?:[@\w][\w.]*(?:::\w+)*(?:<[^=;\n]*>|[\[(][^=;\n]*[\])])?[*&?!]*[ \t]+[*&]*){0,6}"
+"""Nothing, or words and types: ``pub(crate) const``, ``static final Map<K, V>``, ``const char *``."""
+_GIVEN_A_VALUE = (
+    _BEFORE + r"(?:[\w.]+\.)?[@$]*NAME\b[?!]?(?:\[[^\]\n]*\])*[ \t]*"
+    r"(?::[^=\n]*|[\w.*\[\]<>]+[ \t]*)?:?=(?:[^=>~]|$)",  # NAME: T = 1, NAME T = 1, NAME := 1
+    r"^[ \t]*#[ \t]*define[ \t]+NAME\b",  # C
+    r"""^[ \t]*define\(['"]NAME['"]""",  # PHP
+    r"^[ \t]*@NAME[ \t]+[^ \t(=]",  # Elixir
+)
+_MEMBER = (
+    _BEFORE + r"\$?NAME\b[?!]?[ \t]*[:;]",  # timeout?: number; private int timeout;
+    r"^[ \t]*NAME[ \t]+[*\[\]\w.]+[ \t]*(?:`|//|$)",  # Timeout time.Duration
+    r"^[ \t]*(?:case[ \t]+)?NAME[ \t]*(?:\([^\n]*\))?[ \t]*(?:[,;{=]|//|$)",  # of an enumeration
+)
+
+_MATCHING = """
+    WITH few AS MATERIALIZED (
+        SELECT chunk_id, kind, text FROM chunks SEMI JOIN columns ON chunk_id = column0
+        WHERE kind IN ('module', 'class')
+    )
+    SELECT chunk_id, regexp_matches(text, ?) AS given, kind = 'class' AND regexp_matches(text, ?) AS member
+    FROM few WHERE given OR member
+"""
+"""Materialized, since DuckDB would match every text of the index first."""
+
+
+def constants(
+    db: Connection,
+    scope: Scope,
+    name: str,
+    chunk_ids: NDArray[np.int32],
+    is_code: Callable[[str], bool],
+) -> list[Definition]:
+    """Find the scope's code that gives a name a value or a type outside of functions.
+
+    Args:
+        db: An open connection; reading is enough.
+        scope: What it may find.
+        name: As it is written.
+        chunk_ids: int32, the chunks that have it.
+        is_code: Whether a language is one of programs.
+    """
+    import numpy as np
+
+    given, member = (
+        "(?m)" + "|".join(forms).replace("NAME", re.escape(name)) for forms in (_GIVEN_A_VALUE, _MEMBER)
+    )
+    found = run(db, [np.unique(chunk_ids)], _MATCHING, [given, member]).fetchall()
+    sure = {chunk_id: given for chunk_id, given, _member in found}
+    places = scope.places_of(sure)
+    code = [(file, chunk) for file, chunk in places if is_code(str(scope.files.language[file]))]
+    return [Definition(chunk, file, sure[chunk]) for file, chunk in code] if len(code) <= _MOST else []

@@ -1,0 +1,54 @@
+"""Texts that have a question word for word: a message that somebody pastes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gitrag.store.candidates import Postings
+from gitrag.store.columns import run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.store.connection import Connection
+
+_FEWEST = 3
+"""Words; two in a row are no quotation."""
+
+_LONGEST = 64
+"""Words; of a pasted file so many are enough."""
+
+_MOST = 16
+"""Chunks that are read, those with most of the words: of 223 messages of four repositories they have 220."""
+
+
+def verbatim(db: Connection, text: str, postings: Postings, terms: int) -> NDArray[np.int32]:
+    """Find the chunks that have a question's words in a row, whatever stands between; ids, ascending.
+
+    A message that is broken into lines counts too.
+
+    Args:
+        db: An open connection; reading is enough.
+        text: The question.
+        postings: Where its terms are.
+        terms: How many they are.
+    """
+    import numpy as np
+
+    words = re.findall(r"\w+", text)[:_LONGEST]
+    none = np.empty(0, np.int32)
+    if len(words) < _FEWEST or not len(postings.chunk_id):
+        return none
+    _rows, first = np.unique(postings.chunk_id.astype(np.int64) * terms + postings.term, return_index=True)
+    chunk, place, words_of = np.unique(postings.chunk_id[first], return_inverse=True, return_counts=True)
+    often = np.bincount(place, postings.frequency[first] / postings.length[first])
+    having = np.flatnonzero(words_of == terms)
+    if not len(having):
+        return none
+    chosen = chunk[having[np.argsort(-often[having], kind="stable")[:_MOST]]]
+    quoted = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, words)) + r"(?!\w)", re.IGNORECASE)
+    sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
+    rows = run(db, [chosen], sql).fetchall()
+    return np.array(sorted(chunk_id for chunk_id, own in rows if quoted.search(own)), dtype=np.int32)

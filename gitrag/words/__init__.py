@@ -1,0 +1,1 @@
+"""Texts, names and paths as words: terms, stems, traits of paths, bounded YAML."""

@@ -1,0 +1,547 @@
+"""The composition root: the only place that puts a repository, a store and an encoder together."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from gitrag.callgraph.facts import FAILURE_MARK
+from gitrag.config.keys import Config
+from gitrag.config.of_repository import settings_of
+from gitrag.corpus import issues
+from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
+from gitrag.embedding import local_model
+from gitrag.embedding.manifest import is_there
+from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
+from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing.notices import failed_line
+from gitrag.indexing.planning import workspace_of
+from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.refresh import Refreshed, recorded, refresh
+from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
+from gitrag.indexing.worker import last_failure, processors, running
+from gitrag.machine.environment import safe_environment
+from gitrag.machine.files import write_private
+from gitrag.machine.locks import Holder
+from gitrag.machine.memory_limit import require_memory
+from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.views import Overlay
+
+if TYPE_CHECKING:
+    from gitrag.corpus.documents import Document
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.search.sections import Wanted
+    from gitrag.store.connection import Connection
+    from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
+
+_FETCH_AGAIN_S = 3600.0
+"""After the background worker failed to fetch the model, it tries no sooner than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What an update did.
+
+    Attributes:
+        refreshed: Where the view stands.
+        counts: What it holds.
+        seconds: How long it took.
+    """
+
+    refreshed: Refreshed
+    counts: ViewCounts
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is indexed, how fresh, how much embedded, how large, who is working.
+
+    Attributes:
+        name: The repository's slug.
+        commit: HEAD's commit.
+        branch: HEAD's branch, None when detached.
+        fresh: Whether the index has HEAD's tree.
+        dirty: Paths with uncommitted changes.
+        updated: When the view was last moved, Unix seconds; None without an index.
+        view: What the view holds; None without an index.
+        store: What the store holds in all; None without an index.
+        size_bytes: The store on disk.
+        worker: Who works in the background.
+        model: The model's state.
+        collections: What each collection holds, by kind and module.
+        notes: What is odd about the workspace's manifests, and what git could not do.
+        unread: Files that could not be read in full.
+        failure: Why the last background worker failed; empty when it did not.
+    """
+
+    name: str
+    commit: str | None
+    branch: str | None
+    fresh: bool
+    dirty: int
+    updated: float | None
+    view: ViewCounts | None
+    store: StoreCounts | None
+    size_bytes: int
+    worker: Holder | None
+    model: local_model.ModelStatus
+    collections: tuple[CollectionCounts, ...] = ()
+    notes: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    failure: str = ""
+
+
+def _order(counts: CollectionCounts) -> tuple[str, int]:
+    """Order collections by module, the repository's own first, then by kind."""
+    return module_of(counts.name), list(CollectionKind).index(kind_of(counts.name))
+
+
+class App:
+    """gitrag at work on one worktree of one repository.
+
+    Args:
+        repo: The repository.
+        config: Its settings.
+        environ: The environment, for the processes that are started.
+        say: Called with one line on what the user should know.
+        resident: Keep the index in memory, and what is untracked, while they do not change: for a process
+            that answers many questions.
+        clock: Tells the time, Unix seconds.
+
+    Attributes:
+        in_background: Whether it leaves processors to whoever else has work for them.
+        last_state: The view that was asked last, and what lay on top of it; None before the first question.
+    """
+
+    def __init__(
+        self,
+        repo: Repository,
+        config: Config,
+        environ: Mapping[str, str],
+        say: Callable[[str], None],
+        *,
+        resident: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.repo = repo
+        self.config = config
+        self.say = say
+        self.environ = safe_environment(environ)
+        self._clock = clock
+        self.in_background = False
+        self.last_state: tuple[int, Overlay] | None = None
+        self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
+        self.store = Store(
+            repo.store_directory,
+            recipe=RECIPE,
+            lock_timeout_s=config.lock_timeout_s,
+            say=say,
+            resident=resident,
+            file_mode=lambda: sharing.file_mode(repo.config(sharing.KEY)),
+        )
+
+    @classmethod
+    def open(
+        cls,
+        start: Path,
+        *,
+        environ: Mapping[str, str],
+        flags: Mapping[str, object] = MappingProxyType({}),
+        say: Callable[[str], None] = lambda _line: None,
+        resident: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> App:
+        """Open the repository that a path lies in.
+
+        Raises:
+            RepositoryError: There is none, or it cannot be read.
+            ConfigError: A setting is wrong.
+            OutOfMemoryError: The system would refuse memory.
+        """
+        require_memory()
+        repo = Repository.discover(start, environ)
+        return cls(repo, settings_of(repo, environ, flags), environ, say, resident=resident, clock=clock)
+
+    @cached_property
+    def name(self) -> str:
+        """The repository's slug: its directory's name, lower-case, all but ``[a-z0-9-]`` as ``-``."""
+        return slug(self.repo.default_directory_name)
+
+    @property
+    def model_dir(self) -> Path:
+        """Where the model lies, or will."""
+        return local_model.model_directory(self.config.model_dir)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The model, loaded.
+
+        Raises:
+            ModelError: It is not there, or damaged.
+        """
+        from gitrag.embedding.encoder import Encoder
+
+        return Encoder.load(self.model_dir, threads=self._threads)
+
+    @property
+    def _threads(self) -> int | None:
+        return self.config.threads or (processors() if self.in_background else None)
+
+    @property
+    def options(self) -> Options:
+        """What to leave out of the index, and how many processes may work on it."""
+        return Options(
+            self.config.max_file_bytes,
+            self.config.exclude,
+            Places(self.config.adrs, self.config.specs, self.config.modules),
+            processes=(self._threads if self.in_background else None) or os.cpu_count() or 1,
+        )
+
+    # what the commands do
+
+    def snapshot(self, *, committed_only: bool = False, with_issues: bool = True) -> Snapshot:
+        """Ask git where the worktree stands."""
+        return look(
+            self.repo,
+            self.options,
+            committed_only=committed_only,
+            untracked=self._untracked,
+            with_issues=with_issues,
+        )
+
+    def update(
+        self,
+        *,
+        budget_s: float | None = None,
+        advance: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> Indexed:
+        """Bring the text index up to date with HEAD and the uncommitted changes."""
+        from gitrag.store import inspection
+
+        begin = time.monotonic()
+        now = self.snapshot()
+        refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
+        with self.store.read() as db:
+            counts = inspection.count_view(db, refreshed.view)
+        return Indexed(refreshed, counts, time.monotonic() - begin)
+
+    def refresh_after_write(self, kind: CollectionKind) -> bool:
+        """Bring the index up to date after a write to a collection; say so only when that fails.
+
+        Returns:
+            Whether it is up to date. What was written counts in any case.
+        """
+        try:
+            refreshed = refresh(self.store, self.snapshot(), budget_s=self.config.catch_up_s)
+            if refreshed.waiting:
+                self.start_worker()
+        except GitragError:
+            self.say(failed_line(f"{self.name}-{kind.value}"))
+            return False
+        return True
+
+    def since(self, moment: float) -> timedelta:
+        """Tell how long ago a moment in Unix seconds was."""
+        return timedelta(seconds=max(0.0, self._clock() - moment))
+
+    def moved_at(self, db: Connection) -> float | None:
+        """Tell when the worktree's view was last brought up to date, in Unix seconds."""
+        from gitrag.store import inspection, views
+
+        view = views.current(db, self.repo.worktree)
+        return None if view is None else inspection.updated_at(db, view)
+
+    def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
+        """Bring text and vectors of any revision up to date; the model must be there for the vectors."""
+        refreshed = refresh(self.store, look_at(self.repo, self.options, revision), budget_s=budget_s)
+        deadline = None if budget_s is None else time.monotonic() + budget_s
+        self.embed(
+            view_id=refreshed.view.view_id, stop=lambda: deadline is not None and time.monotonic() > deadline
+        )
+
+    def embed(
+        self,
+        *,
+        advance: Callable[[int], None] = lambda _done: None,
+        stop: Callable[[], bool] = lambda: False,
+        entries: Sequence[tuple[int, int]] = (),
+        view_id: int | None = None,
+        oldest_first: bool = False,
+    ) -> int:
+        """Embed all that waits for its vector, in the foreground; the model must be there."""
+        from gitrag.indexing.embed_texts import embed_pending, record_rate
+
+        begin = time.monotonic()
+        done = embed_pending(
+            self.store,
+            self.embedder,
+            entries=entries,
+            view_id=view_id,
+            oldest_first=oldest_first,
+            advance=advance,
+            stop=stop,
+        )
+        record_rate(self.store.directory, done, time.monotonic() - begin)
+        return done
+
+    def count_unembedded(self, entries: Sequence[tuple[int, int]] = ()) -> int:
+        """Count the texts, of all views and of what lies on top of one, that wait for their vector."""
+        from gitrag.store import vectors
+
+        try:
+            with self.store.read() as db:
+                return vectors.count_pending(db, entries)
+        except StoreMissingError:
+            return 0
+
+    def status(self) -> Status:
+        """Look at the index without changing it."""
+        from gitrag.store import inspection, views
+
+        now = self.snapshot()
+        head = now.head
+        view = counts = store = updated = None
+        collections: list[CollectionCounts] = []
+        unread: list[Unread] = []
+        with suppress(StoreMissingError), self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            store = inspection.count_store(db)
+            if view is not None:
+                counts = inspection.count_view(db, view)
+                updated = inspection.updated_at(db, view)
+                overlay = recorded(db, now, view)
+                collections = inspection.count_collections(db, view, overlay)
+                unread = inspection.unread(db, view, overlay, FAILURE_MARK)
+        return Status(
+            name=self.name,
+            commit=head.commit,
+            branch=head.branch,
+            fresh=view is not None and view.tree == head.tree and not (counts and counts.waiting),
+            dirty=now.dirty,
+            updated=updated,
+            view=counts,
+            store=store,
+            size_bytes=self.store.size_bytes(),
+            worker=self.worker(),
+            model=local_model.status(self.model_dir),
+            collections=tuple(
+                replace(each, updated=max(each.updated or 0.0, self._issues_changed()))
+                if kind_of(each.name) is CollectionKind.ISSUES
+                else each
+                for each in sorted(collections, key=_order)
+            ),
+            notes=(*workspace_of(now).notes, *filter(None, [self.repo.unconverted])),
+            unread=tuple(unread),
+            failure=last_failure(self.store.directory),
+        )
+
+    def _issues_changed(self) -> float:
+        """Tell when the issues' directory was last written to, in Unix seconds; 0 where there is none."""
+        try:
+            return (self.repo.root or self.repo.git_dir).joinpath(issues.DIRECTORY).stat().st_mtime
+        except OSError:
+            return 0.0
+
+    def model_is_there(self) -> bool:
+        """Tell whether the model is there and whole."""
+        return local_model.status(self.model_dir).ready
+
+    @cached_property
+    def embedder(self) -> Encoder:
+        """The model for long jobs: on a GPU where there is one that is right and faster.
+
+        Raises:
+            ModelError: It is not there, or damaged.
+        """
+        from gitrag.embedding.encoder import Encoder, has_gpu
+
+        if not has_gpu():
+            return self.encoder
+        return Encoder.load(self.model_dir, threads=self._threads, gpu=True)
+
+    def embeds_on_gpu(self) -> bool:
+        """Tell whether a GPU would embed; without the model nobody knows, and the answer is no."""
+        from gitrag.embedding.encoder import has_gpu
+
+        return has_gpu() and self.model_is_there() and self.embedder.on_gpu
+
+    def require_repository(self) -> None:
+        """Raise when the repository is not there any more: a process may outlive it.
+
+        Raises:
+            RepositoryError: It is so.
+        """
+        for place in (self.repo.root, self.repo.git_dir):
+            if place is not None and not place.is_dir():
+                raise RepositoryError(
+                    f"The repository is gone: there is no directory {place} any more.",
+                    "Start gitrag again in one that is there.",
+                )
+
+    def require_index(self) -> None:
+        """Raise when nothing has been indexed here."""
+        self.require_repository()
+        if not self.store.exists():
+            raise self.no_collections()
+
+    def no_collections(self, there: Sequence[str] = ()) -> NotSetUpError:
+        """Make the error of a search that has nothing to ask, and name what there is."""
+        return NotSetUpError(
+            f"No gitrag collections found for {self.name}. Run `gitrag index` first.",
+            f"There are: {', '.join(there)}" if there else "",
+        )
+
+    def wanted(self, names: Sequence[str], module: str, *, with_issues: bool = False) -> Wanted:
+        """Say which collections to ask.
+
+        Args:
+            names: Of collections, with the repository's slug before them or without; none means all.
+            module: The only module; empty for all.
+            with_issues: Whether issues are among the kinds to ask.
+        """
+        from gitrag.search.sections import USUAL_KINDS, Wanted
+
+        own = [name.removeprefix(f"{self.name}-") for name in names]
+        kinds = (*USUAL_KINDS, CollectionKind.ISSUES) if with_issues else USUAL_KINDS
+        return Wanted(kinds, slug(module), tuple(own))
+
+    def count_indexed(self, directory: str = "") -> tuple[int, int]:
+        """Count the indexed files and their chunks: all, or those at or below a path."""
+        from gitrag.store import candidates, views
+
+        now = self.snapshot()
+        with self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            if view is None:
+                return 0, 0
+            files = candidates.open_scope(db, view.view_id, recorded(db, now, view)).files
+            names = candidates.read_paths(db, files.path_id.tolist())
+            counts = [
+                int(chunks)
+                for path_id, chunks in zip(files.path_id.tolist(), files.chunks.tolist(), strict=True)
+                if not directory or names[path_id] == directory or names[path_id].startswith(f"{directory}/")
+            ]
+        return len(counts), sum(counts)
+
+    def age(self) -> timedelta | None:
+        """Tell how long ago the worktree's index was brought up to date; None when nobody can say.
+
+        It never was, or by a clock that was ahead.
+        """
+        with suppress(StoreMissingError), self.store.read() as db:
+            moved = self.moved_at(db)
+            return None if moved is None or moved > self._clock() else self.since(moved)
+        return None
+
+    def texts_per_s(self) -> float:
+        """Tell how many texts a second this machine embeds."""
+        from gitrag.indexing.embed_texts import texts_per_s
+
+        return texts_per_s(self.store.directory)
+
+    def documents(self, kinds: Sequence[CollectionKind]) -> list[tuple[CollectionKind, Document, str]]:
+        """Read the indexed documents of some kinds of collection, of all modules, by kind and path.
+
+        Returns:
+            Kind, document and text of each.
+
+        Raises:
+            StoreMissingError: There is no index.
+        """
+        from gitrag.search.sections import read_documents
+        from gitrag.store import views
+
+        now = self.snapshot()
+        with self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            if view is None:
+                return []
+            overlay = recorded(db, now, view)
+            return read_documents(db, view.view_id, overlay, kinds)
+
+    def collections(self) -> list[str]:
+        """Name the collections that the index has, the repository's slug before each.
+
+        Raises:
+            StoreMissingError: There is no index.
+        """
+        return [f"{self.name}-{each.name}" for each in self.status().collections]
+
+    # the background
+
+    def worker(self) -> Holder | None:
+        """Tell who works in the background, if anybody does."""
+        return running(self.store.directory)
+
+    def start_worker(self) -> None:
+        """Start the background worker on this worktree, detached; it goes at once when one is running.
+
+        Python is kept from putting the working directory, the user's repository, on its path (``-P``). A
+        shell in between makes it nobody's child, so that a long-lived process is left with no dead one.
+        """
+        worker = [sys.executable, "-P", "-m", "gitrag", "-C", str(self.place), "hook", "run", "worker"]
+        subprocess.run(
+            ["/bin/sh", "-c", '"$@" &', "sh", *worker],
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=self.environ,
+        )
+
+    @property
+    def place(self) -> Path:
+        """The worktree's top; of a bare repository, its directory."""
+        return self.repo.root or self.repo.git_dir
+
+    def have_model(self) -> bool:
+        """Have the model, fetched if need be; False when it was tried in vain a short time ago."""
+        if self.model_is_there():
+            return True
+        failed = self._fetch_failure
+        if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:
+            return False
+        try:
+            local_model.fetch(self.model_dir)
+        except GitragError as error:
+            write_private(failed, str(error))
+            raise
+        self.forget_fetch_failure()
+        return True
+
+    def fetch_failure(self) -> str:
+        """Say why the model could not be fetched in the background; empty when it could, or was not tried."""
+        try:
+            return self._fetch_failure.read_text("utf-8")
+        except (OSError, ValueError):
+            return ""
+
+    def forget_fetch_failure(self) -> None:
+        """Let the background worker try again at once."""
+        with suppress(OSError):
+            self._fetch_failure.unlink(missing_ok=True)
+
+    @property
+    def _fetch_failure(self) -> Path:
+        return self.store.directory / "model.failed"
+
+    def encoder_if_ready(self) -> Encoder | None:
+        """Load the model if it is there; say so when it is there but damaged."""
+        try:
+            return self.encoder
+        except ModelError as error:
+            if is_there(self.model_dir):
+                self.say(f"{error} {error.hint}".strip())
+            return None

@@ -1,0 +1,143 @@
+"""`gitrag check TARGET` (§3.10)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from gitrag.actions.governance.check import check
+from gitrag.actions.governance.presets import PRESETS
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.report import governance
+from gitrag.workspace import App
+from tests.golden.project import decided_project
+from tests.indexes import embedded_app
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory, model_dir) -> App:
+    return embedded_app(tmp_path_factory.mktemp("home"), model_dir, decided_project())
+
+
+def found(app: App, path: str) -> list[str]:
+    return [each.document.id for each in check(app, app.repo.root / path).candidates]
+
+
+def test_the_presets_are_as_promised():
+    """§3.10."""
+    table = {name: (preset.limit, preset.min_score) for name, preset in PRESETS.items()}
+    assert table == {
+        "check": (8, 0.3),
+        "adr": (6, 0.3),
+        "spec": (8, 0.3),
+        "discover": (5, 0.3),
+        "plan issues": (10, 0.4),
+        "plan code": (8, 0.3),
+        "work": (6, 0.4),
+        "review": (8, 0.4),
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "ids"),
+    [
+        ("service/rate_limit.py", {"ADR-0004"}),
+        ("service/auth.py", {"ADR-0003", "SPEC-0002"}),
+        ("service/notifications.py", {"SPEC-0003"}),
+        ("agent/spool.go", {"ADR-0008"}),
+    ],
+)
+def test_what_bears_on_a_file_comes_up(app, path, ids):
+    """§3.10: by path, exported symbols and their docstrings; no comment names them."""
+    assert ids <= set(found(app, path)[:3])
+
+
+def test_what_nothing_bears_on_is_said_so(app):
+    checked = check(app, app.repo.root / "web/src/debounce.ts")
+    assert checked.candidates == ()
+    expected = "No relevant ADRs or specs found for 'web/src/debounce.ts'."
+    assert expected in governance.checked_markdown(checked)
+    assert expected in governance.checked_text(checked)
+
+
+def test_a_directory_is_checked_by_its_files(app):
+    assert {"ADR-0003", "SPEC-0002"} <= set(found(app, "service"))
+
+
+def test_a_governing_comment_comes_first_with_its_line(app):
+    """§3.10: the query has it, and the answer says that the file names it."""
+    path = app.repo.root / "web/src/debounce.ts"
+    before = path.read_text()
+    path.write_text(f'// Governing: ADR-0006, SPEC-0003 REQ "Quiet hours"\n// see ADR-0099\n{before}')
+    try:
+        checked = check(app, path)
+    finally:
+        path.write_text(before)
+    first, second = checked.candidates[:2]
+    assert {first.document.id, second.document.id} == {"ADR-0006", "SPEC-0003"}
+    assert all((each.line, each.governs, each.score) == (1, True, 1.0) for each in (first, second))
+    assert first.why == "governs it, by line 1"
+    assert "Quiet hours" in checked.query
+    assert checked.missing == ("ADR-0099",)
+    assert "ADR-0099 is named, but there is no such document." in governance.checked_markdown(checked)
+
+
+def test_each_form_says_why_and_whether_it_is_named(app):
+    """§3.10: text, Markdown, JSON."""
+    checked = check(app, app.repo.root / "service/rate_limit.py")
+    markdown = governance.checked_markdown(checked)
+    assert markdown.startswith("## Check: service/rate_limit.py\n")
+    assert "- **ADR-0004: Limit calls per client with a token bucket** (score: " in markdown
+    assert "the file does not name it" in markdown
+    assert "shares" in governance.checked_text(checked)
+    (row, *_) = json.loads(governance.checked_json(checked))["candidates"]
+    assert (row["id"], row["named"], row["named_line"]) == ("ADR-0004", False, None)
+    assert row["path"].startswith("docs/adrs/ADR-0004")
+    assert row["why"].startswith("shares ")
+
+
+@pytest.mark.parametrize("path", ["nothing.py", "..", "../outside.py", ".git", ".git/config"])
+def test_what_is_not_in_the_repository_is_refused(app, path):
+    with pytest.raises(UsageError, match="no file or directory"):
+        check(app, app.repo.root / path)
+
+
+def test_a_check_needs_an_index(make_repository):
+    repository = make_repository({"a.py": "A = 1\n"}, name="bare")
+    app = App.open(repository.path, environ=repository.environment)
+    with pytest.raises(NotSetUpError, match="No gitrag collections found"):
+        check(app, repository.path / "a.py")
+
+
+ISSUE = (
+    "---\nid: 12\ntitle: Token bucket forgets clients at restart\nstatus: open\n---\n"
+    "The token bucket that limits the calls of a client forgets every client at a restart.\n"
+)
+
+
+def test_an_issue_about_the_same_comes_up_beside(app):
+    place = app.repo.root / ".sdd/issues/12.md"
+    assert check(app, app.repo.root / "service/rate_limit.py").issues == ()
+    place.parent.mkdir(parents=True)
+    place.write_text(ISSUE)
+    try:
+        checked = check(app, app.repo.root / "service/rate_limit.py")
+    finally:
+        shutil.rmtree(app.repo.root / ".sdd")
+    assert [each.document.id for each in checked.issues] == ["12"]
+    assert checked.candidates[0].document.id == "ADR-0004"
+    listed = "### Issues\n\n- **#12: Token bucket forgets clients at restart** (score: "
+    assert listed in governance.checked_markdown(checked)
+    assert "\nIssues\n\n#12  Token bucket forgets clients at restart  " in governance.checked_text(checked)
+    [row] = json.loads(governance.checked_json(checked))["issues"]
+    assert (row["id"], row["kind"], row["named"]) == ("12", "issues", False)
+
+
+def test_a_repository_of_code_alone_has_nothing_that_bears_on_a_file(make_repository):
+    repository = make_repository({"a.py": "A = 1\n"})
+    app = App.open(repository.path, environ=repository.environment)
+    app.update()
+    checked = check(app, repository.path / "a.py")
+    assert (checked.candidates, checked.issues) == ((), ())

@@ -1,0 +1,297 @@
+"""Setting agents up: what is written into each client's files, and taken out again (§6.1, §6.5)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitrag.agents import jsonc
+from gitrag.agents.clients import CLIENTS, SERVER, Client, Form
+from gitrag.agents.setup import SKILLS, apply, chosen, plan
+from gitrag.agents.text_blocks import HASH, MARKDOWN, DamagedMarksError, has_block, with_block, without_block
+from gitrag.errors import UsageError
+
+ENTRY = {"command": "gitrag", "args": ["mcp"]}
+
+FILES = [
+    "{}",
+    "{}\n",
+    "{ }",
+    "{\n}\n",
+    '{"a": 1}',
+    '{\n  "a": 1\n}\n',
+    '{\n  "a": [1, 2],\n  "t": {}\n}',
+    '{"t": {}}',
+    '{"t": {\n}}',
+    '{"t": { }, "b": null}',
+    '{"t": {"x": {"command": "y"}}}',
+    '{\n\t"t": {\n\t\t"x": {"command": "y"}\n\t}\n}\n',
+    '{\n  "t": {\n    "x": {"command": "y"} // why\n    /* and\n more */\n  }\n}\n',
+    '{\n  "t": {\n    "x": {"command": "y"}, // trailing\n  },\n}\n',
+    '{\r\n    "t": {\r\n        "x": 1\r\n    },\r\n    "z": "}"\r\n}\r\n',
+    "// head\n{\n  // nothing yet\n}\n// foot\n",
+    '{\n  "t": {\n    // nothing yet\n  }\n}\n',
+    '{"t": {"x": 1,}}',
+    '{"t": {"a\\"}b": "// no comment", "c": "/*"}}',
+]
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_a_member_is_added_and_taken_out_byte_for_byte(text):
+    """§6.5."""
+    after = jsonc.with_member(text, "t", SERVER, ENTRY)
+    before = jsonc.parse(text)
+    assert jsonc.parse(after) == {**before, "t": {**before.get("t", {}), SERVER: ENTRY}}
+    assert jsonc.without(after, "t", SERVER) == text
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_file_that_was_made_goes_again(text):
+    after = jsonc.with_member(text, "t", SERVER, ENTRY)
+    assert json.loads(after) == {"t": {SERVER: ENTRY}}
+    assert jsonc.without(after, "t", SERVER) is None
+
+
+def test_what_others_added_after_ours_stays():
+    text = '{\n  "t": {\n    "gitrag": {},\n    "later": 1\n  }\n}\n'
+    assert jsonc.parse(jsonc.without(text, "t", SERVER)) == {"t": {"later": 1}}
+
+
+def test_strict_json_stays_strict():
+    for text in FILES:
+        try:
+            json.loads(text)
+        except ValueError:
+            continue
+        json.loads(jsonc.with_member(text, "t", SERVER, ENTRY))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "1", '{"t": 1}', "{", '{"a" 1}', '{"a": 1 "b": 2}', "{} {}", '{"a": tru}', "[" * 200, "{,}"],
+)
+def test_what_is_no_json_is_refused(text):
+    with pytest.raises(jsonc.NotJsonError):
+        jsonc.with_member(text, "t", SERVER, ENTRY)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(
+    st.dictionaries(st.text(), _JSON, max_size=3),
+    st.dictionaries(st.text().filter(lambda key: key != SERVER), _JSON, max_size=3) | st.none(),
+    st.sampled_from([None, 1, 2, 4, "\t"]),
+)
+def test_any_json_is_given_back(content, table, indent):
+    content.pop("t", None)
+    if table is not None:
+        content["t"] = table
+    text = json.dumps(content, indent=indent)
+    after = jsonc.with_member(text, "t", SERVER, ENTRY)
+    assert json.loads(after) == {**content, "t": {**(table or {}), SERVER: ENTRY}}
+    assert jsonc.without(after, "t", SERVER) == text
+
+
+# blocks
+
+
+@pytest.mark.parametrize("text", ["", "a\n", "a", "a\n\n", "a\r\nb\r\n", "a\r\nb", "\n", "a\n\n\n"])
+@pytest.mark.parametrize("marks", [MARKDOWN, HASH])
+def test_a_block_is_added_and_taken_out_byte_for_byte(text, marks):
+    after = with_block(text, marks, "one\ntwo\n")
+    assert has_block(after, marks)
+    assert with_block(after, marks, "one\ntwo\n") == after
+    assert without_block(after, marks) == text
+
+
+def test_a_block_is_replaced_where_it_stands():
+    text = with_block("before\n", HASH, "old") + "after\n"
+    changed = with_block(text, HASH, "new\nlines")
+    assert changed == text.replace("old", "new\nlines")
+    assert without_block(changed, HASH) == "before\nafter\n"
+
+
+@pytest.mark.parametrize(
+    "text", [HASH.start, HASH.end, f"{HASH.end}\n{HASH.start}", f"{HASH.start}\n" * 2 + HASH.end]
+)
+def test_damaged_marks_are_left_alone(text):
+    with pytest.raises(DamagedMarksError):
+        with_block(text, HASH, "new")
+
+
+# the whole
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def entry_of(root: Path, client) -> object:
+    text = (root / client.file).read_text()
+    read = tomllib.loads(text) if client.form is Form.TOML else jsonc.parse(text)
+    return read[client.table][SERVER]
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
+    """§6.5: its entry, the block, the skills, the strategy; idempotent; removable."""
+    (tmp_path / "README.md").write_text("# Project\n")
+    before = contents(tmp_path)
+    apply(tmp_path, plan(tmp_path, [client]))
+    assert entry_of(tmp_path, client) == client.entry
+    assert "gitrag search" in (tmp_path / client.guide).read_text()
+    for skill in SKILLS:
+        text = (tmp_path / client.skills / f"gitrag-{skill}" / "SKILL.md").read_text()
+        head = yaml.safe_load(text.split("---")[1])
+        assert head["name"] == f"gitrag-{skill}"
+        assert 20 < len(head["description"]) <= 1024
+    strategy = yaml.safe_load((tmp_path / ".gitrag.yaml").read_text())["search_strategy"]
+    assert strategy == {"mode": "hybrid", "rag": {"mcp_tool": "search_code", "reindex_tool": "reindex"}}
+    assert not any(step.changes for step in plan(tmp_path, [client]))
+    apply(tmp_path, plan(tmp_path, [client], remove=True))
+    assert contents(tmp_path) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+
+
+@pytest.mark.parametrize("gone", CLIENTS, ids=lambda client: client.name)
+def test_what_other_clients_share_stays_when_one_is_taken_out(gone, tmp_path):
+    """§6.5: as if it had never been set up, and after the last one nothing is left."""
+    others = [client for client in CLIENTS if client != gone]
+    without, both = tmp_path / "without", tmp_path / "both"
+    for root, clients in ((without, others), (both, CLIENTS)):
+        root.mkdir()
+        apply(root, plan(root, clients))
+    apply(both, plan(both, [gone], remove=True))
+    assert contents(both) == contents(without)
+    for client in others:
+        apply(both, plan(both, [client], remove=True))
+    assert contents(both) == {}
+
+
+def test_one_file_under_two_names_stays_for_the_other_client(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("# Rules\n")
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    claude, codex = chosen(["claude,codex"], tmp_path)
+    apply(tmp_path, plan(tmp_path, [claude, codex]))
+    apply(tmp_path, plan(tmp_path, [claude], remove=True))
+    assert MARKDOWN.start in (tmp_path / "AGENTS.md").read_text()
+    apply(tmp_path, plan(tmp_path, [codex], remove=True))
+    assert (tmp_path / "AGENTS.md").read_text() == "# Rules\n"
+
+
+def test_existing_files_are_given_back_byte_for_byte(tmp_path):
+    """§6.5: with comments, another indentation, no last line end."""
+    given = {
+        ".mcp.json": '{\n    "mcpServers": {\n        "other": {"command": "x"}\n    }\n}',
+        ".vscode/mcp.json": '{\n\t// ours\n\t"servers": {\n\t\t"a": {"command": "b"}, // a\n\t},\n}\n',
+        ".codex/config.toml": 'model = "m" # best\n\n[mcp_servers.a]\ncommand = "b"',
+        ".gemini/settings.json": '\ufeff{"theme": "x"}\r\n',
+        "opencode.jsonc": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
+        "AGENTS.md": "# Rules\n\nBe brief.",
+        ".gitrag.yaml": "limit: 5 # enough\n",
+    }
+    for path, text in given.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(text.encode())
+    before = contents(tmp_path)
+    steps = plan(tmp_path, CLIENTS)
+    assert contents(tmp_path) == before  # planning writes nothing
+    assert "opencode.json" not in {step.path for step in steps}
+    apply(tmp_path, steps)
+    assert not any(step.changes for step in plan(tmp_path, CLIENTS))
+    assert b"// a" in contents(tmp_path)[".vscode/mcp.json"]
+    codex = tomllib.loads((tmp_path / ".codex/config.toml").read_text())
+    assert codex == {"model": "m", "mcp_servers": {"a": {"command": "b"}, "gitrag": ENTRY}}
+    apply(tmp_path, plan(tmp_path, CLIENTS, remove=True))
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "why"),
+    [
+        (".mcp.json", '{"mcpServers": {"gitrag": {"command": "mine"}}}', "has an entry gitrag of its own"),
+        (".mcp.json", "{", "line 1"),
+        (".mcp.json", "[]", "no object"),
+        (".codex/config.toml", "mcp_servers = {}\n", "nothing can be added"),
+        (".codex/config.toml", "= 1\n", "no TOML"),
+        (".gitrag.yaml", "search_strategy: {mode: grep}\n", "says search_strategy itself"),
+        (".gitrag.yaml", "{limit: 5}\n", "nothing can be added"),
+        ("AGENTS.md", "<!-- gitrag:start -->\n", "marks"),
+        (".agents/skills/gitrag-search/SKILL.md", "mine\n", "not gitrag's"),
+    ],
+)
+def test_what_is_not_ours_to_change_is_left_alone_and_said(tmp_path, path, text, why):
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+    for remove in (False, True):
+        steps = {step.path: step for step in plan(tmp_path, CLIENTS, remove=remove)}
+        assert not steps[path].changes
+        if not remove:
+            assert why in steps[path].note
+    apply(tmp_path, plan(tmp_path, CLIENTS))
+    assert (tmp_path / path).read_text() == text
+
+
+def test_a_link_between_guides_is_followed_once(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("# Rules\n")
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    apply(tmp_path, plan(tmp_path, CLIENTS))
+    assert (tmp_path / "CLAUDE.md").is_symlink()
+    assert (tmp_path / "AGENTS.md").read_text().count(MARKDOWN.start) == 1
+
+
+def test_no_link_leads_out_of_the_repository(tmp_path):
+    outside, root = tmp_path / "outside", tmp_path / "repo"
+    outside.mkdir()
+    root.mkdir()
+    (root / ".cursor").symlink_to(outside)
+    steps = plan(root, CLIENTS)
+    apply(root, steps)
+    assert list(outside.iterdir()) == []
+    assert {step.note for step in steps if step.path == ".cursor/mcp.json"} == {
+        "it leads out of the repository"
+    }
+
+
+def test_clients_are_chosen_by_name_or_by_their_traces(tmp_path):
+    def names(*given: str) -> list[str]:
+        return [client.name for client in chosen(given, tmp_path)]
+
+    every = [client.name for client in CLIENTS]
+    assert names("all") == names() == every
+    assert names("codex,claude", "gemini") == ["claude", "codex", "gemini"]
+    (tmp_path / ".cursor").mkdir()
+    assert names() == ["cursor"]
+    with pytest.raises(UsageError, match="no agent"):
+        names("emacs")
+
+
+def test_the_block_is_ten_lines():
+    """§6.5: short."""
+    from gitrag.agents.setup import _shipped
+
+    assert len(with_block("", MARKDOWN, _shipped("guide")).strip().split("\n")) <= 12
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_client_is_given_an_address_and_the_name_of_its_token_s_variable(client: Client, tmp_path: Path):
+    """The file is the project's, and shared: the token itself is never in it."""
+    remote = client.at("http://127.0.0.1:8377/mcp", "MY_TOKEN")
+    apply(tmp_path, plan(tmp_path, [remote]))
+    text = (tmp_path / client.file).read_text()
+    assert "http://127.0.0.1:8377/mcp" in text
+    assert "MY_TOKEN" in text
+    assert not [step for step in plan(tmp_path, [remote]) if step.changes]
+    apply(tmp_path, plan(tmp_path, [client], remove=True))
+    assert not (tmp_path / client.file).exists(), "it is known for ours without its address"

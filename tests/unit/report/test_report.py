@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from gitrag.actions.search import Answer
+from gitrag.callgraph.filtering import matching
+from gitrag.callgraph.graph import Node
+from gitrag.corpus.documents import Document, Edge
+from gitrag.corpus.layout import CollectionKind
+from gitrag.model import CallGraph, Chunk, Kind
+from gitrag.report import as_json, as_markdown, as_text, cleaned
+from gitrag.search.engine import Hit, Place
+from gitrag.search.graph_filter import graph_filter
+from gitrag.search.sections import Section
+from gitrag.search.snippet import Line
+
+SEND = Chunk(
+    Kind.METHOD,
+    "send",
+    "Session.send",
+    "def send(self, request)",
+    "Send a request. And wait.",
+    "    def send(self, request):\n        return retry(request)",
+    10,
+    11,
+)
+HIT = Hit(
+    path="src/session.py",
+    chunk=SEND,
+    score=0.98765432,
+    lines=(
+        Line(10, "    def send(self, request):", matches=False),
+        Line(11, "        return 1", matches=True),
+    ),
+    also=(Place(20, 24, "Session.close"), Place(1, 3, "")),
+    bm25=7.25,
+    cosine=0.5,
+    reasons=(("bm25", 0.866), ("test", -2.917)),
+)
+
+
+def answer_of(*code: Hit, adrs: tuple[Hit, ...] = (), specs: tuple[Hit, ...] = ()) -> Answer:
+    sections = (
+        Section(CollectionKind.ADRS, adrs),
+        Section(CollectionKind.SPECS, specs),
+        Section(CollectionKind.CODE, code),
+    )
+    return Answer("how to send", sections, commit="c", dirty=0, drafts=0, waiting=0, model=True)
+
+
+ANSWER = answer_of(HIT)
+EMPTY = answer_of()
+NOTHING = "No relevant ADRs, specs, or code found for 'how to send'. Try a broader search term."
+
+
+def test_json_has_exactly_the_promised_keys():
+    found = json.loads(as_json(ANSWER))
+    assert list(found) == ["query", "adr_matches", "spec_matches", "code_snippets", "call_graphs"]
+    assert found["query"] == "how to send"
+    assert found["code_snippets"] == [
+        {
+            "path": "src/session.py",
+            "score": 0.9877,
+            "snippet": SEND.text,
+            "name": "Session.send",
+            "kind": "method",
+            "line_start": 10,
+            "line_end": 11,
+        }
+    ]
+
+
+def test_json_without_hits_has_the_same_keys_and_empty_lists():
+    assert json.loads(as_json(EMPTY)) == {
+        "query": "how to send",
+        "adr_matches": [],
+        "spec_matches": [],
+        "code_snippets": [],
+        "call_graphs": [],
+    }
+
+
+@pytest.mark.parametrize("render", [as_json, as_markdown, as_text])
+def test_the_same_answer_gives_the_same_bytes(render):
+    again = answer_of(replace(HIT, chunk=replace(HIT.chunk), lines=(*HIT.lines,)))
+    assert render(ANSWER) == render(again)
+
+
+@pytest.mark.parametrize("render", [as_json, as_markdown, as_text])
+def test_a_path_that_is_not_utf8_is_shown_as_valid_text(render):
+    path = b"src/caf\xe9.py".decode("utf-8", "surrogateescape")
+    shown = render(answer_of(replace(HIT, path=path)))
+    assert "src/caf\N{REPLACEMENT CHARACTER}.py" in shown
+    shown.encode()
+
+
+@pytest.mark.parametrize("render", [as_markdown, as_text])
+def test_nothing_found_is_said_in_the_promised_words(render):
+    assert render(EMPTY) == NOTHING
+
+
+DECISION = replace(
+    HIT,
+    path="docs/adrs/ADR-0007-retries.md",
+    chunk=Chunk(Kind.SECTION, "Decision", "Retries > Decision", "", "", "## Decision\n\nRetry.", 5, 7),
+    score=0.8,
+    lines=(Line(7, "Retry.", matches=True),),
+    also=(),
+    document=Document("docs/adrs/ADR-0007-retries.md", "ADR-0007", "Retries", "accepted"),
+    note="Retry with backoff. Three times at most.",
+)
+REQUIREMENT = replace(
+    DECISION,
+    path="docs/specs/sending/spec.md",
+    score=0.75,
+    document=Document("docs/specs/sending/spec.md", "SPEC-0002", "Sending"),
+    note="A request SHALL be sent once.",
+)
+FULL = answer_of(HIT, adrs=(DECISION,), specs=(REQUIREMENT,))
+GRAPH = CallGraph("session|send", "graph TD\n    a[send] --> b[retry]\n", None, 2, ("One note.",))
+
+
+def test_markdown_is_the_whole_report():
+    """§2.9, to the letter."""
+    assert as_markdown(FULL, GRAPH, date="2024-05-06").split("\n") == [
+        "## Search Results: how to send",
+        "",
+        'Found 1 ADRs, 1 specs, 1 code snippets for "how to send".',
+        "",
+        "### 1. Matching ADRs",
+        "",
+        "- **ADR-0007: Retries** (score: 0.80)",
+        "  Retry with backoff. Three times at most.",
+        "  `docs/adrs/ADR-0007-retries.md` lines 5-7, accepted",
+        "",
+        "### 2. Matching Specs",
+        "",
+        "- **SPEC-0002: Sending** (score: 0.75)",
+        "  A request SHALL be sent once.",
+        "  `docs/specs/sending/spec.md` lines 5-7",
+        "",
+        "### 3. Relevant Code Snippets",
+        "",
+        "- **src/session.py** (score: 0.99) lines 10-11",
+        "  `def send(self, request)` — Send a request.",
+        "  also 20-24 Session.close",
+        "  also 1-3",
+        "",
+        "### 4. Call Graphs",
+        "",
+        "> One note.",
+        "<!-- Call graph: session|send, generated 2024-05-06 -->",
+        "```mermaid",
+        "graph TD",
+        "    a[send] --> b[retry]",
+        "```",
+        "",
+        "### 5. Summary",
+        "",
+        "| Collection | Matches |",
+        "| --- | --- |",
+        "| ADRs | 1 |",
+        "| Specs | 1 |",
+        "| Code | 1 |",
+        "| Call graph nodes | 2 |",
+        "",
+        "Refine the call graph with: `gitrag graph --filter 'session|send'`",
+    ]
+
+
+def test_markdown_says_which_sections_are_empty():
+    """§2.9: each in its words; §2.7: a graph that failed is a line, and no number."""
+    graph = CallGraph("send", None, "Call graph generation failed: no grammar")
+    lines = as_markdown(answer_of(adrs=(DECISION,)), graph).split("\n")
+    assert "No matching specs found." in lines
+    assert "No relevant code found." in lines
+    assert "Call graph generation failed: no grammar" in lines
+    assert "| Call graph nodes | unavailable |" in lines
+    assert lines[-1] == "Generate a focused call graph with: `gitrag graph --filter 'send'`"
+    assert "No matching ADRs found." in as_markdown(ANSWER).split("\n")
+
+
+def test_an_unfiltered_graph_says_so():
+    """§2.9, §2.10."""
+    graph = replace(GRAPH, filter=None)
+    assert "<!-- Call graph: unfiltered, generated today -->" in as_markdown(FULL, graph, date="today")
+    assert json.loads(as_json(FULL, graph))["call_graphs"][0]["filter"] is None
+
+
+def test_json_gives_documents_and_graphs_as_promised():
+    """§2.10."""
+    found = json.loads(as_json(FULL, GRAPH))
+    assert found["adr_matches"] == [
+        {
+            "id": "ADR-0007",
+            "title": "Retries",
+            "path": "docs/adrs/ADR-0007-retries.md",
+            "score": 0.8,
+            "snippet": "## Decision\n\nRetry.",
+        }
+    ]
+    assert [match["id"] for match in found["spec_matches"]] == ["SPEC-0002"]
+    assert found["call_graphs"] == [{"filter": "session|send", "mermaid": GRAPH.mermaid, "error": None}]
+
+
+def test_a_superseded_decision_says_by_what():
+    document = Document("a.md", "ADR-0007", "Retries", "superseded", (Edge("superseded-by", "ADR-0009"),))
+    old = answer_of(adrs=(replace(DECISION, document=document),))
+    assert "lines 5-7, superseded by ADR-0009" in as_markdown(old)
+    assert "ADR-0007: Retries (superseded by ADR-0009)  0.80" in as_text(old)
+
+
+def test_issues_are_reported_where_they_were_asked_for():
+    asked = replace(FULL, sections=(Section(CollectionKind.ISSUES, (DECISION,)),))
+    assert "issue_matches" in json.loads(as_json(asked))
+    assert "### Matching Issues" in as_markdown(asked)
+    assert "issue_matches" not in json.loads(as_json(FULL))
+
+
+def test_text_shows_only_the_sections_that_have_any():
+    """§2.12."""
+    assert as_text(FULL).split("\n") == [
+        "Decisions",
+        "docs/adrs/ADR-0007-retries.md:5-7  ADR-0007: Retries (accepted)  0.80",
+        "  7  Retry.",
+        "",
+        "Specifications",
+        "docs/specs/sending/spec.md:5-7  SPEC-0002: Sending  0.75",
+        "  7  Retry.",
+        "",
+        "Code",
+        "src/session.py:10-11  method Session.send  0.99",
+        "  10      def send(self, request):",
+        "  11          return 1",
+        "  also 20-24 Session.close, 1-3",
+    ]
+    assert "Specifications" not in as_text(answer_of(HIT, adrs=(DECISION,)))
+
+
+def test_a_terminal_shows_the_call_graph_as_lines_within_its_width():
+    """§2.12: Mermaid is for what draws it."""
+    calls = (("web/http.py", "send", ("retry", "Session.open")), ("web/retry.py", "retry", ("sleep",)))
+    graph = replace(GRAPH, calls=calls)
+    assert as_text(FULL, graph=graph).split("\n\n")[-1].split("\n") == [
+        "Call graph",
+        "One note.",
+        "web/http.py  send → retry, Session.open",
+        "web/retry.py  retry → sleep",
+    ]
+    narrow = as_text(FULL, graph=graph, columns=37).split("\n")
+    assert narrow[-2:] == ["web/http.py  send → retry, Session.o…", "web/retry.py  retry → sleep"]
+    assert as_text(FULL, graph=GRAPH).endswith("\n2 definitions, of which none calls another")
+
+
+def test_the_filter_of_a_graph_comes_from_the_code_hits():
+    """§2.6: path stem, parent directory and symbols, escaped; each once."""
+    odd = replace(HIT, path="src/a+b.test.py", chunk=replace(SEND, name="operator()"), also=())
+    assert graph_filter("how to send", (HIT, odd)) == (
+        r"session|src|send|Session\.close|a\+b\.test|operator\(\)"
+    )
+
+
+def test_without_code_the_filter_of_a_graph_is_the_questions_words():
+    """§2.6."""
+    assert graph_filter("The state of a parcel, for the Depot (and to C++)", ()) == "state|parcel|depot|c"
+
+
+def test_text_is_a_block_a_file():
+    assert as_text(ANSWER).split("\n") == [
+        "src/session.py:10-11  method Session.send  0.99",
+        "  10      def send(self, request):",
+        "  11          return 1",
+        "  also 20-24 Session.close, 1-3",
+    ]
+
+
+def explained(hit: Hit) -> str:
+    return as_text(answer_of(hit), explain=True).split("\n")[-1]
+
+
+def test_a_hit_can_be_explained():
+    assert explained(HIT) == "  why: cosine 0.50, BM25 7.2, bm25 +0.87, test -2.92"
+    assert explained(replace(HIT, cosine=-1.0, reasons=())) == "  why: BM25 7.2"
+
+
+def test_a_style_is_given_each_role():
+    roles: set[str] = set()
+
+    def style(text: str, role: str) -> str:
+        roles.add(role)
+        return f"<{text}>"
+
+    assert as_text(ANSWER, style).startswith("<src/session.py><:10-11>  method <Session.send>  <0.99>")
+    assert roles == {"path", "number", "name", "score", "match", "dim"}
+
+
+def test_every_text_of_an_answer_is_cleaned():
+    shown = as_text(cleaned(ANSWER, str.upper)) + as_text(cleaned(EMPTY, str.upper))
+    for part in ("SRC/SESSION.PY", "SESSION.SEND", "DEF SEND(", "SESSION.CLOSE", "HOW TO SEND"):
+        assert part in shown
+
+
+def test_a_chunk_of_one_line_has_one_number():
+    one = replace(HIT, chunk=replace(SEND, kind=Kind.MODULE, qualified_name="", line_end=10))
+    assert as_text(answer_of(one)).startswith("src/session.py:10  module  0.99")
+
+
+def test_a_graph_filter_of_a_long_question_is_one_that_may_be_asked():
+    """A pasted log is no error."""
+    filtered = graph_filter(" ".join(f"word{number}" for number in range(5_000)), ())
+    assert filtered.startswith("word0|word1|")
+    assert matching(filtered, [Node("a.py", "word7", 1, 1), Node("a.py", "other", 1, 1)]) == [True, False]
