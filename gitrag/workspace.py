@@ -25,7 +25,7 @@ from gitrag.embedding.manifest import is_there
 from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
 from gitrag.indexing.notices import failed_line
-from gitrag.indexing.planning import workspace_of
+from gitrag.indexing.planning import manifest_modules_of
 from gitrag.indexing.recipe import RECIPE
 from gitrag.indexing.refresh import Refreshed, recorded, refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
@@ -35,7 +35,7 @@ from gitrag.machine.files import write_private
 from gitrag.machine.locks import Holder
 from gitrag.machine.memory_limit import require_memory
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.views import Overlay
+from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.corpus.documents import Document
@@ -64,7 +64,7 @@ class Indexed:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class WorkspaceStatus:
     """What is indexed, how fresh, how much embedded, how large, who is working.
 
     Attributes:
@@ -107,7 +107,7 @@ def _order(counts: CollectionCounts) -> tuple[str, int]:
     return module_of(counts.name), list(CollectionKind).index(kind_of(counts.name))
 
 
-class App:
+class Workspace:
     """gitrag at work on one worktree of one repository.
 
     Args:
@@ -140,7 +140,7 @@ class App:
         self.environ = safe_environment(environ)
         self._clock = clock
         self.in_background = False
-        self.last_state: tuple[int, Overlay] | None = None
+        self.last_state: tuple[int, ViewOverlay] | None = None
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         self.store = Store(
             repo.store_directory,
@@ -161,7 +161,7 @@ class App:
         say: Callable[[str], None] = lambda _line: None,
         resident: bool = False,
         clock: Callable[[], float] = time.time,
-    ) -> App:
+    ) -> Workspace:
         """Open the repository that a path lies in.
 
         Raises:
@@ -305,7 +305,7 @@ class App:
         except StoreMissingError:
             return 0
 
-    def status(self) -> Status:
+    def status(self) -> WorkspaceStatus:
         """Look at the index without changing it."""
         from gitrag.store import inspection, views
 
@@ -323,7 +323,7 @@ class App:
                 overlay = recorded(db, now, view)
                 collections = inspection.count_collections(db, view, overlay)
                 unread = inspection.unread(db, view, overlay, FAILURE_MARK)
-        return Status(
+        return WorkspaceStatus(
             name=self.name,
             commit=head.commit,
             branch=head.branch,
@@ -341,7 +341,7 @@ class App:
                 else each
                 for each in sorted(collections, key=_order)
             ),
-            notes=(*workspace_of(now).notes, *filter(None, [self.repo.unconverted])),
+            notes=(*manifest_modules_of(now).notes, *filter(None, [self.repo.unconverted])),
             unread=tuple(unread),
             failure=last_failure(self.store.directory),
         )

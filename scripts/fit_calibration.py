@@ -89,10 +89,10 @@ def collect(
 ) -> list[Row]:
     """Ask a repository its questions and keep what says whether there is an answer."""
     rows = []
-    with open_files(project, mode, work) as (app, db, scope, own):
+    with open_files(project, mode, work) as (workspace, db, scope, own):
         for text, kind, targets in asked:
             question = read(text)
-            vector = app.encoder.encode_query(question.text) if by_meaning else None
+            vector = workspace.encoder.encode_query(question.text) if by_meaning else None
             evidence = engine.collect(db, question, scope, vector)
             sums = ranking.candidates(evidence, PAGE)
             page = ranking.rank(evidence, sums, scope.files.content_id, own, limit=PAGE, min_score=0.0)

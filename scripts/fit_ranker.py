@@ -91,10 +91,10 @@ def collect(projects: Iterable[Project], work: Path) -> tuple[list[str], list[It
     names: list[str] = []
     for mode in ("source", "whole"):
         for project in projects:
-            with open_files(project, mode, work) as (app, db, scope, own):
+            with open_files(project, mode, work) as (workspace, db, scope, own):
                 for question in project.questions:
                     asked = read(question.text)
-                    vector = app.encoder.encode_query(asked.text)
+                    vector = workspace.encoder.encode_query(asked.text)
                     evidence = engine.collect(db, asked, scope, vector)
                     names = list(evidence.features)
                     answers = np.array([[target.is_at(path) for target in question.targets] for path in own])

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 
 from gitrag.callgraph.extraction import extract
-from gitrag.callgraph.resolution import LIKELY, Calls
+from gitrag.callgraph.resolution import LIKELY, ResolvedCalls
 from gitrag.chunking.languages import language_of
 
 
-def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None) -> Calls:
+def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None) -> ResolvedCalls:
     """The calls among files, each by its path."""
-    return Calls(
+    return ResolvedCalls(
         {
             path: (language_of(path) or "", extract(dedent(text).encode(), language_of(path) or ""))
             for path, text in files.items()

@@ -73,8 +73,8 @@ class Crashes:
         if self.chance.random() < 0.7:
             self.repo.commit()
         if self.chance.random() < 0.1:  # of another version: to be built again
-            app = open_app(self.repo)
-            with Store(app.store.directory, recipe="another").write("being of another version"):
+            workspace = open_app(self.repo)
+            with Store(workspace.store.directory, recipe="another").write("being of another version"):
                 pass
 
     def _start(self, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
@@ -89,9 +89,9 @@ class Crashes:
 
     def _check(self, when: str) -> None:
         said: list[str] = []
-        app = open_app(self.repo, say=said.append)
-        app.update()
-        answer = search(app, f"act_{self._generation}", SearchOptions(min_score=0.0))
+        workspace = open_app(self.repo, say=said.append)
+        workspace.update()
+        answer = search(workspace, f"act_{self._generation}", SearchOptions(min_score=0.0))
         assert (answer.waiting, answer.commit) == (0, self.repo.git("rev-parse", "HEAD")), when
         assert not [line for line in said if "damaged" in line], (when, said)
         fresh = self.space / "fresh"

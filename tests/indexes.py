@@ -15,11 +15,11 @@ from gitrag.indexing.recipe import RECIPE
 from gitrag.indexing.refresh import known, refresh
 from gitrag.indexing.snapshot import look
 from gitrag.store import candidates
-from gitrag.store.candidates import Scope
+from gitrag.store.candidates import SearchScope
 from gitrag.store.columns import run
 from gitrag.store.connection import Store
 from gitrag.store.paths import decode_path
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.repository import GitRepository, create_repository, isolated_environment
 
 
@@ -58,17 +58,17 @@ class Logical:
         }
 
 
-def embedded_app(home: Path, model_dir: Path, files: Mapping[str | bytes, str]) -> App:
+def embedded_app(home: Path, model_dir: Path, files: Mapping[str | bytes, str]) -> Workspace:
     """Make a repository of files, ``parcelwatch``, and its index, vectors included."""
     environment = isolated_environment(home) | {"GITRAG_MODEL_DIR": str(model_dir)}
     repository = create_repository(home / "parcelwatch", environment, files)
-    opened = App.open(repository.path, environ=environment)
+    opened = Workspace.open(repository.path, environ=environment)
     opened.update()
     opened.embed()
     return opened
 
 
-def of_texts(home: Path, texts: Mapping[str, str]) -> App:
+def of_texts(home: Path, texts: Mapping[str, str]) -> Workspace:
     """Make a repository of texts, which may be indented as a whole, and its index, not embedded."""
     files = {path: dedent(text).lstrip() for path, text in texts.items()}
     opened = open_app(create_repository(home / "p", isolated_environment(home / "home"), files))
@@ -77,10 +77,10 @@ def of_texts(home: Path, texts: Mapping[str, str]) -> App:
 
 
 @contextmanager
-def scoped(app: App) -> Iterator[tuple[DuckDBPyConnection, Scope, list[str]]]:
+def scoped(workspace: Workspace) -> Iterator[tuple[DuckDBPyConnection, SearchScope, list[str]]]:
     """Open all that a search may find, and give its files' paths, each at its number."""
-    view = app.update().refreshed.view
-    with app.store.read() as db:
+    view = workspace.update().refreshed.view
+    with workspace.store.read() as db:
         scope = candidates.open_scope(db, view.view_id)
         ids = scope.files.path_id.tolist()
         paths = candidates.read_paths(db, ids)
@@ -89,19 +89,19 @@ def scoped(app: App) -> Iterator[tuple[DuckDBPyConnection, Scope, list[str]]]:
 
 def open_app(
     repository: GitRepository, directory: Path | None = None, say: Callable[[str], None] = lambda _: None
-) -> App:
+) -> Workspace:
     """Open gitrag on a repository; with a directory, on an index of its own there."""
-    app = App.open(repository.path, environ=repository.environment, say=say)
+    workspace = Workspace.open(repository.path, environ=repository.environment, say=say)
     if directory is not None:
-        app.store = Store(directory, recipe=RECIPE)
-    return app
+        workspace.store = Store(directory, recipe=RECIPE)
+    return workspace
 
 
-def logical(app: App) -> Logical:
+def logical(workspace: Workspace) -> Logical:
     """Bring an index up to date and read what a search would find its answer in."""
-    now = look(app.repo, app.options)
-    refresh(app.store, now)
-    with app.store.read() as db:
+    now = look(workspace.repo, workspace.options)
+    refresh(workspace.store, now)
+    with workspace.store.read() as db:
         refreshed = known(db, now)
         assert refreshed is not None, "the view is not of what git says now"
         assert not refreshed.waiting, f"{refreshed.waiting} contents are not read"

@@ -17,7 +17,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.hooking.install import install
 from gitrag.machine.locks import StoreLock
 from gitrag.store.candidates import Filters
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.repository import GitRepository
 
 PAUSE_S = 1.0
@@ -67,9 +67,9 @@ def launcher(space: Path) -> str:
 def run(repo: GitRepository, space: Path, *, seconds: float, searchers: int, committers: int) -> Load:
     """Let processes work on a repository and its worktrees, with hooks, for some time."""
     repo.commit({STAMP: stamp(0)} | {f"src/m{n}.py": f"def act_{n}(): return {n}\n" for n in range(200)})
-    app = App.open(repo.path, environ=repo.environment)
-    app.update()
-    install(app.repo, launcher(space))
+    workspace = Workspace.open(repo.path, environ=repo.environment)
+    workspace.update()
+    install(workspace.repo, launcher(space))
     trees = [repo, *(repo.worktree(space / f"tree{n}", "--detach") for n in range(1, committers))]
     places = [tree.path for tree in trees]
     context = multiprocessing.get_context("spawn")
@@ -117,17 +117,20 @@ def _search(
     """Ask of one worktree after the other; every second process keeps the index in memory."""
     os.setsid()
     found = Load()
-    apps = [App.open(place, environ=environment, resident=number % 2 == 1) for place in places]
+    apps = [Workspace.open(place, environ=environment, resident=number % 2 == 1) for place in places]
     waits = _watch_lock()
     asked = 0
     while time.time() < end:
         asked += 1
-        app = apps[(number + asked) % len(apps)]
+        workspace = apps[(number + asked) % len(apps)]
         committed = asked % 3 != 0
         waits.clear()
         try:
             wait = _ask(
-                app, GitRepository(app.repo.root or places[0], environment), found, committed=committed
+                workspace,
+                GitRepository(workspace.repo.root or places[0], environment),
+                found,
+                committed=committed,
             )
             found.waits_s.append(wait)
             found.locked_s.append(sum(waits))
@@ -152,10 +155,10 @@ def _watch_lock() -> list[float]:
     return waits
 
 
-def _ask(app: App, tree: GitRepository, found: Load, *, committed: bool) -> float:
+def _ask(workspace: Workspace, tree: GitRepository, found: Load, *, committed: bool) -> float:
     options = SearchOptions(filters=Filters(globs=(STAMP,)), min_score=0.0, committed_only=committed)
     begin = time.monotonic()
-    answer = search(app, "stamp", options)
+    answer = search(workspace, "stamp", options)
     wait = time.monotonic() - begin
     found.late += bool(answer.waiting)
     said = int(tree.git("show", f"{answer.commit}:{STAMP}").split()[-1])

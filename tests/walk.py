@@ -12,7 +12,7 @@ from pathlib import Path
 from gitrag.actions import gc
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.hooking.install import install
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.acts import ACTS, Actor
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
@@ -41,7 +41,7 @@ class Walk(Actor):
 
     done: list[str] = field(default_factory=list)
     kept: list[int] = field(default_factory=lambda: [0, 0])
-    _residents: dict[Path, App] = field(default_factory=dict)
+    _residents: dict[Path, Workspace] = field(default_factory=dict)
 
     def hook_up(self, *, killed: bool) -> None:
         """Install the hooks; with ``killed``, what they start is killed within its first second."""
@@ -54,7 +54,7 @@ class Walk(Actor):
             f"rm -f '{running}'/$$\n"
         )
         launcher.chmod(0o755)
-        install(App.open(self.repo.path, environ=self.repo.environment).repo, str(launcher))
+        install(Workspace.open(self.repo.path, environ=self.repo.environment).repo, str(launcher))
 
     def wait_for_hooks(self) -> None:
         """Wait until what the hooks have started has ended."""
@@ -96,7 +96,7 @@ class Walk(Actor):
         """Ask the long-lived process some times, and a new one once; they must say the same."""
         resident = self._residents.get(tree.path)
         if resident is None:
-            resident = App.open(tree.path, environ=tree.environment, resident=True)
+            resident = Workspace.open(tree.path, environ=tree.environment, resident=True)
             self._residents[tree.path] = resident
         told = []
         for _ in range(times):
@@ -118,15 +118,15 @@ class Walk(Actor):
         asked = SearchOptions(limit=1000, min_score=0.0, every_chunk=True, revision=commit)
         built = open_app(tree, self.space / "of-revisions")
         built.update()
-        found, expected = (said(search(app, QUESTION, asked)) for app in (open_app(tree), built))
+        found, expected = (said(search(workspace, QUESTION, asked)) for workspace in (open_app(tree), built))
         assert found[:2] == (commit, 0)
         assert {hit[:3] for hit in found[2]} == {hit[:3] for hit in expected[2]}, self.story()
 
     def collect_garbage(self, tree: GitRepository) -> None:
         """Drop what is not needed now, though it may be again."""
         self.done.append(f"{tree.path.name}: collect_garbage")
-        app = App.open(tree.path, environ=tree.environment | {"GITRAG_GC_KEEP": "0s"})
-        gc.collect(app)
+        workspace = Workspace.open(tree.path, environ=tree.environment | {"GITRAG_GC_KEEP": "0s"})
+        gc.collect(workspace)
 
     def _is_held(self, tree: GitRepository, path: str) -> bool:
         """Whether git holds a path that is not in the working tree: sparse checkout, assumed unchanged."""
@@ -141,8 +141,8 @@ class Walk(Actor):
         assert logical(open_app(tree)) == expected, self.story()
         # Both answer alike, but for the last bits of drafts that were made in other batches.
         kept, new = (
-            {hit[:3]: hit[3] for hit in said(search(app, QUESTION, EVERYTHING))[2]}
-            for app in (open_app(tree), built)
+            {hit[:3]: hit[3] for hit in said(search(workspace, QUESTION, EVERYTHING))[2]}
+            for workspace in (open_app(tree), built)
         )
         assert kept.keys() == new.keys(), self.story()
         assert all(abs(score - new[hit]) < ROUNDING for hit, score in kept.items()), self.story()

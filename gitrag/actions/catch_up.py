@@ -12,18 +12,18 @@ from gitrag.indexing.refresh import Refreshed, refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 _FEW_TEXTS = 256
 """Texts that are embedded before it is read who calls whom: a commit's, a second or two. A whole repository's
 call graph comes before its vectors: it is sooner done."""
 
 
-def run_worker(app: App, settled: Callable[[], None] = lambda: None) -> bool:
+def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None) -> bool:
     """Be the background worker: bring text and vectors up to date, for all worktrees that ask meanwhile.
 
     Args:
-        app: At the worktree that asks.
+        workspace: At the worktree that asks.
         settled: Called when this process is the worker.
 
     Returns:
@@ -33,29 +33,33 @@ def run_worker(app: App, settled: Callable[[], None] = lambda: None) -> bool:
     worker.end_on_request()
 
     def work(place: Path, asked: Callable[[], bool]) -> None:
-        at = app if place == app.place else App.open(place, environ=app.environ, say=app.say)
+        at = (
+            workspace
+            if place == workspace.place
+            else Workspace.open(place, environ=workspace.environ, say=workspace.say)
+        )
         catch_up(at, asked)
 
-    return worker.Worker(app.store.directory).run(app.place, work, settled)
+    return worker.Worker(workspace.store.directory).run(workspace.place, work, settled)
 
 
 class StageError(GitragError):
     """A stage of the background work failed unexpectedly; the log has the traceback."""
 
 
-def catch_up(app: App, asked: Callable[[], bool]) -> None:
+def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
     """Bring a worktree's text, facts and vectors up to date; whatever one stage does, the next is tried.
 
     Args:
-        app: At the worktree.
+        workspace: At the worktree.
         asked: Tells whether somebody has asked meanwhile: fresh text goes before old vectors.
 
     Raises:
         GitragError: A stage failed; the first one.
     """
-    app.in_background = True
-    app.store.while_locked(worker.in_turn)
-    now = app.snapshot()
+    workspace.in_background = True
+    workspace.store.while_locked(worker.in_turn)
+    now = workspace.snapshot()
     failures: list[GitragError] = []
 
     @contextmanager
@@ -65,50 +69,52 @@ def catch_up(app: App, asked: Callable[[], bool]) -> None:
         except GitragError as error:
             failures.append(error)
         except Exception as error:  # raised below; the next stage may well succeed
-            with logged(app.store.directory) as log:
+            with logged(workspace.store.directory) as log:
                 log.exception("%s failed", name)
             failures.append(StageError(f"{name} failed: {reason_of(error)}"))
 
     refreshed: Refreshed | None = None
     with stage("cutting files"):
-        refreshed = refresh(app.store, now)
+        refreshed = refresh(workspace.store, now)
     with stage("cutting a revision"):
-        _finish_revision(app)
+        _finish_revision(workspace)
     own = refreshed.overlay.entries if refreshed is not None else ()
     few = False
     with stage("embedding"):
-        few = app.count_unembedded(own) <= _FEW_TEXTS
+        few = workspace.count_unembedded(own) <= _FEW_TEXTS
         if few:
-            _embed_waiting(app, own, asked)
+            _embed_waiting(workspace, own, asked)
     if refreshed is not None:
         with stage("reading who calls whom"):
-            _make_facts(app, now, refreshed)
+            _make_facts(workspace, now, refreshed)
     if not few:
         with stage("embedding"):
-            _embed_waiting(app, own, asked)
+            _embed_waiting(workspace, own, asked)
     if failures:
         raise failures[0]
 
 
-def _make_facts(app: App, now: Snapshot, refreshed: Refreshed) -> None:
+def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> None:
     """Make the facts about calls: no question has to wait for them then."""
     from gitrag.indexing.call_facts import facts_of, rows_of
 
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         rows = rows_of(db, refreshed, missing_only=True)
-    facts_of(app.store, now, rows)
+    facts_of(workspace.store, now, rows)
 
 
-def _embed_waiting(app: App, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]) -> None:
-    if app.count_unembedded(entries) and not asked() and app.have_model():
-        app.embed(entries=entries, stop=asked)
+def _embed_waiting(
+    workspace: Workspace, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]
+) -> None:
+    if workspace.count_unembedded(entries) and not asked() and workspace.have_model():
+        workspace.embed(entries=entries, stop=asked)
 
 
-def _finish_revision(app: App) -> None:
+def _finish_revision(workspace: Workspace) -> None:
     """Cut what a search of a revision had no time for."""
     from gitrag.store import views
 
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         view = views.current(db, REVISION)
-    if view is not None and app.repo.has_object(view.tree):
-        refresh(app.store, look_at(app.repo, app.options, view.commit or view.tree))
+    if view is not None and workspace.repo.has_object(view.tree):
+        refresh(workspace.store, look_at(workspace.repo, workspace.options, view.commit or view.tree))

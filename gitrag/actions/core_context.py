@@ -19,7 +19,7 @@ from gitrag.memory.home import project_name
 from gitrag.model import Chunk, Kind
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.path_traits import BESIDE, traits
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 KEY_SIGNATURES = 8
 """Of a file: what fits into a glance. Classes and public functions first, in the file's order."""
@@ -44,53 +44,53 @@ class Suggested:
     reason: str
 
 
-def project_of(app: App, given: str | None = None) -> str:
+def project_of(workspace: Workspace, given: str | None = None) -> str:
     """Name the repository's project (requirement 1.8)."""
-    return project_name(given, app.repo, app.repo.root or app.repo.git_dir)
+    return project_name(given, workspace.repo, workspace.repo.root or workspace.repo.git_dir)
 
 
-def core_path(app: App, given: str, start: Path) -> str:
+def core_path(workspace: Workspace, given: str, start: Path) -> str:
     """Give the path of a file of the working tree, relative to its top.
 
     Args:
-        app: The repository.
+        workspace: The repository.
         given: The path, relative to ``start`` or absolute.
         start: Where the user is.
 
     Raises:
         UsageError: There is no such file; it is outside, in a git directory, ignored, or behind a link.
     """
-    root = app.repo.root
+    root = workspace.repo.root
     if root is None:
         raise NotSetUpError("A bare repository has no files to mark.", "Run this in a worktree.")
-    return own_file(app.repo, root, start / given, given)
+    return own_file(workspace.repo, root, start / given, given)
 
 
-def continuity(app: App, core: CoreFiles, project: str | None = None) -> str:
+def core_context(workspace: Workspace, core: CoreFiles, project: str | None = None) -> str:
     """Give what a session is told of its core files; nothing at all when none is marked."""
-    marked = core.all(project_of(app, project))
+    marked = core.all(project_of(workspace, project))
     if not marked:
         return ""
     with suppress(StoreMissingError):
-        if app.store.exists() and prime_updates(app.age()):
-            app.update()
-    return context_text(marked, key_signatures(app, [each.path for each in marked]))
+        if workspace.store.exists() and prime_updates(workspace.age()):
+            workspace.update()
+    return context_text(marked, key_signatures(workspace, [each.path for each in marked]))
 
 
-def key_signatures(app: App, paths: Iterable[str]) -> dict[str, list[str]]:
+def key_signatures(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[str]]:
     """Give the signatures that say most of each path's file, as indexed; none where it is not."""
-    return {path: _key(chunks) for path, chunks in outline(app, paths).items()}
+    return {path: _key(chunks) for path, chunks in outline(workspace, paths).items()}
 
 
-def outline(app: App, paths: Iterable[str]) -> dict[str, list[Chunk]]:
+def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]]:
     """Give the chunks of files as indexed, by path, in the file's order."""
     from gitrag.store import candidates, content, views
 
     wanted = set(paths)
-    now = app.snapshot()
+    now = workspace.snapshot()
     found: dict[str, list[Chunk]] = {}
-    with suppress(StoreMissingError), app.store.read() as db:
-        view = views.current(db, app.repo.worktree)
+    with suppress(StoreMissingError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
         if view is None:
             return {}
         ids = [path_id for path_id, path in candidates.all_paths(db) if path in wanted]
@@ -102,7 +102,7 @@ def outline(app: App, paths: Iterable[str]) -> dict[str, list[Chunk]]:
     return {path: sorted(own, key=lambda chunk: chunk.line_start) for path, own in found.items()}
 
 
-def suggest(app: App, marked: Sequence[CoreFile]) -> list[Suggested]:
+def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> list[Suggested]:
     """Name files that might be core, best first, with the reason; marks nothing.
 
     Code of the repository's own that others call, and that people keep coming back to: from how many files it
@@ -111,11 +111,11 @@ def suggest(app: App, marked: Sequence[CoreFile]) -> list[Suggested]:
     """
     from gitrag.git.history import recent_changes
 
-    history = recent_changes(app.repo)
-    callers, all_known = _calling_files(app)
+    history = recent_changes(workspace.repo)
+    callers, all_known = _calling_files(workspace)
     known = {each.path for each in marked}
     newest = max((count.last for count in history.changes.values()), default=0)
-    root = app.repo.root
+    root = workspace.repo.root
     paths = [
         path
         for path in {*history.changes, *callers}
@@ -143,13 +143,13 @@ def suggest(app: App, marked: Sequence[CoreFile]) -> list[Suggested]:
     ]
 
 
-def _calling_files(app: App) -> tuple[dict[str, set[str]], bool]:
+def _calling_files(workspace: Workspace) -> tuple[dict[str, set[str]], bool]:
     """Give for each file the others, tests aside, that call what it defines, and whether these are all."""
     from gitrag.actions.graph import calling_files
 
-    if not app.store.exists():
+    if not workspace.store.exists():
         return {}, True
-    return calling_files(app, lambda path: not traits(path) & BESIDE, _GRAPH_S)
+    return calling_files(workspace, lambda path: not traits(path) & BESIDE, _GRAPH_S)
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:

@@ -9,16 +9,16 @@ from pathlib import Path
 from gitrag.embedding import local_model
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
-from gitrag.hooking.status import State as HookState
+from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
-from gitrag.indexing.planning import workspace_of
+from gitrag.indexing.planning import manifest_modules_of
 from gitrag.indexing.worker import last_failure
 from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder
 from gitrag.machine.log import last_trouble
-from gitrag.machine.prerequisites import Check, State
+from gitrag.machine.prerequisites import Check, CheckState
 from gitrag.store.connection import StoreMissingError
-from gitrag.workspace import App, Status
+from gitrag.workspace import Workspace, WorkspaceStatus
 
 _MOST_NAMED = 20
 """Files that could not be read; `gitrag status --json` has all."""
@@ -32,45 +32,55 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
         environ: The environment.
     """
     checks = [prerequisites.check_git(environ), prerequisites.check_packages()]
-    if any(check.state is State.FAIL for check in checks):
+    if any(check.state is CheckState.FAIL for check in checks):
         return checks  # nothing else can be looked at
     checks.append(_grammars())
     said: list[str] = []
     try:
-        app = App.open(start, environ=environ, say=said.append)
+        workspace = Workspace.open(start, environ=environ, say=said.append)
     except RepositoryError as error:
-        return [*checks, Check("repository", State.FAIL, str(error), error.hint)]
+        return [*checks, Check("repository", CheckState.FAIL, str(error), error.hint)]
     except GitragError as error:
-        return [*checks, Check("settings", State.FAIL, str(error), error.hint)]
-    checks.append(Check("repository", State.OK, str(app.repo.root or app.repo.git_dir)))
-    checks += [Check("settings", State.WARN, warning, "gitrag config") for warning in app.config.warnings]
-    checks += [Check("modules", State.WARN, note, "gitrag config") for note in _workspace_notes(app)]
-    checks += [*_not_run(app), _hooks(app), _writable(app)]
-    stored = _store(app, said)
+        return [*checks, Check("settings", CheckState.FAIL, str(error), error.hint)]
+    checks.append(Check("repository", CheckState.OK, str(workspace.repo.root or workspace.repo.git_dir)))
+    checks += [
+        Check("settings", CheckState.WARN, warning, "gitrag config") for warning in workspace.config.warnings
+    ]
+    checks += [
+        Check("modules", CheckState.WARN, note, "gitrag config") for note in _workspace_notes(workspace)
+    ]
+    checks += [*_not_run(workspace), _hooks(workspace), _writable(workspace)]
+    stored = _store(workspace, said)
     checks.append(stored)
-    if stored.state is State.OK:
-        checks += _view(app)
-    return [*checks, _lock(app), _worker(app), _model(app), prerequisites.check_space(app.store.directory)]
+    if stored.state is CheckState.OK:
+        checks += _view(workspace)
+    return [
+        *checks,
+        _lock(workspace),
+        _worker(workspace),
+        _model(workspace),
+        prerequisites.check_space(workspace.store.directory),
+    ]
 
 
-def _workspace_notes(app: App) -> tuple[str, ...]:
+def _workspace_notes(workspace: Workspace) -> tuple[str, ...]:
     """Say what is wrong with manifests that would name modules."""
     try:
-        return workspace_of(app.snapshot()).notes
+        return manifest_modules_of(workspace.snapshot()).notes
     except RepositoryError:  # the check of freshness says so
         return ()
 
 
-def _not_run(app: App) -> list[Check]:
+def _not_run(workspace: Workspace) -> list[Check]:
     """Name what git would run for the repository's own configuration, and does not for gitrag."""
-    found = run_by_the_repository(app.repo.configuration.entries())
+    found = run_by_the_repository(workspace.repo.configuration.entries())
     if not found:
         return []
     names = ", ".join(dict.fromkeys(entry.key for entry in found))
     return [
         Check(
             "configuration",
-            State.WARN,
+            CheckState.WARN,
             f"not run, as only the repository's own configuration names it: {names}",
             f"If you trust it: git config --global {found[0].key} {shlex.quote(found[0].value)}",
         )
@@ -90,15 +100,15 @@ def _grammars() -> Check:
                 broken.append(f"{language.name} ({error})")
     if broken:
         return Check(
-            "grammars", State.FAIL, f"cannot be loaded: {', '.join(broken)}", prerequisites.REINSTALL
+            "grammars", CheckState.FAIL, f"cannot be loaded: {', '.join(broken)}", prerequisites.REINSTALL
         )
     return Check(
-        "grammars", State.OK, f"{sum(bool(language.grammar) for language in LANGUAGES)} languages parsed"
+        "grammars", CheckState.OK, f"{sum(bool(language.grammar) for language in LANGUAGES)} languages parsed"
     )
 
 
-def _hooks(app: App) -> Check:
-    reports = hooks_status(app.repo)
+def _hooks(workspace: Workspace) -> Check:
+    reports = hooks_status(workspace.repo)
     bad: dict[str, list[str]] = {}
     for report in reports:
         if report.state is not HookState.INSTALLED:
@@ -106,86 +116,90 @@ def _hooks(app: App) -> Check:
     if bad:
         mends = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
         what = "; ".join(f"{state}: {', '.join(names)}" for state, names in bad.items())
-        return Check("hooks", State.WARN, what, mends[0])
+        return Check("hooks", CheckState.WARN, what, mends[0])
     beside = sum(bool(report.configured) for report in reports)
-    where = f", {beside} of them in git's configuration" if beside else f" in {app.repo.hooks_dir()}"
-    return Check("hooks", State.OK, f"{len(reports)} installed{where}")
+    where = f", {beside} of them in git's configuration" if beside else f" in {workspace.repo.hooks_dir()}"
+    return Check("hooks", CheckState.OK, f"{len(reports)} installed{where}")
 
 
-def _writable(app: App) -> Check:
-    return prerequisites.check_writable(app.store.directory)
+def _writable(workspace: Workspace) -> Check:
+    return prerequisites.check_writable(workspace.store.directory)
 
 
-def _store(app: App, said: list[str]) -> Check:
-    if not app.store.exists():
-        return Check("store", State.WARN, "no index yet", "gitrag index")
+def _store(workspace: Workspace, said: list[str]) -> Check:
+    if not workspace.store.exists():
+        return Check("store", CheckState.WARN, "no index yet", "gitrag index")
     try:
-        with app.store.read() as db:
+        with workspace.store.read() as db:
             db.execute("SELECT count(*) FROM chunks").fetchone()
     except StoreMissingError as error:  # another version's, or damaged and moved aside
-        return Check("store", State.WARN, " ".join(said) or str(error), "gitrag index")
+        return Check("store", CheckState.WARN, " ".join(said) or str(error), "gitrag index")
     except BusyError as error:
-        return Check("store", State.WARN, str(error), "Wait for it; the check of the lock tells of whom.")
+        return Check(
+            "store", CheckState.WARN, str(error), "Wait for it; the check of the lock tells of whom."
+        )
     except GitragError as error:
-        return Check("store", State.FAIL, str(error), error.hint or "gitrag index")
-    return Check("store", State.OK, f"{app.store.path}, {app.store.size_bytes() / 1e6:.1f} MB")
+        return Check("store", CheckState.FAIL, str(error), error.hint or "gitrag index")
+    return Check(
+        "store", CheckState.OK, f"{workspace.store.path}, {workspace.store.size_bytes() / 1e6:.1f} MB"
+    )
 
 
-def _view(app: App) -> list[Check]:
+def _view(workspace: Workspace) -> list[Check]:
     """Compare the index with the worktree, if git tells of it."""
     try:
-        found = app.status()
+        found = workspace.status()
     except RepositoryError as error:
-        return [Check("freshness", State.FAIL, str(error), error.hint)]
+        return [Check("freshness", CheckState.FAIL, str(error), error.hint)]
     return [_freshness(found), _files(found)]
 
 
-def _files(found: Status) -> Check:
+def _files(found: WorkspaceStatus) -> Check:
     if not found.unread:
-        return Check("files", State.OK, "every file that is not left out was read in full")
+        return Check("files", CheckState.OK, "every file that is not left out was read in full")
     named = [f"{each.path} ({each.stage}: {each.reason})" for each in found.unread[:_MOST_NAMED]]
     more = [f"{len(found.unread) - _MOST_NAMED} more"] if len(found.unread) > _MOST_NAMED else []
     mend = "leave them out with .gitragignore, or report them; a file is read again once it changes"
-    return Check("files", State.WARN, f"could not be read in full: {', '.join([*named, *more])}", mend)
+    return Check("files", CheckState.WARN, f"could not be read in full: {', '.join([*named, *more])}", mend)
 
 
-def _freshness(found: Status) -> Check:
+def _freshness(found: WorkspaceStatus) -> Check:
     if found.view is None:
-        return Check("freshness", State.WARN, "this worktree is not indexed yet", "gitrag index")
+        return Check("freshness", CheckState.WARN, "this worktree is not indexed yet", "gitrag index")
     if not found.fresh:
-        return Check("freshness", State.WARN, "behind HEAD; the next search catches up", "gitrag index")
+        return Check("freshness", CheckState.WARN, "behind HEAD; the next search catches up", "gitrag index")
     left = found.view.texts - found.view.embedded
     if left:
         mend = "gitrag index embed --foreground"
-        return Check("freshness", State.WARN, f"{left} texts without a vector", mend)
-    return Check("freshness", State.OK, "HEAD is indexed and embedded")
+        return Check("freshness", CheckState.WARN, f"{left} texts without a vector", mend)
+    return Check("freshness", CheckState.OK, "HEAD is indexed and embedded")
 
 
-def _lock(app: App) -> Check:
-    if not is_held(app.store.directory / "lock"):
-        return Check("lock", State.OK, "free")
-    holder = read_holder(app.store.directory / "lock.holder")
+def _lock(workspace: Workspace) -> Check:
+    if not is_held(workspace.store.directory / "lock"):
+        return Check("lock", CheckState.OK, "free")
+    holder = read_holder(workspace.store.directory / "lock.holder")
     mend = (
         f"kill {holder.pid}   (only if it hangs: nothing but its transaction is lost)"
         if holder
         else "try again"
     )
-    return Check("lock", State.WARN, f"held by {holder or 'another process'}", mend)
+    return Check("lock", CheckState.WARN, f"held by {holder or 'another process'}", mend)
 
 
-def _worker(app: App) -> Check:
-    holder = app.worker()
+def _worker(workspace: Workspace) -> Check:
+    holder = workspace.worker()
     if holder:
-        return Check("worker", State.OK, f"{holder} is at work")
-    trouble = last_failure(app.store.directory) or last_trouble(app.store.directory)
+        return Check("worker", CheckState.OK, f"{holder} is at work")
+    trouble = last_failure(workspace.store.directory) or last_trouble(workspace.store.directory)
     if trouble:
-        return Check("worker", State.WARN, f"the last one failed: {trouble}", "gitrag index")
-    return Check("worker", State.OK, "nobody is working in the background")
+        return Check("worker", CheckState.WARN, f"the last one failed: {trouble}", "gitrag index")
+    return Check("worker", CheckState.OK, "nobody is working in the background")
 
 
-def _model(app: App) -> Check:
-    found = local_model.status(app.model_dir)
+def _model(workspace: Workspace) -> Check:
+    found = local_model.status(workspace.model_dir)
     if not found.ready:
-        problem = f"{found.problem} {app.fetch_failure()}".strip()
-        return Check("model", State.WARN, problem, "gitrag model fetch")
-    return Check("model", State.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")
+        problem = f"{found.problem} {workspace.fetch_failure()}".strip()
+        return Check("model", CheckState.WARN, problem, "gitrag model fetch")
+    return Check("model", CheckState.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")

@@ -13,7 +13,7 @@ from gitrag.indexing.snapshot import REVISION
 from gitrag.machine.files import write_private
 from gitrag.store import garbage
 from gitrag.store.garbage import Garbage, Keep
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 _EVERY_S = 7 * 24 * 3600.0
 """Between two looks of the background worker: what is kept for a month need not be looked for each day."""
@@ -32,18 +32,18 @@ class Collected:
     freed_bytes: int
 
 
-def preview(app: App) -> Garbage:
+def preview(workspace: Workspace) -> Garbage:
     """Say what could be dropped; nothing is written.
 
     Raises:
         NotSetUpError: There is no index.
     """
-    app.require_index()
-    with app.store.read() as db:
-        return garbage.mark(db, _keep(app))
+    workspace.require_index()
+    with workspace.store.read() as db:
+        return garbage.mark(db, _keep(workspace))
 
 
-def collect(app: App) -> Collected:
+def collect(workspace: Workspace) -> Collected:
     """Drop what no view needs, and write the index anew without it.
 
     Raises:
@@ -51,39 +51,41 @@ def collect(app: App) -> Collected:
         StoreError: It cannot be written.
         BusyError: Others held it for too long.
     """
-    app.require_index()
-    keep = _keep(app)
-    with app.store.write("dropping what nothing needs", make=False) as db:
+    workspace.require_index()
+    keep = _keep(workspace)
+    with workspace.store.write("dropping what nothing needs", make=False) as db:
         found = garbage.mark(db, keep)
         if found:
             garbage.sweep(db)
-    return Collected(found, max(app.store.compact(), 0))
+    return Collected(found, max(workspace.store.compact(), 0))
 
 
-def collect_rarely(app: App) -> None:
+def collect_rarely(workspace: Workspace) -> None:
     """Collect in the background, when the index is large and it has not been looked at for a week."""
-    done = app.store.directory / _DONE
+    done = workspace.store.directory / _DONE
     with suppress(OSError):
         if time.time() - done.stat().st_mtime < _EVERY_S:
             return
-    if app.store.size_bytes() < _WORTH_BYTES:
+    if workspace.store.size_bytes() < _WORTH_BYTES:
         return
     write_private(done, "")
-    if preview(app):
-        collect(app)
+    if preview(workspace):
+        collect(workspace)
 
 
-def _keep(app: App) -> Keep:
+def _keep(workspace: Workspace) -> Keep:
     """Keep what the worktrees stand on, and what is uncommitted in them."""
     entries: list[tuple[int, int]] = []
-    own = app.repo.root
-    for place in {own, *app.repo.worktree_roots()} - {None}:
+    own = workspace.repo.root
+    for place in {own, *workspace.repo.worktree_roots()} - {None}:
         with suppress(GitragError):
-            there = app if place == own else App.open(Path(place or ""), environ=app.environ)
+            there = (
+                workspace if place == own else Workspace.open(Path(place or ""), environ=workspace.environ)
+            )
             now = there.snapshot()
-            with app.store.read() as db:
+            with workspace.store.read() as db:
                 refreshed = known(db, now)
             if refreshed is not None:
                 entries += refreshed.overlay.entries
-    since_s = time.time() - app.config.gc_keep.total_seconds()
-    return Keep(app.repo.worktrees(), REVISION, since_s, entries)
+    since_s = time.time() - workspace.config.gc_keep.total_seconds()
+    return Keep(workspace.repo.worktrees(), REVISION, since_s, entries)

@@ -14,14 +14,14 @@ from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.graph import Graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
-from gitrag.callgraph.resolution import Calls, without_collecting
+from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
 from gitrag.indexing.call_facts import facts_of, rows_of
 from gitrag.indexing.reading import read_view
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitrag.search.engine import Hit
@@ -74,7 +74,7 @@ class GraphAnswer:
 
 
 def call_graph(
-    app: App,
+    workspace: Workspace,
     question: GraphQuestion,
     *,
     globs: Sequence[str] = (),
@@ -86,7 +86,7 @@ def call_graph(
     """Give the calls among the files as they are now; what fails is said in the answer.
 
     Args:
-        app: gitrag on the repository.
+        workspace: gitrag on the repository.
         question: Which part.
         globs: Only paths like these, as in .gitignore; none means all.
         module: The only module of the workspace; empty for all.
@@ -99,7 +99,7 @@ def call_graph(
         NoMatchError: The question's target is no definition.
         UsageError: Its filter is no good regular expression.
     """
-    app.require_index()
+    workspace.require_index()
     skipped = tuple(unsupported(about))
     deadline = Deadline(timeout_s)
 
@@ -109,7 +109,7 @@ def call_graph(
 
     try:
         collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
-        with _calls_of(app, collection, checked) as (calls, loaded):
+        with _calls_of(workspace, collection, checked) as (calls, loaded):
             found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
             unread = tuple(sorted({*loaded.failed, *calls.failed}))
     except answering.NoMatchError:
@@ -119,7 +119,7 @@ def call_graph(
     except TimeoutReachedError:
         return GraphAnswer(question.filter, None, TIMED_OUT.format(seconds=timeout_s), skipped)
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
-        _log_failure(app, "the call graph failed", failure)
+        _log_failure(workspace, "the call graph failed", failure)
         reason = failure or type(failure).__name__
         return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
     if not found.nodes:
@@ -128,41 +128,43 @@ def call_graph(
 
 
 @contextmanager
-def _calls_of(app: App, collection: str | None, check: Callable[[], None]) -> Iterator[tuple[Calls, Loaded]]:
+def _calls_of(
+    workspace: Workspace, collection: str | None, check: Callable[[], None]
+) -> Iterator[tuple[ResolvedCalls, Loaded]]:
     """Read what the files as they are now define and call; give the facts, too.
 
     What is inferred meanwhile is let go of before the cycle collector may look at it.
     """
     with without_collecting():
         now, rows = read_view(
-            app.store,
-            app.snapshot,
+            workspace.store,
+            workspace.snapshot,
             lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
-            budget_s=app.config.catch_up_s,
+            budget_s=workspace.config.catch_up_s,
         )
-        loaded = facts_of(app.store, now, rows, check=check)
-        calls = Calls(loaded.files, check)
+        loaded = facts_of(workspace.store, now, rows, check=check)
+        calls = ResolvedCalls(loaded.files, check)
         try:
             yield calls, loaded
         finally:
             calls.forget()
 
 
-def _log_failure(app: App, what: str, failure: Exception) -> None:
+def _log_failure(workspace: Workspace, what: str, failure: Exception) -> None:
     """Write a failure to the log, with its traceback."""
     from gitrag.machine.log import logged
 
-    with logged(app.store.directory) as log:
+    with logged(workspace.store.directory) as log:
         log.error(what, exc_info=failure)
 
 
 def calling_files(
-    app: App, wanted: Callable[[str], bool], timeout_s: float
+    workspace: Workspace, wanted: Callable[[str], bool], timeout_s: float
 ) -> tuple[dict[str, set[str]], bool]:
     """Give for each file the other files that call what it defines.
 
     Args:
-        app: gitrag on the repository.
+        workspace: gitrag on the repository.
         wanted: Tells whether calls made in a path's file count.
         timeout_s: How long it may take. Files are read in an order of no meaning, so that what is known when
             the time is over is a fair sample.
@@ -173,11 +175,11 @@ def calling_files(
     Raises:
         NotSetUpError: There is no index.
     """
-    app.require_index()
+    workspace.require_index()
     callers: dict[str, set[str]] = {}
     deadline = Deadline(timeout_s)
     try:
-        with _calls_of(app, None, deadline.check) as (calls, _loaded):
+        with _calls_of(workspace, None, deadline.check) as (calls, _loaded):
             rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):
@@ -187,13 +189,13 @@ def calling_files(
     except TimeoutReachedError:
         return callers, False
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
-        _log_failure(app, "the calls could not be read", failure)
+        _log_failure(workspace, "the calls could not be read", failure)
         return {}, False
     return callers, True
 
 
 def graph_of(
-    app: App,
+    workspace: Workspace,
     answer: Answer,
     *,
     globs: Sequence[str] = (),
@@ -204,7 +206,7 @@ def graph_of(
     """Draw the calls around what a search found; None where it found nothing.
 
     Args:
-        app: gitrag on the repository.
+        workspace: gitrag on the repository.
         answer: What the search found.
         globs: Only paths like these.
         module: The only module of the workspace; empty for all.
@@ -218,7 +220,7 @@ def graph_of(
     code = code_of(answer)
     pattern = None if unfiltered else graph_filter(answer.query, code) or None
     found = call_graph(
-        app,
+        workspace,
         GraphQuestion(filter=pattern),
         globs=globs,
         module=module,

@@ -16,15 +16,15 @@ from gitrag.config.rules import Duration
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ConfigError, GitragError, NotSetUpError, UsageError
 from gitrag.trackers import detection
-from gitrag.trackers.base import Place, Registration, Secret, Setting, TrackerSetupError
-from gitrag.trackers.folder import Folder, Meta
+from gitrag.trackers.base import Registration, Secret, TrackerPlace, TrackerSetting, TrackerSetupError
+from gitrag.trackers.folder import IssueFolder, Meta
 from gitrag.trackers.issue import Issue as Issue  # noqa: PLC0414  # what is listed
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.rendering import render
-from gitrag.trackers.sync import Bound, Patience, sync
+from gitrag.trackers.sync import Bound, SyncDeadline, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
 from gitrag.trackers.tokens import find_secret, may_have
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 RECENT_S = 300.0
 """A sync younger than this is not repeated by a command that only reads."""
@@ -40,7 +40,7 @@ _LONGEST = Duration(timedelta(days=36500))
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class SyncListener:
     """Who listens to a sync.
 
     Attributes:
@@ -88,8 +88,8 @@ class IssuesStatus:
 
 
 def sync_issues(
-    app: App,
-    hearing: Hearing,
+    workspace: Workspace,
+    listener: SyncListener,
     *,
     full: bool = False,
     tracker: str | None = None,
@@ -98,8 +98,8 @@ def sync_issues(
     """Bring the local copies up to date.
 
     Args:
-        app: gitrag on the repository.
-        hearing: Who listens.
+        workspace: gitrag on the repository.
+        listener: Who listens.
         full: Ask for every issue, and remove those that are gone.
         tracker: Which tracker; None for the one of the settings.
         since: Only what was updated since then.
@@ -109,29 +109,31 @@ def sync_issues(
         NetworkError: There is no way to it.
         NotSetUpError: There is no tracker, or no working tree.
     """
-    place = _place(app, tracker=tracker, may_ask=True)
+    place = _place(workspace, tracker=tracker, may_ask=True)
     if place is None:
         raise NotSetUpError(
             "No tracker is known for this repository.",
             CHOOSE,
         )
-    found = _sync(app, place, hearing, _patience(app), full=full, since=since, lock_s=_PATIENCE_S)
+    found = _sync(
+        workspace, place, listener, _patience(workspace), full=full, since=since, lock_s=_PATIENCE_S
+    )
     if found is None:  # not with a patience of its own: nothing was recent
         raise AssertionError(place)
-    if app.store.exists() and (found.written or found.removed):
-        app.refresh_after_write(CollectionKind.ISSUES)
+    if workspace.store.exists() and (found.written or found.removed):
+        workspace.refresh_after_write(CollectionKind.ISSUES)
     return found
 
 
-def sync_in_passing(app: App, hearing: Hearing) -> Synced | None:
+def sync_in_passing(workspace: Workspace, listener: SyncListener) -> Synced | None:
     """Sync as part of something else: a tracker that is set, was synced before, or lies in the working tree.
 
     That a server's token is at hand is no wish for all its issues; `may_sync` tells of such a one. Nothing is
     written where git would take it for the user's.
 
     Args:
-        app: gitrag on the repository.
-        hearing: Who listens.
+        workspace: gitrag on the repository.
+        listener: Who listens.
 
     Returns:
         What was done; None when nothing was to be done.
@@ -139,74 +141,78 @@ def sync_in_passing(app: App, hearing: Hearing) -> Synced | None:
     Raises:
         GitragError: The sync failed, or a page took longer than the setting ``tracker_timeout_s``.
     """
-    place = _quiet_place(app)
-    if place is None or not _is_known(app, place):
+    place = _quiet_place(workspace)
+    if place is None or not _is_known(workspace, place):
         return None
-    return _sync(app, place, hearing, _patience(app, page="tracker_timeout_s"))
+    return _sync(workspace, place, listener, _patience(workspace, page="tracker_timeout_s"))
 
 
-def may_sync(app: App) -> str:
+def may_sync(workspace: Workspace) -> str:
     """Name a tracker that could be synced and never was, and whose token is at hand; empty for none."""
-    place = _quiet_place(app)
-    if place is None or _is_known(app, place) or _secret(app, TRACKERS[place.tracker], place) is None:
+    place = _quiet_place(workspace)
+    if (
+        place is None
+        or _is_known(workspace, place)
+        or _secret(workspace, TRACKERS[place.tracker], place) is None
+    ):
         return ""
     return f"{place.tracker} {place.project}"
 
 
-def sync_before_reading(app: App, hearing: Hearing) -> None:
+def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
     """Do what a command that reads issues does first: sync unless it was done lately; never fail.
 
     It is done within the setting ``tracker_timeout_s``, or given up.
     """
-    patience = _patience(app, whole="tracker_timeout_s")
+    patience = _patience(workspace, whole="tracker_timeout_s")
     try:
-        meta = None if app.repo.root is None else Folder(app.repo.root).read_meta()
-        if meta is not None and _is_recent(meta, RECENT_S) and app.config.tracker == detection.AUTO:
+        meta = None if workspace.repo.root is None else IssueFolder(workspace.repo.root).read_meta()
+        if meta is not None and _is_recent(meta, RECENT_S) and workspace.config.tracker == detection.AUTO:
             return
-        place = _quiet_place(app)
+        place = _quiet_place(workspace)
         if place is not None and (
-            _is_known(app, place) or _secret(app, TRACKERS[place.tracker], place) is not None
+            _is_known(workspace, place) or _secret(workspace, TRACKERS[place.tracker], place) is not None
         ):
-            _sync(app, place, hearing, patience, recent_s=RECENT_S)
+            _sync(workspace, place, listener, patience, recent_s=RECENT_S)
     except GitragError as error:
-        hearing.note(DEGRADED)
-        hearing.note(f"{error} {error.hint}".strip())
+        listener.note(DEGRADED)
+        listener.note(f"{error} {error.hint}".strip())
 
 
-def _quiet_place(app: App) -> Place | None:
+def _quiet_place(workspace: Workspace) -> TrackerPlace | None:
     """Say where the issues are, where no network need be probed and git ignores their copies."""
-    if app.repo.root is None:
+    if workspace.repo.root is None:
         return None
-    place = _place(app)
-    return place if place is not None and is_ignored(app) else None
+    place = _place(workspace)
+    return place if place is not None and is_ignored(workspace) else None
 
 
-def _is_known(app: App, place: Place) -> bool:
-    meta = _folder(app).read_meta()
+def _is_known(workspace: Workspace, place: TrackerPlace) -> bool:
+    meta = _folder(workspace).read_meta()
     return (
         not place.base
-        or app.config.tracker != detection.AUTO
+        or workspace.config.tracker != detection.AUTO
         or (meta is not None and meta.place == str(place))
     )
 
 
-def status(app: App) -> IssuesStatus:
+def status(workspace: Workspace) -> IssuesStatus:
     """Look at the local copies, and at what a sync would do, without the network."""
-    folder = _folder(app)
+    folder = _folder(workspace)
     meta = folder.read_meta() or Meta()
     problem, withheld = "", False
-    place: Place | None = None
+    place: TrackerPlace | None = None
     secret: Secret | None = None
     try:
-        place = _place(app)
+        place = _place(workspace)
     except GitragError as error:
         problem = f"{error} {error.hint}".strip()
     if place is not None:
         registration = TRACKERS[place.tracker]
-        secret = _secret(app, registration, place)
-        named = any(app.environ.get(name) for name in registration.variables)
+        secret = _secret(workspace, registration, place)
+        named = any(workspace.environ.get(name) for name in registration.variables)
         withheld = bool(
-            secret is None and named and place.base and not may_have(registration, place, app.environ)
+            secret is None and named and place.base and not may_have(registration, place, workspace.environ)
         )
     found = list(folder.all())
     return IssuesStatus(
@@ -216,7 +222,7 @@ def status(app: App) -> IssuesStatus:
         token=secret.origin if secret else "",
         token_withheld=withheld,
         problem=problem,
-        ignored=is_ignored(app),
+        ignored=is_ignored(workspace),
         issues=len(found),
         open=sum(issue.status.value == "open" for issue in found),
         cursor=meta.cursor,
@@ -225,19 +231,19 @@ def status(app: App) -> IssuesStatus:
     )
 
 
-def list_issues(app: App) -> Iterator[Issue]:
+def list_issues(workspace: Workspace) -> Iterator[Issue]:
     """Give the local copies, in the order people count."""
-    return _folder(app).all()
+    return _folder(workspace).all()
 
 
-def read_issue(app: App, issue_id: str) -> tuple[Issue, bytes]:
+def read_issue(workspace: Workspace, issue_id: str) -> tuple[Issue, bytes]:
     """Give a local copy, and its file's content.
 
     Raises:
         UsageError: There is none of that id.
     """
     name = issue_id.removeprefix("#")
-    found = _folder(app).read(name)
+    found = _folder(workspace).read(name)
     if found is None:
         raise UsageError(
             f"There is no local copy of issue {issue_id[:60]}.", "`gitrag issues list` shows those there are."
@@ -245,9 +251,11 @@ def read_issue(app: App, issue_id: str) -> tuple[Issue, bytes]:
     return found, render(found)
 
 
-def is_ignored(app: App) -> bool:
+def is_ignored(workspace: Workspace) -> bool:
     """Tell whether git ignores the copies, so that they are no part of the user's work."""
-    return app.repo.git("check-ignore", "--quiet", "--no-index", f"{IGNORED}issues/1.md").returncode == 0
+    return (
+        workspace.repo.git("check-ignore", "--quiet", "--no-index", f"{IGNORED}issues/1.md").returncode == 0
+    )
 
 
 def parse_since(text: str, now: datetime) -> datetime:
@@ -272,14 +280,14 @@ def parse_since(text: str, now: datetime) -> datetime:
         raise UsageError(f'"{text[:60]}" is too long ago.', "Give 30d, 12h.") from error
 
 
-def _patience(app: App, *, page: str = "", whole: str = "tracker_sync_timeout_s") -> Patience:
+def _patience(workspace: Workspace, *, page: str = "", whole: str = "tracker_sync_timeout_s") -> SyncDeadline:
     """Listen to a tracker for as long, and as far, as these settings say."""
 
     def bound(setting: str) -> Bound:
         raised = f"to raise it: `git config {find_key(setting).git_name} NUMBER`."
-        return Bound(getattr(app.config, setting), setting, raised)
+        return Bound(getattr(workspace.config, setting), setting, raised)
 
-    return Patience(
+    return SyncDeadline(
         page_s=bound(page) if page else None,
         whole_s=bound(whole),
         pages=bound("tracker_max_pages"),
@@ -287,41 +295,41 @@ def _patience(app: App, *, page: str = "", whole: str = "tracker_sync_timeout_s"
 
 
 def _sync(
-    app: App,
-    place: Place,
-    hearing: Hearing,
-    patience: Patience,
+    workspace: Workspace,
+    place: TrackerPlace,
+    listener: SyncListener,
+    patience: SyncDeadline,
     *,
     full: bool = False,
     since: datetime | None = None,
     recent_s: float = 0.0,
     lock_s: float | None = None,
 ) -> Synced | None:
-    folder = _folder(app)
+    folder = _folder(workspace)
     folder.make()
     registration = TRACKERS[place.tracker]
-    secret = _secret(app, registration, place)
+    secret = _secret(workspace, registration, place)
 
     over = False
 
     def note(text: str) -> None:
         if not over:  # else of a page that is waited for no more
-            hearing.status(text)
+            listener.status(text)
 
     def begun(count: str) -> None:
-        hearing.note(SYNCING.format(count=count, tracker=place.tracker))
+        listener.note(SYNCING.format(count=count, tracker=place.tracker))
 
     def waiting() -> None:
-        hearing.status("waiting for another gitrag that syncs")
+        listener.status("waiting for another gitrag that syncs")
 
     if lock_s is None:
         left_s = patience.nearest[0] if patience.nearest else math.inf
-        lock_s = min(app.config.lock_timeout_s, left_s)
+        lock_s = min(workspace.config.lock_timeout_s, left_s)
     with folder.locked(lock_s, waiting):
         meta = folder.read_meta()  # another process may have synced while this one waited
         if meta is not None and meta.place == str(place) and _is_recent(meta, recent_s):
             return None
-        setting = Setting(place, folder.root, app.environ, secret, note)
+        setting = TrackerSetting(place, folder.root, workspace.environ, secret, note)
         with closing(registration.open(setting)) as tracker:
             try:
                 return sync(
@@ -332,30 +340,30 @@ def _sync(
                     since=since,
                     patience=patience,
                     begun=begun,
-                    advance=hearing.advance,
+                    advance=listener.advance,
                 )
             finally:
                 over = True
 
 
-def _folder(app: App) -> Folder:
-    return Folder(_root(app))
+def _folder(workspace: Workspace) -> IssueFolder:
+    return IssueFolder(_root(workspace))
 
 
-def _root(app: App) -> Path:
-    if app.repo.root is None:
+def _root(workspace: Workspace) -> Path:
+    if workspace.repo.root is None:
         raise NotSetUpError("A bare repository has no place for issues.", "Run it in a working tree.")
-    return app.repo.root
+    return workspace.repo.root
 
 
 def _is_recent(meta: Meta, recent_s: float) -> bool:
     return 0 <= time.time() - meta.synced < recent_s
 
 
-def _place(app: App, *, tracker: str | None = None, may_ask: bool = False) -> Place | None:
+def _place(workspace: Workspace, *, tracker: str | None = None, may_ask: bool = False) -> TrackerPlace | None:
     """Say where the issues are; servers are asked what they are only on demand."""
-    root = _root(app)
-    config = app.config
+    root = _root(workspace)
+    config = workspace.config
     wanted = tracker or config.tracker
     if wanted not in {detection.AUTO, detection.NONE, *TRACKERS}:
         names = [detection.AUTO, detection.NONE, *TRACKERS]
@@ -364,16 +372,16 @@ def _place(app: App, *, tracker: str | None = None, may_ask: bool = False) -> Pl
             f'There is no tracker "{wanted}".',
             nearest(wanted, names).strip() or f"One of {', '.join(names)}.",
         )
-    done = app.repo.git("remote", "get-url", "origin")
+    done = workspace.repo.git("remote", "get-url", "origin")
     origin = (
         None if done.returncode else detection.read_origin(done.stdout.decode("utf-8", "replace").strip())
     )
-    meta = Folder(root).read_meta()
+    meta = IssueFolder(root).read_meta()
     place = detection.find_place(
         detection.Wishes(wanted, config.tracker_url or "", config.tracker_project or ""),
         origin,
         root,
-        app.environ,
+        workspace.environ,
         remembered=meta.tracker if meta else "",
         probe=detection.probe if may_ask else None,
     )
@@ -382,13 +390,13 @@ def _place(app: App, *, tracker: str | None = None, may_ask: bool = False) -> Pl
     return place
 
 
-def _secret(app: App, registration: Registration, place: Place) -> Secret | None:
+def _secret(workspace: Workspace, registration: Registration, place: TrackerPlace) -> Secret | None:
     def credentials(url: str) -> str:
-        done = app.repo.git(
+        done = workspace.repo.git(
             "credential", "fill", stdin=f"url={url}\n\n".encode(), environment={"GIT_ASKPASS": "false"}
         )
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         return next((line.partition("=")[2] for line in lines if line.startswith("password=")), "")
 
-    asked = credentials if app.config.tracker_credentials == "git" else None
-    return find_secret(registration, place, app.environ, asked)
+    asked = credentials if workspace.config.tracker_credentials == "git" else None
+    return find_secret(registration, place, workspace.environ, asked)

@@ -10,7 +10,7 @@ from gitrag.chunking import decode
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, read_file
 from gitrag.machine.files import within
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 MOST_LINES = 400
 """Of one answer; whoever needs more asks for the next ones."""
@@ -48,11 +48,11 @@ def hit_id(path: str, line_start: int, line_end: int, text: str) -> str:
     return f"{path}:{line_start}-{line_end}#{_digest(text)}"
 
 
-def read_range(app: App, what: str) -> Range:
+def read_range(workspace: Workspace, what: str) -> Range:
     """Read lines of a file as it is now.
 
     Args:
-        app: The repository.
+        workspace: The repository.
         what: ``path``, ``path:line``, ``path:first-last``, or a hit's id.
 
     Raises:
@@ -61,7 +61,7 @@ def read_range(app: App, what: str) -> Range:
     found = _WHAT.fullmatch(what.strip())
     if found is None:
         raise UsageError(f'"{what[:80]}" names no lines.', "Give path:first-last, or a hit's id.")
-    lines = file_lines(app, found["path"])
+    lines = file_lines(workspace, found["path"])
     first = int(found["first"] or 1)
     last = int(found["last"] or found["first"] or len(lines))
     moved = ""
@@ -73,13 +73,13 @@ def read_range(app: App, what: str) -> Range:
     return Range(found["path"], first, last, "\n".join(lines[first - 1 : last]), len(lines), moved)
 
 
-def file_lines(app: App, path: str) -> list[str]:
+def file_lines(workspace: Workspace, path: str) -> list[str]:
     """Read the lines of a text file of the working tree, as chunks count them.
 
     Raises:
         UsageError: It is not there, outside, in git's own directory, too large, or no text.
     """
-    root = app.repo.root
+    root = workspace.repo.root
     if root is None:
         raise NotSetUpError("A bare repository has no working tree to read from.", "Run this in a worktree.")
     inside = within(root, root / path)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gitrag.actions.core_context import continuity
+from gitrag.actions.core_context import core_context
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError
 from gitrag.indexing.notices import prime_updates, refreshed_line, unembedded_line
 from gitrag.memory.core_files import CoreFiles
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 TOP = 5
 """Decisions, and as many specifications, that a topic brings up."""
 
-_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
+KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PrimedDocument:
     """A document that is shown.
 
     Attributes:
@@ -50,12 +50,12 @@ class Primed:
     name: str
     topic: str
     notes: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[PrimedDocument, ...]
     core: str = ""
 
 
 def prime(
-    app: App,
+    workspace: Workspace,
     topic: str = "",
     core: CoreFiles | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
@@ -63,7 +63,7 @@ def prime(
     """Bring the index up to date, unless it was touched a moment ago, and gather what there is.
 
     Args:
-        app: The repository.
+        workspace: The repository.
         topic: What it is about; empty for everything.
         core: The user's core files.
         advance: Called with how many files are indexed, of how many.
@@ -71,34 +71,34 @@ def prime(
     Raises:
         NotSetUpError: There is no index.
     """
-    app.require_index()
+    workspace.require_index()
     notes = []
-    if prime_updates(app.age()):
-        done = app.update(advance=advance).refreshed.documents
+    if prime_updates(workspace.age()):
+        done = workspace.update(advance=advance).refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
-    entries = tuple(_about(app, topic) if topic else _all(app))
-    unembedded = sum(each.unembedded for each in app.status().collections)
-    notes.append(unembedded_line(unembedded, app.texts_per_s()))
-    told = continuity(app, core) if core is not None else ""
-    return Primed(app.name, topic, tuple(note for note in notes if note), entries, told)
+    entries = tuple(_about(workspace, topic) if topic else _all(workspace))
+    unembedded = sum(each.unembedded for each in workspace.status().collections)
+    notes.append(unembedded_line(unembedded, workspace.texts_per_s()))
+    told = core_context(workspace, core) if core is not None else ""
+    return Primed(workspace.name, topic, tuple(note for note in notes if note), entries, told)
 
 
-def _all(app: App) -> Iterator[Entry]:
-    for kind, document, text in app.documents(_KINDS):
-        yield Entry(kind, document, text)
+def _all(workspace: Workspace) -> Iterator[PrimedDocument]:
+    for kind, document, text in workspace.documents(KINDS):
+        yield PrimedDocument(kind, document, text)
 
 
-def _about(app: App, topic: str) -> Iterator[Entry]:
+def _about(workspace: Workspace, topic: str) -> Iterator[PrimedDocument]:
     from gitrag.search.sections import Wanted
 
     try:
-        answer = search(app, topic, SearchOptions(wanted=Wanted(_KINDS), limit=TOP))
+        answer = search(workspace, topic, SearchOptions(wanted=Wanted(KINDS), limit=TOP))
     except NotSetUpError:
-        if not app.collections():
+        if not workspace.collections():
             raise
         return  # a repository of code alone
-    texts = {document.path: text for _kind, document, text in app.documents(_KINDS)}
+    texts = {document.path: text for _kind, document, text in workspace.documents(KINDS)}
     for section in answer.sections:
         for hit in section.hits:
             if hit.document is not None:
-                yield Entry(section.kind, hit.document, texts.get(hit.path, hit.chunk.text))
+                yield PrimedDocument(section.kind, hit.document, texts.get(hit.path, hit.chunk.text))

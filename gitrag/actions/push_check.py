@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from gitrag.errors import UsageError
 from gitrag.indexing.recipe import RECIPE
 from gitrag.machine.files import private_mode, replace
-from gitrag.store.file_state import NAME, State, state_of
+from gitrag.store.file_state import NAME, FileState, state_of
 
 if TYPE_CHECKING:
     from gitrag.config.keys import Config
-    from gitrag.workspace import App
+    from gitrag.workspace import Workspace
 
 _NOTE = "fresh.json"
 _NOTED = 64
@@ -94,7 +94,7 @@ def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
     return state is not None and {item.commit for item in pushed} <= _read(directory, _key(config, state))
 
 
-def behind(app: App, pushed: Iterable[Pushed]) -> list[Behind]:
+def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
     """Say for each pushed ref what the index lacks of its tip; what is no commit or tree is left out."""
     from gitrag.indexing.refresh import lacking
     from gitrag.indexing.snapshot import look_at
@@ -104,39 +104,41 @@ def behind(app: App, pushed: Iterable[Pushed]) -> list[Behind]:
     tips = []
     for item in pushed:
         with suppress(UsageError):  # a tag of a blob
-            tips.append((item, look_at(app.repo, app.options, item.commit)))
+            tips.append((item, look_at(workspace.repo, workspace.options, item.commit)))
     found = []
     try:
-        with app.store.read() as db:
+        with workspace.store.read() as db:
             for item, tip in tips:
                 entries, missing = lacking(db, tip)
                 found.append(Behind(item.name, missing, vectors.count_pending(db, entries, _NO_VIEW)))
-            state = app.store.state
+            state = workspace.store.state
     except StoreMissingError:
-        return [Behind(item.name, sum(1 for _ in app.repo.entries(tip.head.tree)), 0) for item, tip in tips]
+        return [
+            Behind(item.name, sum(1 for _ in workspace.repo.entries(tip.head.tree)), 0) for item, tip in tips
+        ]
     fresh = [item.commit for (item, _tip), of_it in zip(tips, found, strict=True) if of_it.is_fresh]
     if state is not None and fresh:
-        _note(app.store.directory, _key(app.config, state), fresh)
+        _note(workspace.store.directory, _key(workspace.config, state), fresh)
     return found
 
 
-def note_heads(app: App) -> None:
+def note_heads(workspace: Workspace) -> None:
     """Note what is fresh of the commits that the worktrees stand on; the background worker's last act."""
     from gitrag.indexing.snapshot import look
     from gitrag.store import views
     from gitrag.store.connection import StoreMissingError
 
-    rules = look(app.repo, app.options, committed_only=True).rules_key
+    rules = look(workspace.repo, workspace.options, committed_only=True).rules_key
     try:
-        with app.store.read() as db:
-            found = [views.current(db, worktree) for worktree in app.repo.worktrees()]
+        with workspace.store.read() as db:
+            found = [views.current(db, worktree) for worktree in workspace.repo.worktrees()]
     except StoreMissingError:  # removed meanwhile
         return
     commits = {view.commit for view in found if view is not None and view.commit and view.rules == rules}
-    behind(app, [Pushed("", commit) for commit in sorted(commits)])
+    behind(workspace, [Pushed("", commit) for commit in sorted(commits)])
 
 
-def _key(config: Config, state: State) -> str:
+def _key(config: Config, state: FileState) -> str:
     """Sign all that decides, beside a commit, whether it is fresh."""
     wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
     return blake2b(repr((RECIPE, wanted, state)).encode(), digest_size=16).hexdigest()

@@ -119,12 +119,12 @@ def _run_logged(
         from gitrag.actions.catch_up import run_worker
         from gitrag.actions.gc import collect_rarely
         from gitrag.actions.push_check import note_heads
-        from gitrag.workspace import App
+        from gitrag.workspace import Workspace
 
-        app = App.open(start, environ=environ, say=log.info)
-        if run_worker(app, settled):
-            collect_rarely(app)
-            note_heads(app)
+        workspace = Workspace.open(start, environ=environ, say=log.info)
+        if run_worker(workspace, settled):
+            collect_rarely(workspace)
+            note_heads(workspace)
             log.info("%s: done", name)
     except GitragError as error:
         log.warning("%s: %s %s", name, error, error.hint)

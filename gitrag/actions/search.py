@@ -14,8 +14,8 @@ from gitrag.indexing.refresh import Refreshed, Start, known, refresh, start_of
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import StoreMissingError
-from gitrag.store.views import Overlay
-from gitrag.workspace import App
+from gitrag.store.views import ViewOverlay
+from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit
-    from gitrag.search.sections import Section, Sections, Wanted
+    from gitrag.search.sections import AnswerSection, Sections, Wanted
     from gitrag.store.connection import Connection
-    from gitrag.store.file_state import State
+    from gitrag.store.file_state import FileState
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Answer:
     """
 
     query: str
-    sections: tuple[Section, ...]
+    sections: tuple[AnswerSection, ...]
     commit: str | None
     dirty: int
     drafts: int
@@ -85,18 +85,18 @@ class Answer:
 
 _EVERYTHING = SearchOptions()
 
-_Ask: TypeAlias = "Callable[[Connection, int, Overlay], Sections]"
+_Ask: TypeAlias = "Callable[[Connection, int, ViewOverlay], Sections]"
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _StoreLag:
     """How the store stands to what git says, and how many texts have no vector."""
 
     refreshed: Refreshed
     unembedded: int
 
     @property
-    def state(self) -> tuple[int, Overlay]:
+    def state(self) -> tuple[int, ViewOverlay]:
         """The view and what lies on top of it."""
         return self.refreshed.view.view_id, self.refreshed.overlay
 
@@ -128,7 +128,7 @@ class _Meanwhile(Generic[T]):
         return self._outcome[0]
 
 
-def search(app: App, query: str, options: SearchOptions = _EVERYTHING) -> Answer:
+def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHING) -> Answer:
     """Answer a question about the files as they are now.
 
     Raises:
@@ -148,60 +148,60 @@ def search(app: App, query: str, options: SearchOptions = _EVERYTHING) -> Answer
             f"There is no word to search for in {query[:60]!r}.",
             'Ask in words, for example: gitrag search "where are retries implemented"',
         )
-    app.require_index()
-    looking = _Meanwhile(lambda: _look(app, options, with_issues=wanted.issues))
-    encoder, vector = _question_vector(app, question.text)
+    workspace.require_index()
+    looking = _Meanwhile(lambda: _look(workspace, options, with_issues=wanted.issues))
+    encoder, vector = _question_vector(workspace, question.text)
 
-    def ask(db: Connection, view_id: int, overlay: Overlay) -> Sections:
+    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         return sections.ask(
             db,
             question,
             Scoped(view_id, overlay, options.filters),
             vector,
             wanted,
-            limit=app.config.limit if options.limit is None else options.limit,
-            min_score=app.config.min_score if options.min_score is None else options.min_score,
+            limit=workspace.config.limit if options.limit is None else options.limit,
+            min_score=workspace.config.min_score if options.min_score is None else options.min_score,
             every_chunk=options.every_chunk,
-            memo=app.store.memo,
+            memo=workspace.store.memo,
         )
 
     found: Sections | None = None
-    standing: _Standing | None = None
+    standing: _StoreLag | None = None
     moved: float | None = None
     start: Start | None = None
     now: Snapshot | None = None
-    slot = app.repo.worktree if options.revision is None else REVISION
+    slot = workspace.repo.worktree if options.revision is None else REVISION
     with suppress(StoreMissingError):
-        guess = _guess(app, ask, slot)
+        guess = _guess(workspace, ask, slot)
         looking.wait()  # without the index: nobody who writes has to wait for git
-        with app.store.read() as db:
-            standing = _standing(app, db, looking.result(), encoder)
+        with workspace.store.read() as db:
+            standing = _standing(workspace, db, looking.result(), encoder)
             if standing is not None:
-                app.last_state = standing.state
-                known_already = guess is not None and guess[:2] == (app.store.state, standing.state)
+                workspace.last_state = standing.state
+                known_already = guess is not None and guess[:2] == (workspace.store.state, standing.state)
                 found = guess[2] if guess and known_already else ask(db, *standing.state)
             else:
                 start = start_of(db, looking.result())
-                moved = app.moved_at(db) if options.revision is None else None
+                moved = workspace.moved_at(db) if options.revision is None else None
     if standing is None or found is None:
         now, standing, found = _ask_caught_up(
-            app,
+            workspace,
             ask,
             looking.result(),
-            lambda: _look(app, options, with_issues=wanted.issues),
+            lambda: _look(workspace, options, with_issues=wanted.issues),
             encoder,
             moved,
             start,
         )
     refreshed, drafts = standing.refreshed, standing.unembedded
-    if drafts and encoder is not None and (refined := _refine(app, found, encoder)):
+    if drafts and encoder is not None and (refined := _refine(workspace, found, encoder)):
         drafts -= refined
-        found = _ask_standing(app, ask, now or looking.result(), standing) or found
+        found = _ask_standing(workspace, ask, now or looking.result(), standing) or found
     # One that runs embeds the drafts of all views; of what waits it may not know.
-    if refreshed.waiting or (drafts and encoder is not None and app.worker() is None):
-        app.start_worker()
+    if refreshed.waiting or (drafts and encoder is not None and workspace.worker() is None):
+        workspace.start_worker()
     if not found.collections:
-        raise app.no_collections(app.collections())
+        raise workspace.no_collections(workspace.collections())
     return Answer(
         query=question.text,
         sections=found.sections,
@@ -214,111 +214,115 @@ def search(app: App, query: str, options: SearchOptions = _EVERYTHING) -> Answer
     )
 
 
-def _look(app: App, options: SearchOptions, *, with_issues: bool) -> Snapshot:
+def _look(workspace: Workspace, options: SearchOptions, *, with_issues: bool) -> Snapshot:
     """Ask git for what is to be searched."""
     if options.revision is not None:
-        return look_at(app.repo, app.options, options.revision)
-    return app.snapshot(committed_only=options.committed_only, with_issues=with_issues)
+        return look_at(workspace.repo, workspace.options, options.revision)
+    return workspace.snapshot(committed_only=options.committed_only, with_issues=with_issues)
 
 
 def _ask_caught_up(
-    app: App,
+    workspace: Workspace,
     ask: _Ask,
     now: Snapshot,
     look_again: Callable[[], Snapshot],
     encoder: Encoder | None,
     moved: float | None,
     start: Start | None,
-) -> tuple[Snapshot, _Standing, Sections]:
+) -> tuple[Snapshot, _StoreLag, Sections]:
     """Catch up and ask; again where another process has moved the view, or removed the index, since.
 
     git is asked again then, too: the other one may have seen a later commit, and to move the view back to
     an earlier one would only have it moved again.
     """
     with suppress(StoreMissingError):
-        standing, found = _catch_up(app, now, encoder, moved, start, ask)
-        found = found or _ask_standing(app, ask, now, standing)
+        standing, found = _catch_up(workspace, now, encoder, moved, start, ask)
+        found = found or _ask_standing(workspace, ask, now, standing)
         if found is not None:
             return now, standing, found
     for _ in range(_ATTEMPTS):
         now = look_again()
         with suppress(StoreMissingError):
-            return now, *_ask_alone(app, ask, now)
+            return now, *_ask_alone(workspace, ask, now)
     raise BusyError("Other processes removed the index again and again meanwhile.", "Try again.")
 
 
-def _ask_standing(app: App, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
+def _ask_standing(workspace: Workspace, ask: _Ask, now: Snapshot, standing: _StoreLag) -> Sections | None:
     """Ask if the index still stands as it did: None when another process has moved the view."""
-    with suppress(StoreMissingError), app.store.read() as db:
+    with suppress(StoreMissingError), workspace.store.read() as db:
         return _ask_if(db, ask, now, standing)
     return None
 
 
-def _ask_if(db: Connection, ask: _Ask, now: Snapshot, standing: _Standing) -> Sections | None:
+def _ask_if(db: Connection, ask: _Ask, now: Snapshot, standing: _StoreLag) -> Sections | None:
     refreshed = known(db, now)
     if refreshed is not None and (refreshed.view.view_id, refreshed.overlay) == standing.state:
         return ask(db, *standing.state)
     return None
 
 
-def _ask_alone(app: App, ask: _Ask, now: Snapshot) -> tuple[_Standing, Sections]:
+def _ask_alone(workspace: Workspace, ask: _Ask, now: Snapshot) -> tuple[_StoreLag, Sections]:
     """Catch up and ask before anybody else can move the view: others wait meanwhile."""
     from gitrag.store import vectors
 
-    found: list[tuple[_Standing, Sections]] = []
+    found: list[tuple[_StoreLag, Sections]] = []
 
     def answer(db: Connection, refreshed: Refreshed) -> None:
         own, view_id = refreshed.overlay.entries, refreshed.view.view_id
-        standing = _Standing(refreshed, vectors.count_pending(db, own, view_id))
+        standing = _StoreLag(refreshed, vectors.count_pending(db, own, view_id))
         found.append((standing, ask(db, *standing.state)))
 
-    refresh(app.store, now, budget_s=app.config.catch_up_s, at_once=answer)
+    refresh(workspace.store, now, budget_s=workspace.config.catch_up_s, at_once=answer)
     return found[0]
 
 
-def _guess(app: App, ask: _Ask, slot: str) -> tuple[State | None, tuple[int, Overlay], Sections] | None:
+def _guess(
+    workspace: Workspace, ask: _Ask, slot: str
+) -> tuple[FileState | None, tuple[int, ViewOverlay], Sections] | None:
     """Ask, while git looks, of what it will most likely find; give what was asked of which index, too."""
-    with app.store.read() as db:
-        likely = _likely_state(app, db, slot)
-        return None if likely is None else (app.store.state, likely, ask(db, *likely))
+    with workspace.store.read() as db:
+        likely = _likely_state(workspace, db, slot)
+        return None if likely is None else (workspace.store.state, likely, ask(db, *likely))
 
 
-def _likely_state(app: App, db: Connection, slot: str) -> tuple[int, Overlay] | None:
+def _likely_state(workspace: Workspace, db: Connection, slot: str) -> tuple[int, ViewOverlay] | None:
     """Guess the view, and what lies on top of it, that git will name: the last one, else a clean one."""
     from gitrag.store import views
 
-    view = app.store.memo.get(("view", slot), lambda: views.current(db, slot))
+    view = workspace.store.memo.get(("view", slot), lambda: views.current(db, slot))
     if view is None:
         return None
-    last = app.last_state
-    return last if last is not None and last[0] == view.view_id else (view.view_id, Overlay())
+    last = workspace.last_state
+    return last if last is not None and last[0] == view.view_id else (view.view_id, ViewOverlay())
 
 
-def _question_vector(app: App, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
+def _question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
     """Embed a question with the model, or draft its vector where there is none; None without either."""
     from gitrag.embedding.draft import drafter, has_table
 
-    encoder = app.encoder_if_ready()
+    encoder = workspace.encoder_if_ready()
     if encoder is not None:
         return encoder, encoder.encode_query(text)
     return None, drafter().draft([text])[0] if has_table() else None
 
 
-def _refine(app: App, found: Sections, encoder: Encoder) -> int:
+def _refine(workspace: Workspace, found: Sections, encoder: Encoder) -> int:
     """Give the shown chunks that have drafts their vectors, within the budget; count them."""
     from gitrag.indexing.embed_texts import embed_within
     from gitrag.store import vectors
 
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         texts = vectors.drafts_among(db, found.chunk_ids)
     try:
-        return embed_within(app.store, encoder, texts, app.config.refine_s)
+        return embed_within(workspace.store, encoder, texts, workspace.config.refine_s)
     except (StoreError, BusyError) as error:  # nothing can be written: drafts still answer
-        app.say(str(error))
+        workspace.say(str(error))
         return 0
 
 
-def _standing(app: App, db: Connection, now: Snapshot, encoder: Encoder | None) -> _Standing | None:
+def _standing(
+    workspace: Workspace, db: Connection, now: Snapshot, encoder: Encoder | None
+) -> _StoreLag | None:
     """Say how the store stands to what git says; None when something can be done about it at once."""
     from gitrag.store import vectors
 
@@ -328,22 +332,22 @@ def _standing(app: App, db: Connection, now: Snapshot, encoder: Encoder | None) 
             return None, 0
         return refreshed, vectors.count_pending(db, refreshed.overlay.entries, refreshed.view.view_id)
 
-    refreshed, unembedded = app.store.memo.get(("standing", now.key), ask)
+    refreshed, unembedded = workspace.store.memo.get(("standing", now.key), ask)
     if refreshed is None or refreshed.waiting:
         return None
     if encoder is not None and 0 < unembedded <= INLINE_TEXTS:
         return None
-    return _Standing(refreshed, unembedded)
+    return _StoreLag(refreshed, unembedded)
 
 
 def _catch_up(
-    app: App,
+    workspace: Workspace,
     now: Snapshot,
     encoder: Encoder | None,
     moved: float | None,
     start: Start | None,
     ask: _Ask,
-) -> tuple[_Standing, Sections | None]:
+) -> tuple[_StoreLag, Sections | None]:
     """Index what has changed since ``moved``, within the budget, and embed it if it is little.
 
     Returns:
@@ -352,19 +356,19 @@ def _catch_up(
     from gitrag.indexing.embed_texts import embed_pending
     from gitrag.store import vectors
 
-    refreshed = refresh(app.store, now, budget_s=app.config.catch_up_s, start=start)
+    refreshed = refresh(workspace.store, now, budget_s=workspace.config.catch_up_s, start=start)
     if refreshed.recorded and moved is not None:
-        line = stale_line(app.since(moved), app.config.staleness_threshold)
+        line = stale_line(workspace.since(moved), workspace.config.staleness_threshold)
         if line:
-            app.say(line)
+            workspace.say(line)
     own, view_id = refreshed.overlay.entries, refreshed.view.view_id
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         unembedded = vectors.count_pending(db, own, view_id)
         if encoder is None or not 0 < unembedded <= INLINE_TEXTS:
-            standing = _Standing(refreshed, unembedded)
+            standing = _StoreLag(refreshed, unembedded)
             return standing, _ask_if(db, ask, now, standing)
     try:
-        unembedded -= embed_pending(app.store, encoder, entries=own, view_id=view_id, limit=unembedded)
+        unembedded -= embed_pending(workspace.store, encoder, entries=own, view_id=view_id, limit=unembedded)
     except (StoreError, BusyError) as error:  # nothing can be written: words still answer
-        app.say(str(error))
-    return _Standing(refreshed, unembedded), None
+        workspace.say(str(error))
+    return _StoreLag(refreshed, unembedded), None

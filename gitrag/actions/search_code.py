@@ -25,7 +25,7 @@ from gitrag.search.question import Question, read
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 from gitrag.words.terms import query_terms
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 LIMIT = 5
 SUFFICIENT = 2
@@ -115,11 +115,13 @@ class Cascade:
     notes: tuple[str, ...] = ()
 
 
-def search_code(app: App, query: str, *, limit: int = LIMIT, globs: Sequence[str] = ()) -> Cascade:
+def search_code(
+    workspace: Workspace, query: str, *, limit: int = LIMIT, globs: Sequence[str] = ()
+) -> Cascade:
     """Search the code of a repository as it is now, uncommitted changes included.
 
     Args:
-        app: The repository.
+        workspace: The repository.
         query: A question in words, or a name.
         limit: How many snippets at most.
         globs: Only paths like these, as in .gitignore.
@@ -130,19 +132,19 @@ def search_code(app: App, query: str, *, limit: int = LIMIT, globs: Sequence[str
     if not query.strip():
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
     question = read(query)
-    answer, notes = _ask(app, query, question, limit, globs)
+    answer, notes = _ask(workspace, query, question, limit, globs)
     found = [_of_hit(hit) for hit in answer.hits] if answer is not None else []
     telling = len(found)
     if telling < SUFFICIENT and not globs:
         whole = FALLBACK not in notes
-        for worth, snippet in _exact(app, question, found, limit - len(found), whole=whole):
+        for worth, snippet in _exact(workspace, question, found, limit - len(found), whole=whole):
             found.append(snippet)
             telling += worth >= _NAMED
     return Cascade(question.text, tuple(found[:limit]), telling >= SUFFICIENT, answer, notes)
 
 
 def _ask(
-    app: App, query: str, question: Question, limit: int, globs: Sequence[str]
+    workspace: Workspace, query: str, question: Question, limit: int, globs: Sequence[str]
 ) -> tuple[Answer | None, tuple[str, ...]]:
     """Ask the engine; None, and why, when it fails: the next step answers."""
     if not question.words:
@@ -151,7 +153,7 @@ def _ask(
         filters=Filters(globs=tuple(globs)), wanted=Wanted((CollectionKind.CODE,)), limit=limit
     )
     try:
-        return search(app, query, options), ()
+        return search(workspace, query, options), ()
     except UsageError:
         raise
     except GitragError as error:
@@ -203,12 +205,12 @@ def _of_chunk(path: str, chunk: Chunk, place: int) -> Snippet:
 
 
 def _exact(
-    app: App, question: Question, found: Sequence[Snippet], most: int, *, whole: bool
+    workspace: Workspace, question: Question, found: Sequence[Snippet], most: int, *, whole: bool
 ) -> list[tuple[float, Snippet]]:
     """Give line ranges with exact matches, best first, and what each is worth; none that is there already.
 
     Args:
-        app: The repository.
+        workspace: The repository.
         question: What is asked.
         found: What was found before.
         most: How many at most.
@@ -221,7 +223,7 @@ def _exact(
         for word in dict.fromkeys(re.findall(r"\w+", question.text))
         if len(word) >= _SHORTEST_WORD and telling.intersection(query_terms(word))
     ]
-    lines = grep(app.repo, [question.text, *names, *words])
+    lines = grep(workspace.repo, [question.text, *names, *words])
     best = sorted(
         ((_worth(line, question.text, names, words), line) for line in lines),
         key=lambda item: (-item[0], item[1].path, item[1].number),
@@ -234,8 +236,8 @@ def _exact(
         if any(_holds(each, line) for each in (*found, *(each for _, each in snippets))):
             continue
         if line.path not in chunks:
-            chunks |= {line.path: []} | (outline(app, [line.path]) if whole else {})
-        snippet = _around(app, line, chunks[line.path])
+            chunks |= {line.path: []} | (outline(workspace, [line.path]) if whole else {})
+        snippet = _around(workspace, line, chunks[line.path])
         if snippet is not None:
             snippets.append((worth, snippet))
     return snippets
@@ -255,10 +257,10 @@ def _holds(snippet: Snippet, line: GrepLine) -> bool:
     return snippet.path == line.path and snippet.line_start <= line.number <= snippet.line_end
 
 
-def _around(app: App, line: GrepLine, chunks: Sequence[Chunk]) -> Snippet | None:
+def _around(workspace: Workspace, line: GrepLine, chunks: Sequence[Chunk]) -> Snippet | None:
     """Give the definition that a line is in, or the lines around it, as the file is now."""
     try:
-        lines = file_lines(app, line.path)
+        lines = file_lines(workspace, line.path)
     except GitragError:  # gone meanwhile, or too large to be read
         return None
     for chunk in chunks:

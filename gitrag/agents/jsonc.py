@@ -30,12 +30,12 @@ class NotJsonError(ValueError):
 class _Member:
     key: str
     key_start: int
-    value: _Node
+    value: _JsonNode
     comma: int  # where the comma after it is, -1 without
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _JsonNode:
     value: Json
     start: int
     end: int
@@ -98,7 +98,7 @@ def without(text: str, table: str, name: str) -> str | None:
     return None if _made_for(text, root) else _cut(text, root, place)
 
 
-def _made_for(text: str, node: _Node) -> bool:
+def _made_for(text: str, node: _JsonNode) -> bool:
     """Tell whether an object is ours: its only member stands on a line of its own, without comments.
 
     A member put into an empty object of the user's stands on the line of its bracket.
@@ -110,7 +110,7 @@ def _made_for(text: str, node: _Node) -> bool:
     return "\n" in before and not (before + after).strip()
 
 
-def _inserted(text: str, node: _Node, key: str, value: Json, unit: str, *, fresh: bool) -> str:
+def _inserted(text: str, node: _JsonNode, key: str, value: Json, unit: str, *, fresh: bool) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     members = node.members or ()
     last = members[-1] if members else None
@@ -134,7 +134,7 @@ def _inserted(text: str, node: _Node, key: str, value: Json, unit: str, *, fresh
     return text[:anchor] + "," + text[anchor:end] + member + text[end:]
 
 
-def _cut(text: str, node: _Node, place: int) -> str:
+def _cut(text: str, node: _JsonNode, place: int) -> str:
     members = node.members or ()
     own = members[place]
     before = members[place - 1] if place else None
@@ -158,7 +158,7 @@ def _indent(text: str, at: int) -> str:
     return found[0] if found else ""
 
 
-def _unit(text: str, root: _Node) -> str:
+def _unit(text: str, root: _JsonNode) -> str:
     """Give one step of the file's indentation."""
     members = root.members or ()
     if members and "\n" in text[root.start : members[0].key_start]:
@@ -166,13 +166,13 @@ def _unit(text: str, root: _Node) -> str:
     return "  "
 
 
-def _object(node: _Node, what: str) -> _Node:
+def _object(node: _JsonNode, what: str) -> _JsonNode:
     if node.members is None:
         raise NotJsonError(f"{what} is no object")
     return node
 
 
-def _read(text: str) -> _Node:
+def _read(text: str) -> _JsonNode:
     node = _value(text, _skip(text, 0), 0)
     if _skip(text, node.end) != len(text):
         raise NotJsonError(f"line {_line(text, node.end)}: more than one value")
@@ -184,7 +184,7 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _value(text: str, at: int, depth: int) -> _Node:
+def _value(text: str, at: int, depth: int) -> _JsonNode:
     if depth > _DEEPEST:
         raise NotJsonError("it nests too deep")
     opening = text[at : at + 1]
@@ -194,12 +194,12 @@ def _value(text: str, at: int, depth: int) -> _Node:
         return _items(text, at, depth)
     found = (_STRING if opening == '"' else _WORD).match(text, at)
     try:
-        return _Node(json.loads(found[0] if found else ""), at, found.end() if found else at)
+        return _JsonNode(json.loads(found[0] if found else ""), at, found.end() if found else at)
     except ValueError as error:
         raise NotJsonError(f"line {_line(text, at)}: no JSON value") from error
 
 
-def _members(text: str, start: int, depth: int) -> _Node:
+def _members(text: str, start: int, depth: int) -> _JsonNode:
     members: list[_Member] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != "}":
@@ -214,10 +214,10 @@ def _members(text: str, start: int, depth: int) -> _Node:
         comma = after if text[after : after + 1] == "," else -1
         members.append(_Member(json.loads(found[0]), at, value, comma))
         at = _skip(text, after + 1 if comma >= 0 else after)
-    return _Node({each.key: each.value.value for each in members}, start, at + 1, tuple(members))
+    return _JsonNode({each.key: each.value.value for each in members}, start, at + 1, tuple(members))
 
 
-def _items(text: str, start: int, depth: int) -> _Node:
+def _items(text: str, start: int, depth: int) -> _JsonNode:
     items: list[Json] = []
     at = _skip(text, start + 1)
     may_follow = True
@@ -229,7 +229,7 @@ def _items(text: str, start: int, depth: int) -> _Node:
         at = _skip(text, item.end)
         may_follow = text[at : at + 1] == ","
         at = _skip(text, at + 1) if may_follow else at
-    return _Node(items, start, at + 1)
+    return _JsonNode(items, start, at + 1)
 
 
 def _line(text: str, at: int) -> int:

@@ -45,7 +45,7 @@ _KEY = "search_strategy"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FileStep:
     """What becomes of a file.
 
     Attributes:
@@ -86,7 +86,7 @@ def chosen(names: Iterable[str], root: Path) -> list[Client]:
     return [client for client in CLIENTS if client.name in wanted or "all" in wanted]
 
 
-def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list[Step]:
+def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list[FileStep]:
     """Say what is to be written for some clients, file by file, or what is to be taken out of them again.
 
     What clients share stays as long as one of them is set up.
@@ -126,7 +126,7 @@ def _is_set_up(root: Path, client: Client) -> bool:
     return _entry_in(content, client) is not None
 
 
-def apply(root: Path, steps: Sequence[Step]) -> None:
+def apply(root: Path, steps: Sequence[FileStep]) -> None:
     """Write, or remove, each file whole or not at all; directories that are left empty go with their files.
 
     Raises:
@@ -148,7 +148,7 @@ def apply(root: Path, steps: Sequence[Step]) -> None:
             raise StoreError(f"Cannot write {step.path}: {error.strerror}.", "Make it writable.") from error
 
 
-def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iterator[Step]:
+def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iterator[FileStep]:
     seen: set[Path] = set()
     for path, edit in edits.items():
         try:
@@ -158,14 +158,14 @@ def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iter
             seen.add(real)
             before = _text(real)
         except _LeaveAloneError as reason:
-            yield Step(path, None, None, str(reason))
+            yield FileStep(path, None, None, str(reason))
             continue
         try:
             after = edit(before or "")
         except (_LeaveAloneError, jsonc.NotJsonError, DamagedMarksError) as reason:
-            yield Step(path, before, before, str(reason))
+            yield FileStep(path, before, before, str(reason))
         else:
-            yield Step(path, before, before if before is None and after == "" else after)
+            yield FileStep(path, before, before if before is None and after == "" else after)
 
 
 def _real(root: Path, path: str) -> Path:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from gitrag.callgraph import filtering
 from gitrag.callgraph.graph import Edge, Graph, Node, graph
-from gitrag.callgraph.resolution import Calls
+from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import GitragError
 
 MOST_RESOLVED = 200
@@ -49,7 +49,7 @@ class NoMatchError(GitragError):
     """Nothing is called what was asked for."""
 
 
-def answer(calls: Calls, question: GraphQuestion) -> Graph:
+def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
     """Resolve what is asked for.
 
     Raises:
@@ -89,7 +89,7 @@ def answer(calls: Calls, question: GraphQuestion) -> Graph:
 
 
 def _walk(
-    calls: Calls,
+    calls: ResolvedCalls,
     question: GraphQuestion,
     matches: Mapping[Node, tuple[str, int]],
     ids: Mapping[Node, tuple[str, int]],

@@ -55,9 +55,9 @@ def _read(data: bytes, language: str) -> Facts:
         from gitrag.callgraph.python.module_reader import ModuleReader
 
         return python_facts(ModuleReader(source).read(tree.root_node))
-    from gitrag.callgraph.general.syntax import Reader
+    from gitrag.callgraph.general.syntax import QueryReader
 
-    return Reader(source, BY_NAME[language]).read(tree)
+    return QueryReader(source, BY_NAME[language]).read(tree)
 
 
 Job: TypeAlias = tuple[int, bytes, str]

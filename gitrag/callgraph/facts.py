@@ -22,7 +22,7 @@ _LEVEL = 1
 """Of zlib: level 6 saves a tenth and takes three times as long."""
 
 
-class Definition(Struct, array_like=True, frozen=True, gc=False):
+class DefinitionFacts(Struct, array_like=True, frozen=True, gc=False):
     """Something that calls or is called.
 
     Attributes:
@@ -51,7 +51,7 @@ class Facts:
         failure: Why the blob could not be read; empty where it could.
     """
 
-    definitions: tuple[Definition, ...]
+    definitions: tuple[DefinitionFacts, ...]
     mentions: frozenset[str]
     body: bytes
     failure: str = ""
@@ -75,7 +75,7 @@ def failed(reason: str) -> Facts:
 
 
 class _Outline(Struct, array_like=True, frozen=True, gc=False):
-    definitions: tuple[Definition, ...]
+    definitions: tuple[DefinitionFacts, ...]
     mentions: str
 
 

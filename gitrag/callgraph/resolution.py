@@ -19,7 +19,7 @@ _Id = tuple[str, int]
 _Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, int]]]
 
 
-class Calls:
+class ResolvedCalls:
     """The calls among a view's files, resolved as far as they are asked for.
 
     Args:

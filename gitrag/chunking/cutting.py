@@ -43,24 +43,24 @@ MIN_GAP_CHARS = 20
 
 
 @dataclass(slots=True)
-class _Node:
+class _DefinitionNode:
     """A definition in its place, with the rows that are its own after disputes with its neighbours."""
 
     definition: Definition
-    parent: _Node | None
+    parent: _DefinitionNode | None
     depth: int
     first: int
     last: int
     children: int = 0
     is_chunk: bool = False
-    previous: _Node | None = None  # the last child so far
+    previous: _DefinitionNode | None = None  # the last child so far
     qualified_name: str = ""
     kind: Kind = field(default=Kind.FUNCTION)
 
 
 @dataclass(slots=True)
 class _Segment:
-    node: _Node | None
+    node: _DefinitionNode | None
     first: int
     last: int
     is_head: bool
@@ -85,14 +85,14 @@ def cut(
 
 def _place(
     lines: Sequence[str], definitions: Sequence[Definition], ends: Sequence[int], *, merge_clauses: bool
-) -> list[_Node]:
+) -> list[_DefinitionNode]:
     """Nest the definitions, and give each row to one: the first that begins on it.
 
     A definition that begins on the row where another begins or ends (minified code) is part of that one.
     """
-    nodes: list[_Node] = []
-    stack: list[_Node] = []
-    before: _Node | None = None  # last one at top level
+    nodes: list[_DefinitionNode] = []
+    stack: list[_DefinitionNode] = []
+    before: _DefinitionNode | None = None  # last one at top level
     for each in definitions:
         while stack and stack[-1].definition.end <= each.start:
             stack.pop()
@@ -110,7 +110,7 @@ def _place(
         if merge_clauses and sibling is not None and _continues(lines, sibling, each, first, ends):
             sibling.last = each.last
             continue
-        node = _Node(each, parent, parent.depth + 1 if parent else 0, first, each.last)
+        node = _DefinitionNode(each, parent, parent.depth + 1 if parent else 0, first, each.last)
         if parent:
             parent.children += 1
             parent.previous = node
@@ -123,7 +123,7 @@ def _place(
 
 
 def _continues(
-    lines: Sequence[str], sibling: _Node, each: Definition, first: int, ends: Sequence[int]
+    lines: Sequence[str], sibling: _DefinitionNode, each: Definition, first: int, ends: Sequence[int]
 ) -> bool:
     held = sibling.definition
     return (
@@ -135,9 +135,9 @@ def _continues(
     )
 
 
-def _choose(lines: Sequence[str], nodes: Sequence[_Node], ends: Sequence[int]) -> None:
+def _choose(lines: Sequence[str], nodes: Sequence[_DefinitionNode], ends: Sequence[int]) -> None:
     """Decide which definitions are chunks of their own, and name those."""
-    run: list[_Node] = []
+    run: list[_DefinitionNode] = []
 
     def dissolve() -> None:
         if len(run) >= MIN_RUN_OF_LINES:
@@ -166,7 +166,7 @@ def _choose(lines: Sequence[str], nodes: Sequence[_Node], ends: Sequence[int]) -
     dissolve()
 
 
-def _stands_alone(node: _Node, ends: Sequence[int]) -> bool:
+def _stands_alone(node: _DefinitionNode, ends: Sequence[int]) -> bool:
     held, parent = node.definition, node.parent
     if held.minor and node.last - node.first + 1 < MIN_MINOR_ROWS:
         return False
@@ -180,13 +180,13 @@ def _stands_alone(node: _Node, ends: Sequence[int]) -> bool:
     return size >= MIN_INNER_FUNCTION_CHARS and ends[parent.last + 1] - ends[parent.first] > MAX_CHUNK_CHARS
 
 
-def _segments(lines: Sequence[str], nodes: Sequence[_Node]) -> list[_Segment]:
+def _segments(lines: Sequence[str], nodes: Sequence[_DefinitionNode]) -> list[_Segment]:
     """Return runs of rows with the innermost chunk-worthy definition they are in, blank rows trimmed."""
     segments: list[_Segment] = []
-    stack: list[_Node] = []
+    stack: list[_DefinitionNode] = []
     row = 0
 
-    def emit(node: _Node | None, stop: int) -> None:
+    def emit(node: _DefinitionNode | None, stop: int) -> None:
         nonlocal row
         first, last = trim(lines, row, stop)
         if first <= last and lines[first].strip():

@@ -98,7 +98,7 @@ class Definition:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Captured:
     """The nodes of one definition, gathered from every match that has its name."""
 
     kind: Kind
@@ -124,7 +124,7 @@ def outline(  # noqa: C901 (one loop over the captures)
         GrammarError: If the source is too costly to parse.
     """
     tree = parse(source, language)
-    found: dict[int, _Found] = {}
+    found: dict[int, _Captured] = {}
     leads: dict[
         int, tuple[int, tree_sitter.Node | None]
     ] = {}  # by last row: first row, the node if a comment
@@ -181,7 +181,7 @@ def is_foreign(source: bytes, language: Language) -> bool:
 
 
 def _gather(
-    found: dict[int, _Found],
+    found: dict[int, _Captured],
     node: tree_sitter.Node,
     key: str,
     captures: dict[str, list[tree_sitter.Node]],
@@ -201,7 +201,7 @@ def _gather(
         kind, minor = _KINDS[key]
         owner = owners[0].byte_range if owners else None
         name = names[0].byte_range if names else set_name or ""
-        found[identity] = _Found(kind, minor, name, owner, node, body, docs[0] if docs else None)
+        found[identity] = _Captured(kind, minor, name, owner, node, body, docs[0] if docs else None)
         return
     kind, minor = _KINDS[key]
     if held.minor and not minor:
@@ -217,7 +217,7 @@ def _gather(
 def _define(
     source: bytes,
     language: Language,
-    found: _Found,
+    found: _Captured,
     *,
     leads: dict[int, tuple[int, tree_sitter.Node | None]],
     comments: Sequence[tuple[int, int]],
@@ -288,7 +288,7 @@ def _signature(
     source: bytes,
     start: int,
     end: int,
-    found: _Found,
+    found: _Captured,
     comments: Sequence[tuple[int, int]],
     decorators: dict[int, int],
 ) -> str:

@@ -14,7 +14,7 @@ from gitrag.errors import OK, NotSetUpError, UsageError
 from gitrag.words.control_characters import sanitise
 
 if TYPE_CHECKING:
-    from gitrag.agents.setup import Step
+    from gitrag.agents.setup import FileStep
 
 
 _VARIABLE = "GITRAG_MCP_TOKEN"
@@ -75,7 +75,7 @@ def set_up(
     return OK
 
 
-def _show(step: Step, terminal: Terminal, *, done: bool) -> None:
+def _show(step: FileStep, terminal: Terminal, *, done: bool) -> None:
     if done:
         verb = "written" if step.before is None else "removed" if step.after is None else "changed"
         terminal.print(f"{verb} {sanitise(step.path)}")

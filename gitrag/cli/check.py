@@ -67,19 +67,19 @@ def _check_push(session: Session) -> int:
     pushed = parse_pushed(sys.stdin.read().splitlines())
     if noted(repo.store_directory, config, pushed):
         return OK
-    from gitrag.workspace import App
+    from gitrag.workspace import Workspace
 
-    app = App(repo, config, session.environ, session.terminal.note)
+    workspace = Workspace(repo, config, session.environ, session.terminal.note)
 
     def stale() -> list[Behind]:
-        return [item for item in behind(app, pushed) if not item.is_fresh]
+        return [item for item in behind(workspace, pushed) if not item.is_fresh]
 
     found = stale()
     if found and policy == "update":
         with session.terminal.progress("Indexing what is pushed"):
             for item in pushed:
                 try:
-                    app.update_revision(item.commit, budget_s=_UPDATE_S)
+                    workspace.update_revision(item.commit, budget_s=_UPDATE_S)
                 except GitragError as error:
                     session.terminal.warn(f"{error} {error.hint}".strip())
                     break

@@ -40,8 +40,10 @@ def mark(session: Session, *, path: str, summary: str | None, project: str | Non
     """Mark a file as core; one that is marked gets the new summary."""
     from gitrag.actions.core_context import core_path, project_of
 
-    app = session.app()
-    marked = session.core_files().mark(project_of(app, project), core_path(app, path, session.start), summary)
+    workspace = session.workspace()
+    marked = session.core_files().mark(
+        project_of(workspace, project), core_path(workspace, path, session.start), summary
+    )
     session.terminal.print(f"Marked {sanitise_line(marked.path)} as core of {sanitise_line(marked.project)}")
     return OK
 
@@ -78,10 +80,10 @@ def unmark(session: Session, *, path: str, project: str | None) -> int:
     from gitrag.actions.core_context import project_of
     from gitrag.machine.files import within
 
-    app = session.app()
-    root = app.repo.root or app.repo.git_dir
+    workspace = session.workspace()
+    root = workspace.repo.root or workspace.repo.git_dir
     own = within(root, session.start / path) or path
-    owner = project_of(app, project)
+    owner = project_of(workspace, project)
     done = any(session.core_files().unmark(owner, each) for each in dict.fromkeys((own, path)))
     shown = sanitise_line(path)
     session.terminal.print(f"Unmarked {shown}" if done else f"{shown} was not marked")
@@ -96,8 +98,8 @@ def suggest(session: Session, *, as_json: bool) -> int:
     from gitrag.actions.core_context import project_of
     from gitrag.actions.core_context import suggest as suggestions
 
-    app = session.app()
-    found = suggestions(app, session.core_files().all(project_of(app)))
+    workspace = session.workspace()
+    found = suggestions(workspace, session.core_files().all(project_of(workspace)))
     if as_json:
         session.terminal.print_json([dataclasses.asdict(each) for each in found])
         return OK

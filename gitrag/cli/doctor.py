@@ -24,7 +24,7 @@ def doctor(session: Session, *, as_json: bool) -> int:
     Exit status 1 when a check fails; a warning is none.
     """
     from gitrag.actions.doctor import examine
-    from gitrag.machine.prerequisites import State
+    from gitrag.machine.prerequisites import CheckState
 
     checks = examine(session.start, session.environ)
     if as_json:
@@ -35,4 +35,4 @@ def doctor(session: Session, *, as_json: bool) -> int:
             session.terminal.print(f"{state}  {check.name:<13} {sanitise_line(check.message)}")
             if check.mend:
                 session.terminal.print(f"      {'':<13} → {sanitise_line(check.mend)}")
-    return NOTHING if any(check.state is State.FAIL for check in checks) else OK
+    return NOTHING if any(check.state is CheckState.FAIL for check in checks) else OK

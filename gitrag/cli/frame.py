@@ -28,7 +28,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LazyCommand:
     """A command that is not loaded yet.
 
     Attributes:
@@ -125,7 +125,7 @@ class ExampleGroup(_WithExamples, click.Group):
 class LazyGroup(ExampleGroup):
     """A group that imports a command only to run it or to show its own help."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, entries: Mapping[str, LazyCommand], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.entries = entries
 

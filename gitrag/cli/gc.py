@@ -35,20 +35,20 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     """
     from gitrag.actions import gc
 
-    app, terminal = session.app(), session.terminal
-    before = app.store.size_bytes()
+    workspace, terminal = session.workspace(), session.terminal
+    before = workspace.store.size_bytes()
     freed = 0
     if really:
-        done = gc.collect(app)
+        done = gc.collect(workspace)
         garbage, freed = done.garbage, done.freed_bytes
     else:
-        garbage = gc.preview(app)
+        garbage = gc.preview(workspace)
     if as_json:
         row = {name: getattr(garbage, name) for name in ("views", "contents", "chunks", "texts", "paths")}
         terminal.print_json({**row, "applied": really, "freed_bytes": freed, "size_bytes": before - freed})
         return OK
     if not garbage:
-        kept = show_duration(app.config.gc_keep)
+        kept = show_duration(workspace.config.gc_keep)
         terminal.print(f"Nothing to drop: all is needed, or was within {kept}.")
     elif really:
         terminal.print(f"Dropped {_named(garbage)}.")

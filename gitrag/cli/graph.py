@@ -82,9 +82,9 @@ def graph(
     direction = Direction.BOTH
     if callers != callees:
         direction = Direction.CALLERS if callers else Direction.CALLEES
-    app = session.app()
+    workspace = session.workspace()
     answer = call_graph(
-        app,
+        workspace,
         GraphQuestion(target=target, filter=expression, direction=direction, depth=depth),
         globs=globs,
         about=[(target, "")] if target else [],

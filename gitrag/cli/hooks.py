@@ -50,12 +50,12 @@ def install_hooks(session: Session) -> int:
 def uninstall_hooks(session: Session) -> int:
     """Remove the hooks; your own part of a hook stays byte for byte."""
     from gitrag.hooking.install import uninstall
-    from gitrag.hooking.status import State
+    from gitrag.hooking.status import HookState
 
     terminal = session.terminal
     for report in uninstall(session.repository()):
         name = f"{report.name:<14}"
-        if report.state is State.INSTALLED:
+        if report.state is HookState.INSTALLED:
             terminal.print(f"{name} stays: {sanitise_line(report.detail)}")
         else:
             terminal.print(f"{name} {'removed' if report.changed else 'was not there'}")
@@ -76,7 +76,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
     Exit status 1 unless all are installed.
     """
-    from gitrag.hooking.status import State, status
+    from gitrag.hooking.status import HookState, status
 
     reports = status(session.repository())
     if not as_json:
@@ -94,17 +94,17 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
         for report in reports
     ]
     session.terminal.print_json(rows)
-    return OK if all(report.state is State.INSTALLED for report in reports) else NOTHING
+    return OK if all(report.state is HookState.INSTALLED for report in reports) else NOTHING
 
 
 def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool = False) -> int:
     """Print how each stands; ``for_older``: also what would serve a git that runs no configured hooks."""
-    from gitrag.hooking.status import State
+    from gitrag.hooking.status import HookState
     from gitrag.hooking.table import HOOKS
 
     does = {hook.name: hook.does for hook in HOOKS}
     for report in reports:
-        good = report.state is State.INSTALLED
+        good = report.state is HookState.INSTALLED
         state = terminal.style(f"{report.state.value:<14}", "green" if good else "yellow")
         detail = sanitise_line(report.detail) or does[report.name]
         terminal.print(f"{report.name:<14} {state} {detail}")
@@ -115,7 +115,7 @@ def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool 
                 terminal.print(f"        {line}")
     for advice in dict.fromkeys(report.advice for report in reports if report.advice):
         terminal.hint(advice)
-    return OK if all(report.state is State.INSTALLED for report in reports) else NOTHING
+    return OK if all(report.state is HookState.INSTALLED for report in reports) else NOTHING
 
 
 for each in (install_hooks, uninstall_hooks, status_of_hooks):

@@ -19,7 +19,7 @@ from gitrag.errors import OK
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.store.inspection import CollectionCounts
 from gitrag.words.control_characters import sanitise_line
-from gitrag.workspace import App, Indexed
+from gitrag.workspace import Indexed, Workspace
 
 
 @group(
@@ -83,14 +83,14 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
     if skip:
         terminal.print("Embed skipped per --skip flag")
         return OK
-    app = session.app()
-    app.require_index()
-    waiting = app.count_unembedded()
+    workspace = session.workspace()
+    workspace.require_index()
+    waiting = workspace.count_unembedded()
     if not waiting:
         terminal.print("Every chunk is embedded.")
         return OK
-    require([check_writable(app.store.directory)])
-    embed_waiting(session, app, waiting, foreground=foreground, seconds=seconds)
+    require([check_writable(workspace.store.directory)])
+    embed_waiting(session, workspace, waiting, foreground=foreground, seconds=seconds)
     return OK
 
 
@@ -105,9 +105,9 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """List the collections, and what they hold."""
-    app = session.app()
-    app.require_index()
-    found = app.status()
+    workspace = session.workspace()
+    workspace.require_index()
+    found = workspace.status()
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
     if as_json:
@@ -133,47 +133,47 @@ def status(session: Session, *, as_json: bool) -> int:
 @pass_session
 def remove(session: Session) -> int:
     """Delete the index. It holds nothing that cannot be computed again."""
-    from gitrag.hooking.status import State
+    from gitrag.hooking.status import HookState
     from gitrag.hooking.status import status as hooks_status
 
-    app = session.app()
-    freed = app.store.remove()
+    workspace = session.workspace()
+    freed = workspace.store.remove()
     if not freed:
         session.terminal.print("There is no index to remove.")
         return OK
     session.terminal.print(f"Removed the index ({size(freed)}).")
-    if any(report.state is State.INSTALLED for report in hooks_status(app.repo)):
+    if any(report.state is HookState.INSTALLED for report in hooks_status(workspace.repo)):
         session.terminal.hint("`gitrag hooks uninstall` removes the hooks, which would build it again.")
     return OK
 
 
 def update_index(session: Session, *, embed: bool) -> int:
     """Update with a progress bar, say what was done, and start the worker for the vectors."""
-    app = session.app()
-    require([check_writable(app.store.directory)])
-    sync_with_index(session, app)  # first: the copies are indexed too
-    waiting = update_text(session, app)
+    workspace = session.workspace()
+    require([check_writable(workspace.store.directory)])
+    sync_with_index(session, workspace)  # first: the copies are indexed too
+    waiting = update_text(session, workspace)
     if waiting and embed:
-        _embed_in_background(session, app, waiting)
+        _embed_in_background(session, workspace, waiting)
     return OK
 
 
-def update_text(session: Session, app: App) -> int:
+def update_text(session: Session, workspace: Workspace) -> int:
     """Update with a progress bar, say what was done, and count the texts that wait for their vector."""
     with session.terminal.progress("Indexing") as progress:
-        indexed = app.update(advance=progress.update)
+        indexed = workspace.update(advance=progress.update)
     _say_indexed(indexed, session.terminal)
     return indexed.counts.texts - indexed.counts.embedded
 
 
 def embed_waiting(
-    session: Session, app: App, waiting: int, *, foreground: bool, seconds: float | None = None
+    session: Session, workspace: Workspace, waiting: int, *, foreground: bool, seconds: float | None = None
 ) -> None:
     """Embed here on request or on a GPU, else in the background, and say so."""
-    if foreground or app.embeds_on_gpu():
-        _embed_here(session, app, waiting, seconds)
+    if foreground or workspace.embeds_on_gpu():
+        _embed_here(session, workspace, waiting, seconds)
     else:
-        _embed_in_background(session, app, waiting)
+        _embed_in_background(session, workspace, waiting)
 
 
 def _say_indexed(indexed: Indexed, terminal: Terminal) -> None:
@@ -193,34 +193,34 @@ def _say_indexed(indexed: Indexed, terminal: Terminal) -> None:
         terminal.print(f"  left out: {reasons}")
 
 
-def _embed_here(session: Session, app: App, waiting: int, seconds: float | None) -> None:
+def _embed_here(session: Session, workspace: Workspace, waiting: int, seconds: float | None) -> None:
     """Embed with a progress bar, the model fetched first if need be, and say what was done."""
     terminal = session.terminal
-    if not app.model_is_there():
+    if not workspace.model_is_there():
         fetch_model(session)
     begin = time.monotonic()
     with terminal.progress("Embedding", waiting) as progress:
-        done = app.embed(
+        done = workspace.embed(
             # The worker may be at it too, from the newest on.
-            oldest_first=app.worker() is not None,
-            advance=lambda _done: progress.update(waiting - app.count_unembedded()),
+            oldest_first=workspace.worker() is not None,
+            advance=lambda _done: progress.update(waiting - workspace.count_unembedded()),
             stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
         )
-    left = app.count_unembedded()
+    left = workspace.count_unembedded()
     took = time.monotonic() - begin
     terminal.print(f"Embedded {count(done, 'text')} in {took:.1f} s ({done / max(took, 1e-9):.0f}/s)")
     if left:
-        app.start_worker()
+        workspace.start_worker()
         terminal.print(f"{count(left, 'text')} left: they follow in the background")
 
 
-def _embed_in_background(session: Session, app: App, waiting: int) -> None:
+def _embed_in_background(session: Session, workspace: Workspace, waiting: int) -> None:
     """Start the worker, and say so."""
-    if not app.model_is_there():
-        app.forget_fetch_failure()
+    if not workspace.model_is_there():
+        workspace.forget_fetch_failure()
         session.terminal.print(f"The model is fetched first, once ({size(DOWNLOAD_BYTES)}).")
-    app.start_worker()
-    log = sanitise_line(str(app.store.directory / "log"))
+    workspace.start_worker()
+    log = sanitise_line(str(workspace.store.directory / "log"))
     session.terminal.print(f"Embedding {count(waiting, 'text')} in the background; log: {log}")
 
 

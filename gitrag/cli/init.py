@@ -66,19 +66,19 @@ def init(
         return set_up(session, agents, write=write, remove=remove, http=http, token_env=token_env)
     from gitrag.actions.gitignore_entry import ignore_local_files
     from gitrag.hooking.install import install
-    from gitrag.hooking.status import State
+    from gitrag.hooking.status import HookState
     from gitrag.machine import prerequisites
 
     terminal = session.terminal
     prerequisites.require([prerequisites.check_git(session.environ), prerequisites.check_packages()])
-    app = session.app()
-    prerequisites.require([prerequisites.check_writable(app.store.directory)])
-    with suppress(StoreMissingError), app.store.read():
+    workspace = session.workspace()
+    prerequisites.require([prerequisites.check_writable(workspace.store.directory)])
+    with suppress(StoreMissingError), workspace.store.read():
         pass  # an index of a newer gitrag, or one that somebody holds, is told before anything is written
 
     if hooks:
-        reports = install(app.repo)
-        good = [report for report in reports if report.state is State.INSTALLED]
+        reports = install(workspace.repo)
+        good = [report for report in reports if report.state is HookState.INSTALLED]
         terminal.print(f"Hooks: {', '.join(report.name for report in good) or 'none installed'}")
         if len(good) < len(reports):
             foreign = len(reports) - len(good)
@@ -86,20 +86,20 @@ def init(
                 f"{count(foreign, 'hook')} {'is' if foreign == 1 else 'are'} not gitrag's to change."
             )
             terminal.hint("`gitrag hooks status` says why, and what to add.")
-    if app.repo.root is not None:
+    if workspace.repo.root is not None:
         try:
-            done = ignore_local_files(app.repo.root)
+            done = ignore_local_files(workspace.repo.root)
         except StoreError as error:
             terminal.warn(f"{error} {error.hint}")
         else:
             terminal.print(f".gitignore: .sdd/ {'added' if done else 'is in it'}")
 
-    app.repo.refresh_index()
-    waiting = update_text(session, app)
+    workspace.repo.refresh_index()
+    waiting = update_text(session, workspace)
     if waiting and skip_embed:
         terminal.print("Embed skipped per --skip-embed flag")
     elif waiting:
-        embed_waiting(session, app, waiting, foreground=foreground)
+        embed_waiting(session, workspace, waiting, foreground=foreground)
     terminal.print()
     terminal.print('Next: gitrag search "where is …"')
     terminal.print("      gitrag status   how far the vectors are, and what was left out")

@@ -18,8 +18,8 @@ from gitrag.errors import NOTHING, OK, GitragError
 from gitrag.words.control_characters import sanitise, sanitise_line
 
 if TYPE_CHECKING:
-    from gitrag.actions.issues import Hearing, Issue, Synced
-    from gitrag.workspace import App
+    from gitrag.actions.issues import Issue, Synced, SyncListener
+    from gitrag.workspace import Workspace
 
 _ODD_SHOWN = 5
 _LEAST_TITLE = 20
@@ -66,13 +66,13 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
 
     if full and since:
         raise click.UsageError("--full asks for everything, --since does not: give one of them.")
-    app = session.app()
+    workspace = session.workspace()
     begin = parse_since(since, datetime.now(UTC)) if since else None
     with ExitStack() as stack:
-        hearing = _hearing(session.terminal, stack)
-        done = sync_issues(app, hearing, full=full, tracker=tracker, since=begin)
+        listener = _listener(session.terminal, stack)
+        done = sync_issues(workspace, listener, full=full, tracker=tracker, since=begin)
     _say_synced(done, session.terminal)
-    if not is_ignored(app):
+    if not is_ignored(workspace):
         session.terminal.hint("`gitrag init` keeps .sdd/ out of git; it is not ignored yet")
     return OK
 
@@ -92,7 +92,7 @@ def status(session: Session, *, as_json: bool) -> int:
     from gitrag.actions.issues import status as issues_status
 
     terminal = session.terminal
-    found = issues_status(session.app())
+    found = issues_status(session.workspace())
     if as_json:
         terminal.print_json(dataclasses.asdict(found))
         return OK
@@ -145,10 +145,10 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
     from gitrag.actions.issues import list_issues
     from gitrag.report.parts import cut
 
-    app = synced_for_reading(session, no_sync=no_sync)
+    workspace = synced_for_reading(session, no_sync=no_sync)
     found = [
         issue
-        for issue in list_issues(app)
+        for issue in list_issues(workspace)
         if state in {"all", issue.status.value} and set(labels) <= set(issue.labels)
     ]
     if as_json:
@@ -165,7 +165,7 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
             f"{shown}  {issue.status.value:<6}  {cut(title, room)}{session.terminal.style(marks, 'dim')}"
         )
     if not found:
-        _say_none(session.terminal, app)
+        _say_none(session.terminal, workspace)
     return OK if found else NOTHING
 
 
@@ -184,8 +184,8 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
     """Show an issue, from the local copies."""
     from gitrag.actions.issues import read_issue
 
-    app = synced_for_reading(session, no_sync=no_sync)
-    found, content = read_issue(app, wanted)
+    workspace = synced_for_reading(session, no_sync=no_sync)
+    found, content = read_issue(workspace, wanted)
     if as_json:
         session.terminal.print_json({**_row(found), "body": found.body})
     else:
@@ -193,19 +193,19 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
     return OK
 
 
-def sync_with_index(session: Session, app: App) -> None:
+def sync_with_index(session: Session, workspace: Workspace) -> None:
     """Sync as part of an update of the index, where there is a tracker; a failure is told, and no more."""
     from gitrag.actions.issues import may_sync, sync_in_passing
 
     try:
-        if not app.store.exists() and (name := may_sync(app)):
+        if not workspace.store.exists() and (name := may_sync(workspace)):
             session.terminal.hint(
                 f"`gitrag issues sync` fetches the issues of {name};"
                 " from then on `gitrag index` keeps them fresh"
             )
             return
         with ExitStack() as stack:
-            done = sync_in_passing(app, _hearing(session.terminal, stack))
+            done = sync_in_passing(workspace, _listener(session.terminal, stack))
     except GitragError as error:
         session.terminal.warn(str(error))
         if error.hint:
@@ -215,34 +215,34 @@ def sync_with_index(session: Session, app: App) -> None:
         _say_synced(done, session.terminal)
 
 
-def synced_for_reading(session: Session, *, no_sync: bool = False) -> App:
+def synced_for_reading(session: Session, *, no_sync: bool = False) -> Workspace:
     """Open gitrag for a command that reads issues: synced first, unless that was done lately."""
-    app = session.app()
+    workspace = session.workspace()
     if not no_sync:
-        sync_first(session, app)
-    return app
+        sync_first(session, workspace)
+    return workspace
 
 
-def sync_first(session: Session, app: App) -> None:
+def sync_first(session: Session, workspace: Workspace) -> None:
     """Sync the issues unless that was done lately; never fail."""
     from gitrag.actions.issues import sync_before_reading
 
     with ExitStack() as stack:
-        sync_before_reading(app, _hearing(session.terminal, stack))
+        sync_before_reading(workspace, _listener(session.terminal, stack))
 
 
-def _hearing(terminal: Terminal, stack: ExitStack) -> Hearing:
-    from gitrag.actions.issues import Hearing
+def _listener(terminal: Terminal, stack: ExitStack) -> SyncListener:
+    from gitrag.actions.issues import SyncListener
 
     progress = stack.enter_context(terminal.progress("Syncing issues"))
-    return Hearing(note=terminal.note, status=progress.status, advance=progress.update)
+    return SyncListener(note=terminal.note, status=progress.status, advance=progress.update)
 
 
-def _say_none(terminal: Terminal, app: App) -> None:
+def _say_none(terminal: Terminal, workspace: Workspace) -> None:
     from gitrag.actions.issues import CHOOSE
     from gitrag.actions.issues import status as issues_status
 
-    known = issues_status(app)
+    known = issues_status(workspace)
     if known.issues:
         terminal.note(f"None of the {count(known.issues, 'issue')} here is so.")
         terminal.hint("`gitrag issues list --status all` shows them all")

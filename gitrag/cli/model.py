@@ -74,7 +74,7 @@ def directory(session: Session) -> Path:
     from gitrag.embedding import local_model
 
     try:
-        return session.app().model_dir
+        return session.workspace().model_dir
     except RepositoryError:
         return local_model.model_directory(session.config_outside().model_dir)
 

@@ -80,7 +80,7 @@ class Progress:
         pass
 
 
-class Lines(Progress):
+class PlainLines(Progress):
     """A plain line every ten seconds."""
 
     def _watch(self) -> None:

@@ -13,7 +13,7 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, UsageError
 
 if TYPE_CHECKING:
-    from gitrag.workspace import App
+    from gitrag.workspace import Workspace
 
 _USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
 
@@ -64,14 +64,14 @@ def related(
         return _review(session, span, least, output)
     if only_duplicates:  # among them issues
         return _duplicates(session, synced_for_reading(session), given, least, output)
-    return _proposals(session, session.app(), given, use, output)
+    return _proposals(session, session.workspace(), given, use, output)
 
 
-def _proposals(session: Session, app: App, text: str, use: str | None, output: str | None) -> int:
+def _proposals(session: Session, workspace: Workspace, text: str, use: str | None, output: str | None) -> int:
     from gitrag.actions.governance.related import related as propose
     from gitrag.report import governance
 
-    found = propose(app, text, _USES[use])
+    found = propose(workspace, text, _USES[use])
     print_finding(
         session.terminal,
         output,
@@ -82,12 +82,14 @@ def _proposals(session: Session, app: App, text: str, use: str | None, output: s
     return OK if found else NOTHING
 
 
-def _duplicates(session: Session, app: App, text: str, threshold: float, output: str | None) -> int:
+def _duplicates(
+    session: Session, workspace: Workspace, text: str, threshold: float, output: str | None
+) -> int:
     from gitrag.actions.governance.related import duplicates, nearest
     from gitrag.report import governance
 
-    found = duplicates(app, text, threshold)
-    near = [] if found else nearest(app, text)
+    found = duplicates(workspace, text, threshold)
+    near = [] if found else nearest(workspace, text)
     print_finding(
         session.terminal,
         output,
@@ -102,9 +104,9 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
     from gitrag.actions.governance.review import review
     from gitrag.report import governance
 
-    app = synced_for_reading(session)
+    workspace = synced_for_reading(session)
     with session.terminal.progress("Reviewing") as progress:
-        found = review(app, span, threshold, progress.update)
+        found = review(workspace, span, threshold, progress.update)
     print_finding(
         session.terminal,
         output,

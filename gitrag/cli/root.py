@@ -8,45 +8,53 @@ from pathlib import Path
 import click
 
 from gitrag import __version__
-from gitrag.cli.frame import CONTEXT, Entry, Example, LazyGroup
+from gitrag.cli.frame import CONTEXT, Example, LazyCommand, LazyGroup
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.errors import NotSetUpError, UsageError
 
-COMMANDS: Mapping[str, Entry] = {
-    "init": Entry("gitrag.cli.init:init", "Set a repository up: hooks, .gitignore, first index."),
-    "search": Entry(
+COMMANDS: Mapping[str, LazyCommand] = {
+    "init": LazyCommand("gitrag.cli.init:init", "Set a repository up: hooks, .gitignore, first index."),
+    "search": LazyCommand(
         "gitrag.cli.search:search",
         "Search decisions, specifications and code as they are now, uncommitted changes included.",
     ),
-    "prime": Entry("gitrag.cli.prime:prime", "Say what a session should know at its start."),
-    "graph": Entry("gitrag.cli.graph:graph", "Show who calls whom, in the files as they are now."),
-    "status": Entry(
+    "prime": LazyCommand("gitrag.cli.prime:prime", "Say what a session should know at its start."),
+    "graph": LazyCommand("gitrag.cli.graph:graph", "Show who calls whom, in the files as they are now."),
+    "status": LazyCommand(
         "gitrag.cli.status:status", "Say what is indexed, how fresh, how large, and who is working."
     ),
-    "index": Entry("gitrag.cli.index:index", "Bring the index up to date, embed, look at it, remove it."),
-    "gc": Entry("gitrag.cli.gc:gc", "Drop what no branch or worktree needs any more from the index."),
-    "issues": Entry("gitrag.cli.issues:issues", "Keep local copies of the tracker's issues, and read them."),
-    "mcp": Entry("gitrag.cli.mcp:mcp", "Serve agents: a Model Context Protocol server for this repository."),
-    "explore": Entry(
+    "index": LazyCommand(
+        "gitrag.cli.index:index", "Bring the index up to date, embed, look at it, remove it."
+    ),
+    "gc": LazyCommand("gitrag.cli.gc:gc", "Drop what no branch or worktree needs any more from the index."),
+    "issues": LazyCommand(
+        "gitrag.cli.issues:issues", "Keep local copies of the tracker's issues, and read them."
+    ),
+    "mcp": LazyCommand(
+        "gitrag.cli.mcp:mcp", "Serve agents: a Model Context Protocol server for this repository."
+    ),
+    "explore": LazyCommand(
         "gitrag.cli.explore:explore",
         "Remember what was explored before a change: goals, constraints, decisions.",
     ),
-    "core": Entry("gitrag.cli.core:core", "Mark the files that every session should know of."),
-    "check": Entry(
+    "core": LazyCommand("gitrag.cli.core:core", "Mark the files that every session should know of."),
+    "check": LazyCommand(
         "gitrag.cli.check:check",
         "Say which decisions and specifications bear on a file, or whether what is pushed is indexed.",
     ),
-    "related": Entry(
+    "related": LazyCommand(
         "gitrag.cli.related:related",
         "Say what is there already: related to a text, covering it, or like what a change adds.",
     ),
-    "model": Entry("gitrag.cli.model:model", "Fetch the embedding model, or look at it."),
-    "doctor": Entry("gitrag.cli.doctor:doctor", "Check everything gitrag rests on, and say what mends it."),
-    "hooks": Entry("gitrag.cli.hooks:hooks", "Install, remove or look at the git hooks."),
-    "config": Entry("gitrag.cli.config:config", "List every setting, its value and its origin."),
-    "completion": Entry("gitrag.cli.completion:completion", "Print the completion script of a shell."),
-    "hook": Entry("gitrag.cli.hook:hook", hidden=True),
+    "model": LazyCommand("gitrag.cli.model:model", "Fetch the embedding model, or look at it."),
+    "doctor": LazyCommand(
+        "gitrag.cli.doctor:doctor", "Check everything gitrag rests on, and say what mends it."
+    ),
+    "hooks": LazyCommand("gitrag.cli.hooks:hooks", "Install, remove or look at the git hooks."),
+    "config": LazyCommand("gitrag.cli.config:config", "List every setting, its value and its origin."),
+    "completion": LazyCommand("gitrag.cli.completion:completion", "Print the completion script of a shell."),
+    "hook": LazyCommand("gitrag.cli.hook:hook", hidden=True),
 }
 """Every command, in the order help shows them. Nothing is imported before it is asked for."""
 

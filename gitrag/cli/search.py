@@ -124,15 +124,15 @@ def search(
     from gitrag.store.candidates import Filters
 
     terminal = session.terminal
-    app = session.app()
+    workspace = session.workspace()
     form = output or ("text" if terminal.is_interactive else "markdown")
-    wanted = app.wanted(collections, module or "", with_issues=form == "text")
+    wanted = workspace.wanted(collections, module or "", with_issues=form == "text")
     if collections and wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 
-        sync_first(session, app)
+        sync_first(session, workspace)
     answer = search.search(
-        app,
+        workspace,
         " ".join(query),
         search.SearchOptions(
             filters=Filters(kinds, tuple(_language(name) for name in languages), globs),
@@ -148,7 +148,7 @@ def search(
     if unfiltered or (form != "text" if with_graph is None else with_graph):
         from gitrag.actions.graph import graph_of
 
-        graph = graph_of(app, answer, globs=globs, module=module or "", unfiltered=unfiltered)
+        graph = graph_of(workspace, answer, globs=globs, module=module or "", unfiltered=unfiltered)
     if form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
     else:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitrag.git import Repository
     from gitrag.memory.core_files import CoreFiles
     from gitrag.memory.explorations import Explorations
-    from gitrag.workspace import App
+    from gitrag.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Session:
 
         return Repository.discover(self.start, self.environ)
 
-    def app(self, **flags: object) -> App:
+    def workspace(self, **flags: object) -> Workspace:
         """Open gitrag on the repository around the start, and say what is odd about its settings.
 
         Args:
@@ -55,10 +55,10 @@ class Session:
             RepositoryError: There is no repository, or it cannot be read.
             ConfigError: A setting is wrong.
         """
-        from gitrag.workspace import App
+        from gitrag.workspace import Workspace
 
         repo = self.repository()
-        return App(repo, self.settings(repo, **flags), self.environ, self.terminal.note)
+        return Workspace(repo, self.settings(repo, **flags), self.environ, self.terminal.note)
 
     def settings(self, repo: Repository, **flags: object) -> Config:
         """Read the settings of a repository, and say what is odd about them.
@@ -98,7 +98,7 @@ class Session:
 
     def _config_anywhere(self) -> Config:
         try:
-            return self.app().config
+            return self.workspace().config
         except RepositoryError:
             return self.config_outside()
 

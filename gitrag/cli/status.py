@@ -13,7 +13,7 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
 from gitrag.words.control_characters import sanitise_line
-from gitrag.workspace import Status
+from gitrag.workspace import WorkspaceStatus
 
 _MOST_REASONS = 5
 
@@ -29,18 +29,18 @@ _MOST_REASONS = 5
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
     """Say what is indexed, how fresh, how large, and who is working."""
-    app = session.app()
-    found = app.status()
+    workspace = session.workspace()
+    found = workspace.status()
     if as_json:
         row = dataclasses.asdict(found)
         row["model"]["path"] = str(found.model.path)
         session.terminal.print_json(row)
         return OK
-    _show(found, app.fetch_failure(), session.terminal)
+    _show(found, workspace.fetch_failure(), session.terminal)
     return OK
 
 
-def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
+def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> None:
     def line(label: str, text: str) -> None:
         terminal.print(f"{terminal.style(f'{label:<11}', 'bold')} {text}")
 
@@ -83,7 +83,7 @@ def _show(found: Status, fetch_failure: str, terminal: Terminal) -> None:
     _hints(found, fetch_failure, terminal)
 
 
-def _count_unread(found: Status) -> str:
+def _count_unread(found: WorkspaceStatus) -> str:
     """Say how many files failed at each stage, and why."""
     counts = Counter((each.stage.value, each.reason) for each in found.unread)
     return "; ".join(
@@ -92,7 +92,7 @@ def _count_unread(found: Status) -> str:
     ) + ("; …" if len(counts) > _MOST_REASONS else "")
 
 
-def _hints(found: Status, fetch_failure: str, terminal: Terminal) -> None:
+def _hints(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> None:
     for note in found.notes:
         terminal.note(note)
     if found.unread:
@@ -107,7 +107,7 @@ def _hints(found: Status, fetch_failure: str, terminal: Terminal) -> None:
         terminal.hint("gitrag index embed")
 
 
-def _show_none(found: Status, line: Callable[[str, str], None], terminal: Terminal) -> None:
+def _show_none(found: WorkspaceStatus, line: Callable[[str, str], None], terminal: Terminal) -> None:
     if found.store is not None:
         line("index", "not of this worktree yet")
         terminal.hint("the next search catches up; `gitrag index` does it now")

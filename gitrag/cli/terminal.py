@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import TextIO
 
-from gitrag.cli.progress import Bar, Lines, Progress
+from gitrag.cli.progress import Bar, PlainLines, Progress
 from gitrag.words.control_characters import sanitise, sanitise_json
 
 _WIDTH = 80
@@ -135,7 +135,7 @@ class Terminal:
             total: How many there are to do; None when nobody knows yet.
         """
         terminal = self.err.isatty()
-        with (Bar if terminal else Lines)(label, total, self.err, color=self._err_color) as progress:
+        with (Bar if terminal else PlainLines)(label, total, self.err, color=self._err_color) as progress:
             self._progress = progress
             try:
                 yield progress

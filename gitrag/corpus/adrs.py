@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from gitrag.corpus.documents import (
     Document,
-    Edge,
-    Head,
+    DocumentHead,
+    DocumentLink,
     distinct,
     field_edges,
     numbered,
@@ -102,7 +102,7 @@ def read(path: str, text: str) -> Document:
     )
 
 
-def _id(path: str, head: Head, title: str) -> str:
+def _id(path: str, head: DocumentHead, title: str) -> str:
     given = head.text("id", "adr")
     if given:
         named = _NAMED.fullmatch(given) or re.fullmatch(r"ADR[-_ ]?(\d{1,6})", given, re.IGNORECASE)
@@ -122,7 +122,7 @@ def _named_title(path: str) -> str:
     return re.sub(r"[-_ ]+", " ", _NAMED.sub("", stem, count=1)).strip() or stem
 
 
-def _status(head: Head) -> str:
+def _status(head: DocumentHead) -> str:
     """Find what a decision says of its status, as written."""
     given = head.text("status")
     if given:
@@ -139,7 +139,7 @@ def _status(head: Head) -> str:
     return ""
 
 
-def _said(head: Head) -> Iterator[Edge]:
+def _said(head: DocumentHead) -> Iterator[DocumentLink]:
     """Find edges in prose: lines that begin with a relation and name a decision."""
     for line in head.lines:
         opening = line.lstrip(" \t-*+>_[(|").lstrip()
@@ -147,10 +147,10 @@ def _said(head: Head) -> Iterator[Edge]:
             yield from _edges_of(opening)
 
 
-def _edges_of(line: str) -> Iterator[Edge]:
+def _edges_of(line: str) -> Iterator[DocumentLink]:
     """Read the edges of a line: each relation is of the decisions named after it, up to the next one."""
     marks = list(_SAYS.finditer(line))
     for mark, following in zip(marks, [*marks[1:], None], strict=False):
         rest = line[mark.end() : following.start() if following else len(line)]
         for target in targets(rest, "ADR"):
-            yield Edge(_RELATIONS[mark.lastgroup or "related"], target)
+            yield DocumentLink(_RELATIONS[mark.lastgroup or "related"], target)

@@ -36,7 +36,7 @@ _TARGET = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class DocumentLink:
     """What a document says of another.
 
     Attributes:
@@ -50,7 +50,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocumentSection:
     """A part of a document, with the headings above it joined by `` > ``; lines are 1-based, inclusive."""
 
     heading: str
@@ -75,11 +75,11 @@ class Document:
     id: str
     title: str
     status: str = ""
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[DocumentLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class DocumentHead:
     """The beginning of a document, as far as it speaks for the whole.
 
     Attributes:
@@ -105,7 +105,7 @@ class Head:
         return [text for name in names for text in _flat(self.fields.get(name))]
 
 
-def read_head(text: str) -> Head:
+def read_head(text: str) -> DocumentHead:
     """Read front matter, title and lines; front matter that is no plain YAML mapping is text like any."""
     lines = [line[:_LINE_CHARACTERS] for line in text.split("\n", _READ_LINES)[:_READ_LINES]]
     fields, start = _front_matter(text, lines)
@@ -127,7 +127,7 @@ def read_head(text: str) -> Head:
             elif _UNDERLINE.match(line) and kept and kept[-1].strip():
                 title = kept[-1]
         kept.append(line)
-    return Head(fields, plain(title)[:_TITLE_CHARACTERS], tuple(kept))
+    return DocumentHead(fields, plain(title)[:_TITLE_CHARACTERS], tuple(kept))
 
 
 def plain(text: str) -> str:
@@ -136,10 +136,10 @@ def plain(text: str) -> str:
     return " ".join(found.split())
 
 
-def sections(text: str) -> tuple[Section, ...]:
+def sections(text: str) -> tuple[DocumentSection, ...]:
     """Cut a Markdown document as the index does: at headings, each requirement and scenario on its own."""
     return tuple(
-        Section(part.qualified_name, part.text, part.line_start, part.line_end)
+        DocumentSection(part.qualified_name, part.text, part.line_start, part.line_end)
         for part in chunk(text.encode("utf-8", "surrogateescape"), "markdown")
     )
 
@@ -161,7 +161,7 @@ def numbered(kind: str, number: str) -> str:
     return f"{kind.upper()}-{int(number):04d}"
 
 
-def field_edges(head: Head, names: Mapping[str, str], kind: str) -> Iterator[Edge]:
+def field_edges(head: DocumentHead, names: Mapping[str, str], kind: str) -> Iterator[DocumentLink]:
     """Read edges from front matter.
 
     Args:
@@ -176,10 +176,10 @@ def field_edges(head: Head, names: Mapping[str, str], kind: str) -> Iterator[Edg
                 found = [numbered(kind, text.strip())]
             for target in found or [text.strip()[:_TITLE_CHARACTERS]]:
                 if target:
-                    yield Edge(relation, target)
+                    yield DocumentLink(relation, target)
 
 
-def distinct(edges: Sequence[Edge], own: str) -> tuple[Edge, ...]:
+def distinct(edges: Sequence[DocumentLink], own: str) -> tuple[DocumentLink, ...]:
     """Keep each edge once, in order; none to the document itself."""
     return tuple(edge for edge in dict.fromkeys(edges) if edge.target != own)
 

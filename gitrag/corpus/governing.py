@@ -22,7 +22,7 @@ _MOST_REQUIREMENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Governing:
+class GoverningComment:
     """A comment that names what governs the code: ``Governing: ADR-0007, SPEC-0003 REQ "Keys rotate"``.
 
     Attributes:
@@ -36,7 +36,7 @@ class Governing:
     requirements: tuple[str, ...]
 
 
-def governing(text: str) -> list[Governing]:
+def governing(text: str) -> list[GoverningComment]:
     """Find the governing comments of a source file."""
     lines = [line[:_LINE_CHARACTERS] for line in text.split("\n")]
     found = []
@@ -52,7 +52,7 @@ def governing(text: str) -> list[Governing]:
         ids = tuple(dict.fromkeys(_ids(whole)))
         if ids:
             requirements = tuple(_REQUIREMENT.findall(whole)[:_MOST_REQUIREMENTS])
-            found.append(Governing(row + 1, ids, requirements))
+            found.append(GoverningComment(row + 1, ids, requirements))
     return found
 
 

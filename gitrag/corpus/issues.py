@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitrag.corpus.documents import Document, Edge, distinct, read_head
+from gitrag.corpus.documents import Document, DocumentLink, distinct, read_head
 
 DIRECTORY = ".sdd/issues"
 GLOBS: tuple[str, ...] = (f"/{DIRECTORY}/*.md",)
@@ -27,6 +27,6 @@ def read(path: str, text: str) -> Document:
         ):
             listed = references.get(name)
             if isinstance(listed, list):
-                edges += [Edge(relation, item) for item in listed if isinstance(item, str)]
+                edges += [DocumentLink(relation, item) for item in listed if isinstance(item, str)]
     title = head.text("title") or head.title or stem
     return Document(path, own, title, head.text("status").lower(), distinct(edges, own))

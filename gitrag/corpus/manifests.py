@@ -49,7 +49,7 @@ class Detector:
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
+class ManifestModules:
     """What was found.
 
     Attributes:
@@ -61,7 +61,7 @@ class Workspace:
     notes: tuple[str, ...] = ()
 
 
-def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Workspace:
+def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> ManifestModules:
     """Find the modules of a tree.
 
     Args:
@@ -88,7 +88,7 @@ def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Workspa
     ordered = sorted(found)
     if len(ordered) > MOST_MODULES:
         notes.append(f"{len(ordered)} modules: only the first {MOST_MODULES} have collections of their own")
-    return Workspace(named(ordered[:MOST_MODULES]), tuple(notes))
+    return ManifestModules(named(ordered[:MOST_MODULES]), tuple(notes))
 
 
 def is_manifest(path: str) -> bool:

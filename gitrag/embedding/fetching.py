@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from gitrag.embedding.local_model import ModelFetch, Step, status
+from gitrag.embedding.local_model import FetchStep, ModelFetch, status
 from gitrag.embedding.manifest import MANIFEST, describe, write_manifest
 from gitrag.embedding.onnx_model import build_fp32, data_file, quantise
 from gitrag.embedding.published import PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
@@ -63,7 +63,7 @@ def _already_there(directory: Path, *, keep_weights: bool) -> ModelFetch | None:
 
 
 def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_weights: bool) -> ModelFetch:
-    steps: list[Step] = []
+    steps: list[FetchStep] = []
     source = _obtain(directory, folder, progress, hub, steps)
     published = directory if source == _IN_PLACE else folder
     built = folder / "built"
@@ -82,7 +82,7 @@ def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_
     return ModelFetch(source, directory, sum(file.size_bytes for file in files), tuple(steps))
 
 
-def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: list[Step]) -> str:
+def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: list[FetchStep]) -> str:
     """Get the verified weights, into ``folder`` or where they lie; say from where."""
     sources: list[tuple[str, Callable[[], None]]] = [
         (f"the Hugging Face hub ({hub})", lambda: from_hub(folder, progress, hub=hub)),
@@ -123,12 +123,12 @@ def _convert(published: Path, built: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def _timed(steps: list[Step], name: str) -> Iterator[None]:
+def _timed(steps: list[FetchStep], name: str) -> Iterator[None]:
     start = time.perf_counter()
     try:
         yield
     finally:
-        steps.append(Step(name, time.perf_counter() - start))
+        steps.append(FetchStep(name, time.perf_counter() - start))
 
 
 @contextmanager

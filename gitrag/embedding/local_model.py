@@ -32,7 +32,7 @@ class ModelStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FetchStep:
     """A step of a fetch.
 
     Attributes:
@@ -58,7 +58,7 @@ class ModelFetch:
     source: str
     path: Path
     size_bytes: int
-    steps: tuple[Step, ...]
+    steps: tuple[FetchStep, ...]
 
 
 def model_directory(override: Path | None = None) -> Path:

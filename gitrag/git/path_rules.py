@@ -29,8 +29,8 @@ from gitrag.git.rule_lines import (
     IGNORE_FILE,
     INDEXED,
     VENDORED,
-    Attribute,
     Ignore,
+    PathAttribute,
     parse_attributes,
     parse_ignore,
     read_lines,
@@ -177,7 +177,7 @@ class Rules:
         """
         allowance = Allowance()
         excluded = list(parse_ignore(exclude))
-        attributes: dict[str, list[Attribute]] = {}
+        attributes: dict[str, list[PathAttribute]] = {}
         ignores: dict[str, list[Ignore]] = {}
         for path in sorted(filter(is_rule_file, files), key=lambda path: (path.count("/"), path)):
             directory, _, name = path.rpartition("/")
@@ -314,7 +314,7 @@ def _last_word(rules: _IgnoreTable, path: str, inherited: bool | None, *, is_dir
     return inherited if number is None else rules.ignored[number]
 
 
-def _attribute_tables(lines: Sequence[Attribute], allowance: Allowance) -> dict[str, _AttributeTable]:
+def _attribute_tables(lines: Sequence[PathAttribute], allowance: Allowance) -> dict[str, _AttributeTable]:
     tables: dict[str, _AttributeTable] = {}
     for line in lines:
         rules = tables.setdefault(line.name, _AttributeTable(PatternTable(), []))

@@ -24,7 +24,7 @@ _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class PathAttribute:
     """A line's word on one attribute: True (set), False (unset), None (`!attribute`, unspecified)."""
 
     name: str
@@ -61,7 +61,7 @@ def parse_ignore(lines: Iterable[str]) -> Iterator[Ignore]:
             yield Ignore(pattern, ignored, directories_only)
 
 
-def parse_attributes(lines: Iterable[str], *, top: bool) -> Iterator[Attribute]:
+def parse_attributes(lines: Iterable[str], *, top: bool) -> Iterator[PathAttribute]:
     macros: dict[str, list[str]] = {}  # git, too, allows them at the top level only
     for line in lines:
         pattern, words = _split(line.lstrip(" \t"))
@@ -78,7 +78,7 @@ def parse_attributes(lines: Iterable[str], *, top: bool) -> Iterator[Attribute]:
                 if name in _ATTRIBUTES:
                     states[name] = state
         for name, state in states.items():
-            yield Attribute(name, pattern, state)
+            yield PathAttribute(name, pattern, state)
 
 
 def _split(line: str) -> tuple[str, list[str]]:

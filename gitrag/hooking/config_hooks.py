@@ -31,7 +31,7 @@ _RUNS = re.compile(r"gitrag\W+hook\W+run\b")
 _CHECKS = re.compile(r"gitrag\W+check\W+--push\b")
 
 
-class Repository(Protocol):
+class ConfiguredRepository(Protocol):
     """What is needed of a repository."""
 
     @property
@@ -66,12 +66,12 @@ class Configured:
         return f"hook.{self.name}"
 
 
-def are_run(repository: Repository) -> bool:
+def are_run(repository: ConfiguredRepository) -> bool:
     """Tell whether the git found here runs configured hooks."""
     return version_of(os.fsdecode(repository.git("version").stdout)) >= SINCE
 
 
-def script_of(repository: Repository, hook: Hook) -> Path:
+def script_of(repository: ConfiguredRepository, hook: Hook) -> Path:
     """Return where the script of a configured hook lies."""
     return repository.common_dir / DIRECTORY / hook.name
 
@@ -88,7 +88,7 @@ def command_of(hook: Hook) -> str:
     )
 
 
-def read(repository: Repository) -> dict[str, list[Configured]]:
+def read(repository: ConfiguredRepository) -> dict[str, list[Configured]]:
     """Return the configured hooks that run gitrag, by event, whatever file they are from.
 
     Raises:
@@ -116,7 +116,7 @@ def read(repository: Repository) -> dict[str, list[Configured]]:
     }
 
 
-def put_in(repository: Repository, hook: Hook) -> bool:
+def put_in(repository: ConfiguredRepository, hook: Hook) -> bool:
     """Configure a hook in the repository's own configuration; return whether anything had to be changed.
 
     Raises:
@@ -136,7 +136,7 @@ def put_in(repository: Repository, hook: Hook) -> bool:
     return bool(missing)
 
 
-def take_out(repository: Repository, hook: Hook) -> None:
+def take_out(repository: ConfiguredRepository, hook: Hook) -> None:
     """Take out what `put_in` has written; every other line stays as it is.
 
     Raises:
@@ -159,7 +159,7 @@ def _running_gitrag(hook: Hook, name: str, command: str, scope: str, off: set[st
     return Configured(name, command, scope, switch, ours)
 
 
-def _entries(repository: Repository) -> Iterator[tuple[str, str, str, str]]:
+def _entries(repository: ConfiguredRepository) -> Iterator[tuple[str, str, str, str]]:
     """Yield scope, name, variable and value, in git's order."""
     done = repository.git("config", "-z", "--show-scope", "--get-regexp", r"^hook\.")
     if done.returncode > 1:  # 1: there is none
@@ -172,7 +172,7 @@ def _entries(repository: Repository) -> Iterator[tuple[str, str, str, str]]:
             yield scope, name, variable, value
 
 
-def _write(repository: Repository, *args: str) -> None:
+def _write(repository: ConfiguredRepository, *args: str) -> None:
     done = repository.git("config", "--local", *args)
     nothing_to_unset = done.returncode == 5
     if done.returncode and not nothing_to_unset:

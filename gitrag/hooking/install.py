@@ -19,10 +19,10 @@ from pathlib import Path
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import config_hooks, script_blocks
 from gitrag.hooking.status import (
+    HookedRepository,
     HookReport,
-    Repository,
-    Standing,
-    State,
+    HookState,
+    HookStatus,
     block_of,
     is_inside,
     is_ours,
@@ -34,7 +34,7 @@ from gitrag.hooking.table import HOOKS, Hook, script
 from gitrag.machine import files
 
 
-def install(repository: Repository, launcher: str | None = None) -> list[HookReport]:
+def install(repository: HookedRepository, launcher: str | None = None) -> list[HookReport]:
     """Install or renew every hook, as far as it can be done without breaking somebody else's.
 
     Args:
@@ -54,7 +54,7 @@ def install(repository: Repository, launcher: str | None = None) -> list[HookRep
     return [replace(report, changed=report.name in changed) for report in status(repository)]
 
 
-def uninstall(repository: Repository) -> list[HookReport]:
+def uninstall(repository: HookedRepository) -> list[HookReport]:
     """Take gitrag's block out of every hook, and its sections out of the repository's configuration.
 
     Raises:
@@ -91,7 +91,9 @@ def find_launcher() -> str | None:
     return found if found and Path(found).is_absolute() else None
 
 
-def _set_up(repository: Repository, standing: Standing, launcher: str | None, *, beside: bool) -> bool:
+def _set_up(
+    repository: HookedRepository, standing: HookStatus, launcher: str | None, *, beside: bool
+) -> bool:
     """Have gitrag run once: by the file where that is ours to write, else configured beside it.
 
     Args:
@@ -104,19 +106,19 @@ def _set_up(repository: Repository, standing: Standing, launcher: str | None, *,
         Whether anything had to be changed.
     """
     hook, file = standing.hook, standing.file
-    script = HookReport(hook.name, State.MISSING, config_hooks.script_of(repository, hook))
+    script = HookReport(hook.name, HookState.MISSING, config_hooks.script_of(repository, hook))
     others = any(not entry.ours for entry in standing.running)
     ours = any(entry.ours for entry in standing.running)
-    needless = ours and (others or file.state in {State.MISSING, State.INSTALLED, State.OUTDATED})
+    needless = ours and (others or file.state in {HookState.MISSING, HookState.INSTALLED, HookState.OUTDATED})
     if needless:
         config_hooks.take_out(repository, hook)
         _uninstall(script.path)
-    if others or standing.report.state is State.SWITCHED_OFF:
+    if others or standing.report.state is HookState.SWITCHED_OFF:
         return needless
     if (ours and not needless) or (beside and file.lines):
         renewed = _install(hook, script, launcher)
         return config_hooks.put_in(repository, hook) or renewed
-    if file.state in {State.SHADOWED, State.FOREIGN}:
+    if file.state in {HookState.SHADOWED, HookState.FOREIGN}:
         return False
     return _install(hook, file, launcher) or needless
 
@@ -128,7 +130,7 @@ def _install(hook: Hook, report: HookReport, launcher: str | None) -> bool:
         _write(path, script_blocks.insert(script_blocks.SHEBANG, block), 0o755)
         return True
     text = read_hook(path)
-    if report.state is State.INSTALLED and not script_blocks.find(text):
+    if report.state is HookState.INSTALLED and not script_blocks.find(text):
         return False  # it calls gitrag in its own way
     mode = old_mode = stat.S_IMODE(path.stat().st_mode)
     if not os.access(path, os.X_OK):
@@ -162,7 +164,7 @@ def _uninstall(path: Path) -> bool:
     return left != text
 
 
-def _own_directories(repository: Repository) -> Iterator[Path]:
+def _own_directories(repository: HookedRepository) -> Iterator[Path]:
     """Yield where a block of ours may be: also where hooks lay before core.hooksPath was set."""
     usual = repository.common_dir / "hooks"
     current = repository.hooks_dir()

@@ -18,7 +18,7 @@ from gitrag.hooking.table import HOOKS, Hook, script
 from gitrag.machine.files import read_regular
 
 
-class Repository(config_hooks.Repository, Protocol):
+class HookedRepository(config_hooks.ConfiguredRepository, Protocol):
     """What installation needs to know of a repository."""
 
     @property
@@ -29,7 +29,7 @@ class Repository(config_hooks.Repository, Protocol):
         """Where git looks for hooks."""
 
 
-class State(StrEnum):
+class HookState(StrEnum):
     """How a hook stands."""
 
     INSTALLED = "installed"
@@ -48,7 +48,7 @@ class HookReport:
 
     Attributes:
         name: Git's name of the hook.
-        state: See `State`.
+        state: See `HookState`.
         path: The file that git runs, or would run.
         detail: Why, in a few words; empty when there is nothing to say.
         advice: What to run; empty when there is nothing.
@@ -59,7 +59,7 @@ class HookReport:
     """
 
     name: str
-    state: State
+    state: HookState
     path: Path
     detail: str = ""
     advice: str = ""
@@ -69,7 +69,7 @@ class HookReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class HookStatus:
     """How a hook stands: by its file alone, by the configured hooks that are on, and by both together."""
 
     hook: Hook
@@ -78,7 +78,7 @@ class Standing:
     report: HookReport
 
 
-def status(repository: Repository) -> list[HookReport]:
+def status(repository: HookedRepository) -> list[HookReport]:
     """Return how every hook stands, and what to do about it; changes nothing."""
     return [standing.report for standing in look(repository)]
 
@@ -97,7 +97,7 @@ def lines_to_add(hook: Hook) -> str:
     )
 
 
-def look(repository: Repository) -> Iterator[Standing]:
+def look(repository: HookedRepository) -> Iterator[HookStatus]:
     """Yield how every hook stands, in the order of `HOOKS`."""
     directory = repository.hooks_dir()
     own = is_inside(directory, repository.common_dir)
@@ -105,7 +105,7 @@ def look(repository: Repository) -> Iterator[Standing]:
     for hook in HOOKS:
         file = _status(hook, directory / hook.name, repository.root, own=own)
         found = entries.get(hook.name, [])
-        yield Standing(
+        yield HookStatus(
             hook,
             file,
             tuple(entry for entry in found if not entry.off),
@@ -114,10 +114,10 @@ def look(repository: Repository) -> Iterator[Standing]:
 
 
 def _together(
-    repository: Repository, hook: Hook, file: HookReport, entries: Sequence[Configured]
+    repository: HookedRepository, hook: Hook, file: HookReport, entries: Sequence[Configured]
 ) -> HookReport:
     """Return how a hook stands by its file and by the configured hooks that run gitrag."""
-    by_file = file.state in {State.INSTALLED, State.OUTDATED}
+    by_file = file.state in {HookState.INSTALLED, HookState.OUTDATED}
     on = [entry for entry in entries if not entry.off]
     ours = next((entry for entry in entries if entry.ours), None)
     if by_file + len(on) > 1:
@@ -126,20 +126,20 @@ def _together(
         return file
     if not on and ours:
         detail, advice = f"{ours.off} is false", f"git config {ours.off} true"
-        return HookReport(hook.name, State.SWITCHED_OFF, file.path, detail, advice)
+        return HookReport(hook.name, HookState.SWITCHED_OFF, file.path, detail, advice)
     [entry] = on
     if not entry.ours:
         detail = f"called by {entry.key} of the {entry.scope} configuration"
-        return HookReport(hook.name, State.INSTALLED, file.path, detail, configured=entry.key)
+        return HookReport(hook.name, HookState.INSTALLED, file.path, detail, configured=entry.key)
     script = config_hooks.script_of(repository, hook)
     found = _status_of_text(hook, script, read_hook(script)) if script.is_file() else None
     detail = f"{script} is gone" if found is None else found.detail
     if entry.command != config_hooks.command_of(hook):
         detail = "it is another version's"
     if detail:
-        return HookReport(hook.name, State.OUTDATED, script, detail, "gitrag hooks install")
+        return HookReport(hook.name, HookState.OUTDATED, script, detail, "gitrag hooks install")
     detail = f"configured as {entry.key}" + (f"; {file.detail}" if file.detail else "")
-    return replace(file, state=State.INSTALLED, detail=detail, advice="", configured=entry.key)
+    return replace(file, state=HookState.INSTALLED, detail=detail, advice="", configured=entry.key)
 
 
 def _twice(hook: Hook, file: HookReport, on: Sequence[Configured], *, by_file: bool) -> HookReport:
@@ -149,41 +149,41 @@ def _twice(hook: Hook, file: HookReport, on: Sequence[Configured], *, by_file: b
         advice = "gitrag hooks install"
     elif by_file and script_blocks.START in read_hook(file.path):
         advice = "gitrag hooks uninstall"
-    return HookReport(hook.name, State.TWICE, file.path, f"by {' and by '.join(runners)}", advice)
+    return HookReport(hook.name, HookState.TWICE, file.path, f"by {' and by '.join(runners)}", advice)
 
 
 def _status(hook: Hook, path: Path, root: Path | None, *, own: bool) -> HookReport:
     called = _calling(hook, path, root)
     if called:
-        return HookReport(hook.name, State.INSTALLED, path, f"called by {called}")
+        return HookReport(hook.name, HookState.INSTALLED, path, f"called by {called}")
     if not own:
         if path.parent.exists() and not path.parent.is_dir():
             detail = f"core.hooksPath {path.parent} switches all hooks off"
-            return HookReport(hook.name, State.SHADOWED, path, detail)
+            return HookReport(hook.name, HookState.SHADOWED, path, detail)
         where = "is not there" if not path.parent.is_dir() else "lies outside the git directory"
         detail = f"core.hooksPath {path.parent} {where}"
         if _is_huskys(path):
             path, detail = path.parent.parent / hook.name, "husky has the hooks"
-        return HookReport(hook.name, State.SHADOWED, path, detail, lines=lines_to_add(hook))
+        return HookReport(hook.name, HookState.SHADOWED, path, detail, lines=lines_to_add(hook))
     if path.is_symlink():
         detail = f"it is a link to {path.readlink()}"
-        return HookReport(hook.name, State.FOREIGN, path, detail, lines=lines_to_add(hook))
+        return HookReport(hook.name, HookState.FOREIGN, path, detail, lines=lines_to_add(hook))
     if path.exists() and not path.is_file():
-        return HookReport(hook.name, State.FOREIGN, path, "it is not a file")
+        return HookReport(hook.name, HookState.FOREIGN, path, "it is not a file")
     if not path.exists():
-        return HookReport(hook.name, State.MISSING, path, "", "gitrag hooks install")
+        return HookReport(hook.name, HookState.MISSING, path, "", "gitrag hooks install")
     text = read_hook(path)
     manager = manager_of(text)
     if manager is not None and root is not None and script_blocks.START not in text:
         place = manager.configuration(root)
         return HookReport(
-            hook.name, State.FOREIGN, place, f"{manager.name} writes it", lines=manager.lines(hook)
+            hook.name, HookState.FOREIGN, place, f"{manager.name} writes it", lines=manager.lines(hook)
         )
     return _status_of_text(hook, path, text)
 
 
 def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
-    def report(state: State, detail: str = "", advice: str = "", lines: str = "") -> HookReport:
+    def report(state: HookState, detail: str = "", advice: str = "", lines: str = "") -> HookReport:
         return HookReport(hook.name, state, path, detail, advice, lines)
 
     try:
@@ -191,26 +191,26 @@ def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
     except script_blocks.DamagedBlockError:
         marks = f"{script_blocks.START.decode()} … {script_blocks.END.decode()}"
         return report(
-            State.FOREIGN,
+            HookState.FOREIGN,
             f"its marks {marks} are not one pair",
             f"remove what is left of gitrag's part from {path}, then run `gitrag hooks install`",
         )
     reason = script_blocks.obstacle(text)
     if reason:
         if span:
-            return report(State.FOREIGN, f"it {reason}", "gitrag hooks uninstall")
-        return report(State.FOREIGN, f"it {reason}", lines=lines_to_add(hook))
+            return report(HookState.FOREIGN, f"it {reason}", "gitrag hooks uninstall")
+        return report(HookState.FOREIGN, f"it {reason}", lines=lines_to_add(hook))
     if not os.access(path, os.X_OK):
         advice = "gitrag hooks install" if is_ours(text) else f"chmod +x {path}; gitrag hooks install"
-        return report(State.NOT_EXECUTABLE, "git passes over hooks that are not executable", advice)
+        return report(HookState.NOT_EXECUTABLE, "git passes over hooks that are not executable", advice)
     if not span:
-        return report(State.MISSING, "", "gitrag hooks install")
+        return report(HookState.MISSING, "", "gitrag hooks install")
     launcher = script_blocks.launcher_of(text)
     if text[span.start : span.end].rstrip(b"\n") != block_of(hook, text, launcher).rstrip(b"\n"):
-        return report(State.OUTDATED, "it is another version's", "gitrag hooks install")
+        return report(HookState.OUTDATED, "it is another version's", "gitrag hooks install")
     if launcher and not os.access(launcher, os.X_OK):
-        return report(State.OUTDATED, f"it calls {launcher}, which is gone", "gitrag hooks install")
-    return report(State.INSTALLED)
+        return report(HookState.OUTDATED, f"it calls {launcher}, which is gone", "gitrag hooks install")
+    return report(HookState.INSTALLED)
 
 
 def is_ours(text: bytes) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from gitrag.corpus.layout import Layout, Module, configured
-from gitrag.corpus.manifests import Workspace, detect, is_manifest
+from gitrag.corpus.manifests import ManifestModules, detect, is_manifest
 from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.plan import Plan, plan
@@ -86,7 +86,7 @@ class Planning:
             base, modules = None, ()  # rewritten and pruned since
         changes = list(repo.diff(base.tree, tree)) if base else []
         if base is None or any(is_manifest(change.path) for change in changes):
-            found = workspace(repo.read_blob, self._now.options, repo.entries(tree)).modules
+            found = manifest_modules(repo.read_blob, self._now.options, repo.entries(tree)).modules
             if found != modules:  # another layout: every path may be in another collection
                 base, modules = None, found
         if base is None or any(is_rule_file(change.path) for change in changes):
@@ -108,7 +108,7 @@ def on_top(now: Snapshot, files: Mapping[str, bytes], modules: tuple[Module, ...
     found = modules
     if any(map(is_manifest, changes)):
         entries = list(now.repo.entries(now.head.tree))
-        found = workspace_of(now, entries).modules
+        found = manifest_modules_of(now, entries).modules
         if found != modules:
             before, after = Layout(now.options.places, modules), Layout(now.options.places, found)
             for entry in entries:
@@ -141,7 +141,7 @@ def rule_files_of(repo: Repository, changes: Sequence[Change]) -> dict[str, byte
     return files
 
 
-def workspace_of(now: Snapshot, entries: Iterable[TreeEntry] | None = None) -> Workspace:
+def manifest_modules_of(now: Snapshot, entries: Iterable[TreeEntry] | None = None) -> ManifestModules:
     """Find the modules of the files as they are now.
 
     Args:
@@ -153,13 +153,15 @@ def workspace_of(now: Snapshot, entries: Iterable[TreeEntry] | None = None) -> W
         current.pop(change.path, None)
         if change.entry is not None:
             current[change.path] = change.entry
-    return workspace(now.reader.read, now.options, current.values())
+    return manifest_modules(now.reader.read, now.options, current.values())
 
 
-def workspace(read_blob: Callable[[str], bytes], options: Options, entries: Iterable[TreeEntry]) -> Workspace:
+def manifest_modules(
+    read_blob: Callable[[str], bytes], options: Options, entries: Iterable[TreeEntry]
+) -> ManifestModules:
     """Find the modules of files: those configured, else those that their manifests name."""
     if options.places.modules:
-        return Workspace(configured(options.places.modules))
+        return ManifestModules(configured(options.places.modules))
     manifests = {entry.path: entry for entry in entries if is_manifest(entry.path) and _is_regular(entry)}
 
     def read(path: str) -> bytes | None:

@@ -18,7 +18,7 @@ from gitrag.model import Head, Skip
 from gitrag.store import content, views
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.content import PendingContent
-from gitrag.store.views import EntryRecord, Overlay, View
+from gitrag.store.views import EntryRecord, View, ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
@@ -52,7 +52,7 @@ class Refreshed:
     """
 
     view: View
-    overlay: Overlay
+    overlay: ViewOverlay
     head: Head
     documents: Documents = NO_DOCUMENTS
     dirty: int = 0
@@ -67,10 +67,10 @@ def known(db: Connection, now: Snapshot) -> Refreshed | None:
     return found and replace(found[0], waiting=len(found[1]))
 
 
-def recorded(db: Connection, now: Snapshot, view: View) -> Overlay:
+def recorded(db: Connection, now: Snapshot, view: View) -> ViewOverlay:
     """Give what lies on top of a view, as far as the store knows it."""
     changes = on_top(now, views.rule_files(db, view), _modules_of(db, view))
-    return views.overlay(db, changes.removed, changes.added, partly=True) or Overlay()
+    return views.overlay(db, changes.removed, changes.added, partly=True) or ViewOverlay()
 
 
 def _known(
@@ -79,7 +79,7 @@ def _known(
     view = views.current(db, now.slot)
     if view is None or (view.tree, view.rules) != (now.head.tree, now.rules_key):
         return None
-    overlay = Overlay()
+    overlay = ViewOverlay()
     if now.changes:
         changes = planning.on_top(views.rule_files(db, view), _modules_of(db, view))
         found = views.overlay(db, changes.removed, changes.added)
@@ -253,7 +253,7 @@ def _record(db: Connection, now: Snapshot, planning: Planning) -> Refreshed:
         else:
             view = _move_view(db, now, planning, start)
     documents = _compare(before, views.held(db, view.view_id)) if moves else NO_DOCUMENTS
-    overlay = Overlay()
+    overlay = ViewOverlay()
     if now.changes:
         changes = planning.on_top(views.rule_files(db, view), _modules_of(db, view))
         views.record_paths(db, planning.records(_unknown(db, changes)))
@@ -277,7 +277,9 @@ def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> Documents:
     )
 
 
-def _with_new(documents: Documents, overlay: Overlay, seen: set[int], held: Mapping[int, int]) -> Documents:
+def _with_new(
+    documents: Documents, overlay: ViewOverlay, seen: set[int], held: Mapping[int, int]
+) -> Documents:
     """Add the uncommitted documents whose content was not known before."""
     new = [path for path, content_id in overlay.entries if content_id not in seen]
     updated = sum(path in held for path in new)

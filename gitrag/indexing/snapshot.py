@@ -45,7 +45,7 @@ class Options:
     processes: int = 1
 
 
-class Reader:
+class ContentReader:
     """Reads contents, from the working tree for uncommitted changes and from git for the rest."""
 
     def __init__(self, repo: Repository, overlay: Overlay | None = None) -> None:
@@ -106,7 +106,7 @@ class Snapshot:
     changes: tuple[Change, ...]
     dirty: int
     rules_key: str
-    reader: Reader
+    reader: ContentReader
 
     @property
     def key(self) -> tuple[str, Head, tuple[Change, ...], str]:
@@ -137,7 +137,7 @@ def look(
     """
     if repo.root is None or committed_only:
         return Snapshot(
-            repo, options, repo.worktree, repo.head(), (), 0, _rules_key(repo, options), Reader(repo)
+            repo, options, repo.worktree, repo.head(), (), 0, _rules_key(repo, options), ContentReader(repo)
         )
     overlay = git_overlay(repo, working_state(repo, untracked=untracked), max_bytes=options.max_bytes)
     dirty = len(overlay.changes)
@@ -151,7 +151,7 @@ def look(
         overlay.changes,
         dirty,
         _rules_key(repo, options, overlay.changes),
-        Reader(repo, overlay),
+        ContentReader(repo, overlay),
     )
 
 
@@ -162,7 +162,7 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
         UsageError: There is no such revision.
     """
     head = repo.resolve(revision)
-    return Snapshot(repo, options, REVISION, head, (), 0, _rules_key(repo, options), Reader(repo))
+    return Snapshot(repo, options, REVISION, head, (), 0, _rules_key(repo, options), ContentReader(repo))
 
 
 def _issues(root: Path, options: Options, overlay: Overlay) -> Iterator[Change]:

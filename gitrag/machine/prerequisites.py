@@ -55,7 +55,7 @@ LEAST_FREE_BYTES = 200_000_000
 """Below this an index of a middling repository may not fit."""
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """How a check ended."""
 
     OK = "ok"
@@ -75,7 +75,7 @@ class Check:
     """
 
     name: str
-    state: State
+    state: CheckState
     message: str
     mend: str = ""
 
@@ -93,12 +93,14 @@ def check_git(environ: Mapping[str, str] | None = None) -> Check:
             timeout=_GIT_S,
         )
     except (OSError, subprocess.SubprocessError):
-        return Check("git", State.FAIL, "git is not installed", "Install git: https://git-scm.com/downloads")
+        return Check(
+            "git", CheckState.FAIL, "git is not installed", "Install git: https://git-scm.com/downloads"
+        )
     text = done.stdout.strip().removeprefix("git version ")
     if version_of(text) < OLDEST_GIT:
         wanted = ".".join(map(str, OLDEST_GIT))
-        return Check("git", State.FAIL, f"git {text} is older than {wanted}", "Upgrade git.")
-    return Check("git", State.OK, text)
+        return Check("git", CheckState.FAIL, f"git {text} is older than {wanted}", "Upgrade git.")
+    return Check("git", CheckState.OK, text)
 
 
 def version_of(text: str) -> tuple[int, ...]:
@@ -112,13 +114,13 @@ def check_packages() -> Check:
     if missing:
         return Check(
             "packages",
-            State.FAIL,
+            CheckState.FAIL,
             f"not installed: {', '.join(missing)}",
             REINSTALL,
         )
     return Check(
         "packages",
-        State.OK,
+        CheckState.OK,
         ", ".join(f"{name} {metadata.version(name)}" for name in ("duckdb", "pygit2", "onnxruntime")),
     )
 
@@ -127,7 +129,7 @@ def check_writable(directory: Path) -> Check:
     """Look whether the index's directory and what lies in it, or where it will be made, can be written."""
 
     def fail(message: str, mend: str) -> Check:
-        return Check("git directory", State.FAIL, message, mend)
+        return Check("git directory", CheckState.FAIL, message, mend)
 
     place = _existing(directory)
     if not place.is_dir():
@@ -143,7 +145,7 @@ def check_writable(directory: Path) -> Check:
                 continue
             mend = f"chmod -R u+rwX {_quoted(place)}" if ours else f'sudo chown -R "$USER" {_quoted(place)}'
             return fail(f"{path} is not writable", mend)
-    return Check("git directory", State.OK, f"{place} is writable")
+    return Check("git directory", CheckState.OK, f"{place} is writable")
 
 
 def check_space(directory: Path) -> Check:
@@ -151,8 +153,10 @@ def check_space(directory: Path) -> Check:
     free = shutil.disk_usage(_existing(directory)).free
     shown = f"{free / 1e9:.1f} GB free" if free >= LEAST_FREE_BYTES else f"{free / 1e6:.0f} MB free"
     if free < LEAST_FREE_BYTES:
-        return Check("disk space", State.WARN, shown, "Free some space; an index takes about 1.5 kB a chunk.")
-    return Check("disk space", State.OK, shown)
+        return Check(
+            "disk space", CheckState.WARN, shown, "Free some space; an index takes about 1.5 kB a chunk."
+        )
+    return Check("disk space", CheckState.OK, shown)
 
 
 def _existing(path: Path) -> Path:
@@ -173,5 +177,5 @@ def require(checks: list[Check]) -> None:
         NotSetUpError: The first that failed, with the command that mends it.
     """
     for check in checks:
-        if check.state is State.FAIL:
+        if check.state is CheckState.FAIL:
             raise NotSetUpError(f"Prerequisite missing ({check.name}): {check.message}.", check.mend)

@@ -38,12 +38,12 @@ class RequireToken:
     """Pass on what shows a token; answer 401 to all else.
 
     Args:
-        app: What is behind it.
+        workspace: What is behind it.
         token: The token.
     """
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
+    def __init__(self, workspace: ASGIApp, token: str) -> None:
+        self._app = workspace
         self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -19,7 +19,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from gitrag.errors import GitragError
 from gitrag.mcp_server.limits import too_much
-from gitrag.mcp_server.workbench import Call, StoppedError, Workbench, advice
+from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
 from gitrag.words.control_characters import sanitise, sanitise_line
 
 D = TypeVar("D")
@@ -70,7 +70,7 @@ class _Arguments(FuncMetadata):
         return super().pre_parse_json(rest) | texts
 
 
-class _Bound(Tool):
+class _BoundTool(Tool):
     """A tool whose refusals say what it takes."""
 
     async def run(
@@ -110,7 +110,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
             structured_content=_sanitised(adapter.dump_python(reply.data, mode="python")),
         )
 
-    return _Bound(
+    return _BoundTool(
         fn=run,
         name=name,
         title=None,
@@ -143,12 +143,12 @@ async def _run(
         except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             raise StoppedError from error
 
-    call = Call(tell)
+    call = ToolCall(tell)
 
     def work() -> Reply[Any]:
         with bench.lock:
             call.check()
-            bench.app.require_repository()
+            bench.workspace.require_repository()
             return function(bench, call, **arguments)
 
     try:

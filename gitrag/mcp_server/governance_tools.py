@@ -21,7 +21,7 @@ from gitrag.actions.issues import sync_before_reading
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
-from gitrag.mcp_server.workbench import Call, Workbench
+from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import governance
 
 
@@ -50,18 +50,18 @@ class RelatedFound:
 
 def check(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     target: Annotated[str, Field(description="A file or directory, relative to the repository's top level.")],
 ) -> Reply[Governing]:
     """Find the decisions (ADRs) and specifications that bear on a file, by semantic search, before a change.
 
     At most eight, with why each came up and whether the file names it. Read them in full. Issues beside.
     """
-    app = bench.app
-    sync_before_reading(app, bench.hearing(call))
-    found = check_action.check(app, (app.repo.root or app.repo.git_dir) / target)
+    workspace = bench.workspace
+    sync_before_reading(workspace, bench.listener(call))
+    found = check_action.check(workspace, (workspace.repo.root or workspace.repo.git_dir) / target)
     data = json.loads(governance.checked_json(found))
-    freshness = replies.of_status(app.status(), bench.notes())
+    freshness = replies.of_status(workspace.status(), bench.notes())
     return Reply(
         _text(governance.checked_markdown(found), freshness),
         Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
@@ -70,7 +70,7 @@ def check(
 
 def related(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     text: Annotated[str, Field(description="What is about to be written or decided.")] = "",
     diff: Annotated[str, Field(description="Instead: a change, as git diff takes it: main...HEAD.")] = "",
     mode: Annotated[
@@ -85,24 +85,24 @@ def related(
 
     Before writing a helper: text and mode duplicates. In a review: diff.
     """
-    app = bench.app
+    workspace = bench.workspace
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
     if diff or mode == "duplicates":  # among them issues
-        sync_before_reading(app, bench.hearing(call))
+        sync_before_reading(workspace, bench.listener(call))
     if diff:
-        review = review_action.review(app, diff, threshold, call.advance)
+        review = review_action.review(workspace, diff, threshold, call.advance)
         markdown, data = governance.review_markdown(review), json.loads(governance.review_json(review))
     elif mode == "duplicates":
-        alike = related_action.duplicates(app, text, threshold)
-        near = [] if alike else related_action.nearest(app, text)
+        alike = related_action.duplicates(workspace, text, threshold)
+        near = [] if alike else related_action.nearest(workspace, text)
         markdown = governance.duplicates_markdown(alike, threshold, nearest=near)
         data = json.loads(governance.duplicates_json(text, alike, threshold, nearest=near))
     else:
-        proposals = related_action.related(app, text)
+        proposals = related_action.related(workspace, text)
         markdown = governance.related_markdown(text, proposals)
         data = json.loads(governance.related_json(text, proposals))
-    freshness = replies.of_status(app.status(), bench.notes())
+    freshness = replies.of_status(workspace.status(), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),
         duplicates=data.get("duplicates", []),

@@ -11,7 +11,7 @@ from gitrag.actions.core_context import core_path, project_of
 from gitrag.machine.files import within
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
-from gitrag.mcp_server.workbench import Call, Workbench
+from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
 
 Owner = Annotated[str, Field(description="Project; empty for this repository's.")]
@@ -19,7 +19,7 @@ Owner = Annotated[str, Field(description="Project; empty for this repository's."
 
 def explore(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     title: Annotated[str, Field(description="What is explored; the same title adds to it.")],
     goals: Annotated[str, Field(description="What is wanted.")] = "",
     constraints: Annotated[str, Field(description="What limits it: technology, business, time.")] = "",
@@ -40,7 +40,7 @@ def explore(
     saved = bench.explorations().save(
         title,
         dict(zip(SECTIONS, texts, strict=True)),
-        project=project_of(bench.app, project),
+        project=project_of(bench.workspace, project),
         scope=scope,
         session_id=session_id,
     )
@@ -49,7 +49,7 @@ def explore(
 
 def memory_search(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     query: Annotated[
         str, Field(description="A question; empty lists what is remembered, latest first.")
     ] = "",
@@ -75,23 +75,23 @@ def memory_search(
 
 def mark_core(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     path: Annotated[str, Field(description="A file of this repository.")],
     summary: Annotated[str, Field(description="What to know of it; empty keeps what was said before.")] = "",
 ) -> Reply[replies.Core]:
     """Mark a file as core: every session is told of it at its start."""
     del call
-    project = project_of(bench.app)
-    own = core_path(bench.app, path, _root(bench))
+    project = project_of(bench.workspace)
+    own = core_path(bench.workspace, path, _root(bench))
     marked = bench.core.mark(project, own, summary or None)
     text = f"Marked {marked.path} as core of {project}."
     return Reply(text, replies.Core(project, replies.core_rows([marked]), changed=True))
 
 
-def list_core(bench: Workbench, call: Call, project: Owner = "") -> Reply[replies.Core]:
+def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[replies.Core]:
     """List the files that are marked as core."""
     del call
-    owner = project_of(bench.app, project)
+    owner = project_of(bench.workspace, project)
     found = bench.core.all(owner)
     text = "\n".join(f"{each.path}: {each.summary}".rstrip(": ") for each in found)
     return Reply(
@@ -100,11 +100,11 @@ def list_core(bench: Workbench, call: Call, project: Owner = "") -> Reply[replie
 
 
 def unmark_core(
-    bench: Workbench, call: Call, path: Annotated[str, Field(description="A file that is marked.")]
+    bench: Workbench, call: ToolCall, path: Annotated[str, Field(description="A file that is marked.")]
 ) -> Reply[replies.Core]:
     """Take the mark from a core file."""
     del call
-    project = project_of(bench.app)
+    project = project_of(bench.workspace)
     own = within(_root(bench), _root(bench) / path) or path
     changed = any(bench.core.unmark(project, each) for each in dict.fromkeys((own, path)))
     text = f"Unmarked {path}." if changed else f"{path} was not marked."
@@ -113,4 +113,4 @@ def unmark_core(
 
 
 def _root(bench: Workbench) -> Path:
-    return bench.app.repo.root or bench.app.repo.git_dir
+    return bench.workspace.repo.root or bench.workspace.repo.git_dir

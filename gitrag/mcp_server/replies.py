@@ -13,7 +13,7 @@ from gitrag.actions.search_code import Cascade, Snippet
 from gitrag.indexing.notices import undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.workspace import Status
+from gitrag.workspace import WorkspaceStatus
 
 _SURE = 0.9
 """As in ``gitrag graph``: calls below are likely, not certain."""
@@ -206,7 +206,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     )
 
 
-def of_status(status: Status, notes: Sequence[str]) -> Freshness:
+def of_status(status: WorkspaceStatus, notes: Sequence[str]) -> Freshness:
     """Say what an index that was looked at holds."""
     view = status.view
     return Freshness(

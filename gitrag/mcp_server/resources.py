@@ -8,7 +8,7 @@ from functools import partial
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
-from gitrag.actions.core_context import continuity, project_of
+from gitrag.actions.core_context import core_context, project_of
 from gitrag.actions.lines import file_lines
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
@@ -25,7 +25,9 @@ def add_resources(server: MCPServer, bench: Workbench) -> None:
     @server.resource("gitrag://core", name="core", title="Core files", mime_type=_MARKDOWN)
     async def core() -> str:
         """The files marked as core, with summaries and key signatures."""
-        return await tell(lambda: continuity(bench.app, bench.core).strip() or "No file is marked as core.")
+        return await tell(
+            lambda: core_context(bench.workspace, bench.core).strip() or "No file is marked as core."
+        )
 
     @server.resource("gitrag://core/{+path}", name="core-file", title="A core file", mime_type="text/plain")
     async def core_file(path: str) -> str:
@@ -46,7 +48,7 @@ def add_resources(server: MCPServer, bench: Workbench) -> None:
 async def _told(bench: Workbench, read: Callable[[], str]) -> str:
     def work() -> str:
         with bench.lock:
-            bench.app.require_repository()
+            bench.workspace.require_repository()
             return sanitise(read())
 
     try:
@@ -56,20 +58,20 @@ async def _told(bench: Workbench, read: Callable[[], str]) -> str:
 
 
 def _core_file(bench: Workbench, path: str) -> str:
-    marked = {each.path for each in bench.core.all(project_of(bench.app))}
+    marked = {each.path for each in bench.core.all(project_of(bench.workspace))}
     if path not in marked:
         raise ResourceNotFoundError(f"{path} is not marked as core.")
-    return "\n".join(file_lines(bench.app, path)) + "\n"
+    return "\n".join(file_lines(bench.workspace, path)) + "\n"
 
 
 def _adrs(bench: Workbench) -> str:
-    found = bench.app.documents((CollectionKind.ADRS,))
+    found = bench.workspace.documents((CollectionKind.ADRS,))
     lines = [f"- {each.id}: {each.title} ({each.path})" for _kind, each, _text in found]
     return "\n".join(lines) or "There are no decisions."
 
 
 def _adr(bench: Workbench, wanted: str) -> str:
-    for _kind, each, text in bench.app.documents((CollectionKind.ADRS,)):
+    for _kind, each, text in bench.workspace.documents((CollectionKind.ADRS,)):
         if each.id.lower() == wanted.lower():
             return text
     raise ResourceNotFoundError(f"There is no decision {wanted}.")

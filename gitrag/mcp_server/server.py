@@ -119,16 +119,16 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token
         allowed_hosts=hosts,
         allowed_origins=[f"http://{host}" for host in hosts],
     )
-    app: ASGIApp = build(bench).streamable_http_app(
+    workspace: ASGIApp = build(bench).streamable_http_app(
         transport_security=security, max_request_body_size=MOST_MESSAGE_BYTES
     )
     if token is not None:
-        app = RequireToken(app, token)
+        workspace = RequireToken(workspace, token)
 
     async def serve() -> None:
         import uvicorn
 
-        config = uvicorn.Config(app, log_config=None, log_level="error", access_log=False)
+        config = uvicorn.Config(workspace, log_config=None, log_level="error", access_log=False)
         await uvicorn.Server(config).serve(sockets=[listening])
 
     ready(f"http://127.0.0.1:{port}/mcp")

@@ -24,7 +24,7 @@ _LOOKED_AT_BYTES = 400
 _PART_BYTES = 64 * 1024
 
 
-class _Lines:
+class _InputLines:
     """The lines of a stream; one that is too long is answered, not handed on."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -72,7 +72,7 @@ async def serve(server: MCPServer) -> None:
     os.dup2(null, 0)
     os.close(null)
     # not closed: a thread may still wait for it when all ends
-    lines = _Lines(os.fdopen(private, "rb", closefd=False))
+    lines = _InputLines(os.fdopen(private, "rb", closefd=False))
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write):
         lines.answers = write
         low = server._lowlevel_server  # noqa: SLF001 - the SDK has no other way to its own streams

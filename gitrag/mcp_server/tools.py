@@ -12,7 +12,7 @@ from pydantic import Field
 from gitrag.actions import graph as graph_action
 from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
-from gitrag.actions.core_context import continuity, project_of
+from gitrag.actions.core_context import core_context, project_of
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
@@ -21,10 +21,10 @@ from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
-from gitrag.mcp_server.workbench import Call, Workbench
+from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import as_json, as_markdown
 from gitrag.report.prime import as_markdown as primed_text
-from gitrag.workspace import App, Status
+from gitrag.workspace import Workspace, WorkspaceStatus
 
 Project = Annotated[str, Field(description="Another indexed repository; empty for this one.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Results at most.")]
@@ -32,7 +32,7 @@ Limit = Annotated[int, Field(ge=1, le=50, description="Results at most.")]
 
 def search_code(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     query: Annotated[str, Field(description="A question in words, or an identifier.")],
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
@@ -42,12 +42,12 @@ def search_code(
     Gives line ranges with their code, as the files are now. When `sufficient` is true, search no further.
     """
     del call
-    app = bench.app_of(project)
-    found = search_code_action.search_code(app, query, limit=limit)
-    freshness = replies.of_answer(found.answer, app.repo.head().commit, [*found.notes, *bench.notes()])
+    workspace = bench.app_of(project)
+    found = search_code_action.search_code(workspace, query, limit=limit)
+    freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*found.notes, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
-        project=project_of(app),
+        project=project_of(workspace),
         sufficient=found.sufficient,
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,
@@ -57,7 +57,7 @@ def search_code(
 
 def search(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     query: Annotated[str, Field(description="A question in words, or an identifier.")],
     module: Annotated[str, Field(description="Only this module of a workspace.")] = "",
     limit: Annotated[int, Field(ge=1, le=50, description="Results of each kind at most.")] = 8,
@@ -65,11 +65,13 @@ def search(
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
 ) -> Reply[replies.Searched]:
     """Semantic search by vector embeddings over decisions (ADRs), specifications and code, in one report."""
-    app = bench.app
-    answer = ask(app, query, SearchOptions(wanted=app.wanted((), module), limit=limit))
+    workspace = bench.workspace
+    answer = ask(workspace, query, SearchOptions(wanted=workspace.wanted((), module), limit=limit))
     drawn = None
     if graph or unfiltered:
-        drawn = graph_action.graph_of(app, answer, module=module, unfiltered=unfiltered, check=call.tick)
+        drawn = graph_action.graph_of(
+            workspace, answer, module=module, unfiltered=unfiltered, check=call.tick
+        )
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the day where the reader is
     text = f"{as_markdown(answer, drawn, date=today)}\n\n[{replies.freshness_line(freshness)}]"
@@ -78,7 +80,7 @@ def search(
 
 def call_graph(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     target: Annotated[
         str, Field(description="A name, a qualified name such as Session.send, or a path.")
     ] = "",
@@ -90,13 +92,13 @@ def call_graph(
     project: Project = "",
 ) -> Reply[replies.Calls]:
     """Say who calls whom around a definition, with the line of each call."""
-    app = bench.app_of(project)
+    workspace = bench.app_of(project)
     if not target and not filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = [(target, "")] if target else []
-    found = graph_action.call_graph(app, question, about=about, check=call.tick)
-    freshness = replies.of_answer(None, app.repo.head().commit, [*found.notes, *bench.notes()])
+    found = graph_action.call_graph(workspace, question, about=about, check=call.tick)
+    freshness = replies.of_answer(None, workspace.repo.head().commit, [*found.notes, *bench.notes()])
     mermaid = as_mermaid(found.graph) if found.graph and draw else None
     data = replies.calls(found, limit, mermaid, freshness)
     return Reply(replies.calls_text(data), data)
@@ -104,15 +106,15 @@ def call_graph(
 
 def get(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     what: Annotated[str, Field(description="path:first-last, path:line, path, or a hit's id.")],
     project: Project = "",
 ) -> Reply[replies.Lines]:
     """Read exact lines of a file as it is now, by path and line range or by the id of a search hit."""
     del call
-    app = bench.app_of(project)
-    found = lines.read_range(app, what)
-    freshness = replies.of_answer(None, app.repo.head().commit, bench.notes())
+    workspace = bench.app_of(project)
+    found = lines.read_range(workspace, what)
+    freshness = replies.of_answer(None, workspace.repo.head().commit, bench.notes())
     data = replies.Lines(
         path=found.path,
         line_start=found.line_start,
@@ -127,74 +129,76 @@ def get(
 
 def index_code(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     path: Annotated[
         str, Field(description="A directory of this repository, or another git repository.")
     ] = ".",
     project: Annotated[str, Field(description="What to call another repository.")] = "",
 ) -> Reply[replies.IndexedCode]:
     """Index code for semantic search now: chunks at once, vector embeddings in the background."""
-    app, inside = bench.open_path(path, project)
-    done = app.update(advance=lambda done, total: call.advance(done, total, "files"))
+    workspace, inside = bench.open_path(path, project)
+    done = workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
     call.check()
-    files, chunks = app.count_indexed(inside) if inside else (done.counts.files, done.counts.chunks)
-    app.start_worker()
+    files, chunks = workspace.count_indexed(inside) if inside else (done.counts.files, done.counts.chunks)
+    workspace.start_worker()
     text = f"Indexed {chunks} chunks from {files} files"
-    freshness = replies.of_status(app.status(), bench.notes())
-    data = replies.IndexedCode(project_of(app, project), files, chunks, freshness)
+    freshness = replies.of_status(workspace.status(), bench.notes())
+    data = replies.IndexedCode(project_of(workspace, project), files, chunks, freshness)
     return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", data)
 
 
 def reindex(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     files: Annotated[list[str], Field(description="The files that were changed.")],
 ) -> Reply[replies.Accepted]:
     """Index changed files again, with vector embeddings, in the background. Call once; returns at once."""
     del call
     try:
-        bench.app.start_worker()
+        bench.workspace.start_worker()
     except OSError:  # a search finds the changes too; nobody waits for this
         logging.getLogger("gitrag").warning("reindex could not start the worker", exc_info=True)
     what = replies.counted(len(files), "changed file")
     return Reply(f"Reindexing {what} in the background.", replies.Accepted(len(files)))
 
 
-def status(bench: Workbench, call: Call, project: Project = "") -> Reply[replies.Standing]:
+def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Standing]:
     """Say what is indexed, how fresh, and how many chunks have vector embeddings."""
     del call
-    app = bench.app_of(project)
-    found = app.status()
-    data = _standing(app, found, bench)
+    workspace = bench.app_of(project)
+    found = workspace.status()
+    data = _standing(workspace, found, bench)
     return Reply(_status_text(data), data)
 
 
-def continuity_status(bench: Workbench, call: Call, project: Project = "") -> Reply[replies.Told]:
+def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Told]:
     """Say at a session's start how the index stands, and what the core files are."""
     del call
-    app = bench.app_of(project)
-    context = continuity(app, bench.core, project or None)
-    standing = _standing(app, app.status(), bench)
+    workspace = bench.app_of(project)
+    context = core_context(workspace, bench.core, project or None)
+    standing = _standing(workspace, workspace.status(), bench)
     text = _status_text(standing) + context
     return Reply(text, replies.Told(text, standing.freshness))
 
 
 def prime(
     bench: Workbench,
-    call: Call,
+    call: ToolCall,
     topic: Annotated[str, Field(description="What the session is about; empty for an overview.")] = "",
 ) -> Reply[replies.Told]:
     """Give a session its context: decisions and specifications on a topic (semantic search), core files."""
-    primed = gather(bench.app, topic, bench.core, lambda done, total: call.advance(done, total, "files"))
+    primed = gather(
+        bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
+    )
     text = primed_text(primed)
-    freshness = replies.of_status(bench.app.status(), bench.notes())
+    freshness = replies.of_status(bench.workspace.status(), bench.notes())
     return Reply(f"{text}\n\n[{replies.freshness_line(freshness)}]", replies.Told(text, freshness))
 
 
-def _standing(app: App, found: Status, bench: Workbench) -> replies.Standing:
+def _standing(workspace: Workspace, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
     view = found.view
     return replies.Standing(
-        project=project_of(app),
+        project=project_of(workspace),
         indexed=view is not None,
         fresh=found.fresh,
         files=view.files if view else 0,

@@ -15,14 +15,14 @@ import anyio
 import anyio.to_thread
 
 from gitrag.actions.core_context import project_of
-from gitrag.actions.issues import Hearing
+from gitrag.actions.issues import SyncListener
 from gitrag.errors import GitragError, NoRepositoryError, UsageError
 from gitrag.machine.files import existing
 from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
 from gitrag.memory.home import home_directory
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 MOST_OTHERS = 8
 """Repositories beside the own one, each with its index in memory."""
@@ -40,7 +40,7 @@ class StoppedError(Exception):
     """The client wants no answer any more."""
 
 
-class Call:
+class ToolCall:
     """One call of a tool.
 
     Args:
@@ -97,13 +97,13 @@ class Workbench:
         self.start = start
         self._environ = environ
         self._heard: list[str] = []
-        self._others: dict[str, App] = {}
-        self.app = self._open(start)
+        self._others: dict[str, Workspace] = {}
+        self.workspace = self._open(start)
         self.core = CoreFiles(home_directory(environ))
         self.log_path: Path | None = None
         with suppress(OSError):
-            open_log(self.app.store.directory)
-            self.log_path = self.app.store.directory / "log"
+            open_log(self.workspace.store.directory)
+            self.log_path = self.workspace.store.directory / "log"
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """Do something in a thread of the tools' own; where the client wants it no more, nobody waits for it.
@@ -115,27 +115,27 @@ class Workbench:
 
     def explorations(self) -> Explorations:
         """Open the user's explorations, with the model that searches use, if it is there."""
-        return Explorations(home_directory(self._environ), self.app.encoder_if_ready)
+        return Explorations(home_directory(self._environ), self.workspace.encoder_if_ready)
 
-    def app_of(self, project: str) -> App:
+    def app_of(self, project: str) -> Workspace:
         """Give the repository of a project; empty for the one that the server was started in.
 
         Raises:
             UsageError: It is none that has been named.
         """
         wanted = project.strip()
-        if not wanted or wanted in {project_of(self.app), self.app.name}:
-            return self.app
+        if not wanted or wanted in {project_of(self.workspace), self.workspace.name}:
+            return self.workspace
         if wanted in self._others:
             self._others[wanted].require_repository()
             return self._others[wanted]
-        known = ", ".join([project_of(self.app), *self._others])
+        known = ", ".join([project_of(self.workspace), *self._others])
         raise UsageError(
             f'There is no project "{wanted[:60]}" here; there is {known}.',
             "Leave project out, or call index_code with the path of another repository and this name.",
         )
 
-    def open_path(self, path: str, project: str) -> tuple[App, str]:
+    def open_path(self, path: str, project: str) -> tuple[Workspace, str]:
         """Open the repository that a path lies in: the own one, or another that the caller names.
 
         Returns:
@@ -151,27 +151,27 @@ class Workbench:
             )
         directory = place if place.is_dir() else place.parent
         try:
-            app = self._open(directory)
+            workspace = self._open(directory)
         except NoRepositoryError as error:
             raise UsageError(
                 f"{path} is in no git repository.",
                 "gitrag indexes git repositories; run `git init` there first.",
             ) from error
-        if app.repo.git_dir == self.app.repo.git_dir:
-            app = self.app
+        if workspace.repo.git_dir == self.workspace.repo.git_dir:
+            workspace = self.workspace
         else:
-            name = project_of(app, project)
-            if name in {project_of(self.app), self.app.name}:
+            name = project_of(workspace, project)
+            if name in {project_of(self.workspace), self.workspace.name}:
                 raise UsageError(f'"{name}" is this project.', "Give the other one another name in project.")
             if name not in self._others and len(self._others) >= MOST_OTHERS:
                 raise UsageError(f"{MOST_OTHERS} other repositories are open.", "Start a server there.")
             known = self._others.get(name)
-            if known is not None and known.repo.git_dir == app.repo.git_dir:
-                app = known
-            self._others[name] = app
-        root = (app.repo.root or app.repo.git_dir).resolve()
+            if known is not None and known.repo.git_dir == workspace.repo.git_dir:
+                workspace = known
+            self._others[name] = workspace
+        root = (workspace.repo.root or workspace.repo.git_dir).resolve()
         inside = place.relative_to(root).as_posix() if place.is_relative_to(root) else "."
-        return app, "" if inside == "." else inside
+        return workspace, "" if inside == "." else inside
 
     def notes(self) -> list[str]:
         """Give what the user should know since the last call, and forget it."""
@@ -179,9 +179,9 @@ class Workbench:
         self._heard.clear()
         return heard
 
-    def hearing(self, call: Call) -> Hearing:
+    def listener(self, call: ToolCall) -> SyncListener:
         """Listen to a sync of issues for who made a call."""
-        return Hearing(
+        return SyncListener(
             note=self._heard.append, advance=lambda done, total: call.advance(done, total or 0, "issues")
         )
 
@@ -191,8 +191,8 @@ class Workbench:
         where = f"; the traceback is in {self.log_path}" if self.log_path else ""
         return f"gitrag hit a bug{where}. Try `gitrag doctor`."
 
-    def _open(self, place: Path) -> App:
-        return App.open(place, environ=self._environ, say=self._heard.append, resident=True)
+    def _open(self, place: Path) -> Workspace:
+        return Workspace.open(place, environ=self._environ, say=self._heard.append, resident=True)
 
 
 def advice(error: GitragError) -> str:

@@ -28,7 +28,7 @@ class CannotEditError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _EntryChange:
     """What comes in place of a part of the text; the empty part at ``start`` is where it is put in."""
 
     start: int
@@ -97,7 +97,7 @@ class _Edit:
             raise CannotEditError("it is not UTF-8") from error
         self._newline = "\r\n" if "\r\n" in self._text else "\n"
 
-    def added(self, project: str, path: str, summary: str) -> list[_Change]:
+    def added(self, project: str, path: str, summary: str) -> list[_EntryChange]:
         pair = self._project(project)
         if pair is None:
             return self._with_project(project, path, summary)
@@ -108,26 +108,29 @@ class _Edit:
         if not value.value or not isinstance(value.value, list):  # empty, or null in words
             line = self._line_end(max(value.end_mark.index, key.end_mark.index))
             lines = self._lines(key.start_mark.column, path, summary)
-            return [_Change(value.start_mark.index, value.end_mark.index, ""), _Change(line, line, lines)]
+            return [
+                _EntryChange(value.start_mark.index, value.end_mark.index, ""),
+                _EntryChange(line, line, lines),
+            ]
         at = self._line_end(self._end(value))
         column = self._column(self._dash(value.value[0], key.end_mark.index))
-        return [_Change(at, at, self._lines(column, path, summary))]
+        return [_EntryChange(at, at, self._lines(column, path, summary))]
 
-    def changed(self, project: str, place: int, summary: str) -> list[_Change]:
+    def changed(self, project: str, place: int, summary: str) -> list[_EntryChange]:
         entry = self._items(project)[place]
         for key, value in entry.value:
             if key.value == "summary":
                 start, end = value.start_mark.index, self._end(value)
                 blank = " " if start == end and not self._text[:start].endswith((" ", "\t")) else ""
-                return [_Change(start, end, blank + _scalar(summary))]
+                return [_EntryChange(start, end, blank + _scalar(summary))]
         end = self._end(entry.value[-1][1])
         if _in_brackets(entry):
-            return [_Change(end, end, f", summary: {_scalar(summary)}")]
+            return [_EntryChange(end, end, f", summary: {_scalar(summary)}")]
         at = self._line_end(end)
         column = entry.value[0][0].start_mark.column
-        return [_Change(at, at, f"{self._newline}{' ' * column}summary: {_scalar(summary)}")]
+        return [_EntryChange(at, at, f"{self._newline}{' ' * column}summary: {_scalar(summary)}")]
 
-    def cut(self, project: str, gone: set[int]) -> list[_Change]:
+    def cut(self, project: str, gone: set[int]) -> list[_EntryChange]:
         pair = self._project(project)
         if pair is None or not gone:
             return []
@@ -145,10 +148,10 @@ class _Edit:
         colon = self._text.index(":", key.end_mark.index) + 1
         rest = self._text[colon : self._line_end(colon)]
         if rest.strip() or self._root is None or _in_brackets(self._root):
-            return [*changes, _Change(colon, colon, " []")]
+            return [*changes, _EntryChange(colon, colon, " []")]
         return [*changes, self._whole_lines(key.start_mark.index, colon)]
 
-    def done(self, changes: list[_Change], expected: Mapping[str, Entries]) -> bytes:
+    def done(self, changes: list[_EntryChange], expected: Mapping[str, Entries]) -> bytes:
         """Make the changes, and make sure that nothing else has changed."""
         text = self._text
         for change in sorted(changes, key=lambda each: each.start, reverse=True):
@@ -173,7 +176,7 @@ class _Edit:
         pair = self._project(project)
         return pair[1].value if pair is not None else []
 
-    def _with_project(self, project: str, path: str, summary: str) -> list[_Change]:
+    def _with_project(self, project: str, path: str, summary: str) -> list[_EntryChange]:
         root = self._root
         if root is not None and _in_brackets(root) and root.value:
             entry = f"{{path: {_scalar(path)}, summary: {_scalar(summary)}}}"
@@ -181,39 +184,39 @@ class _Edit:
         column = root.start_mark.column if root is not None and root.value else 0
         lines = f"{' ' * column}{_scalar(project)}:{self._lines(column, path, summary)}"
         if root is not None and not root.value:  # {}
-            return [_Change(root.start_mark.index, root.end_mark.index, lines)]
+            return [_EntryChange(root.start_mark.index, root.end_mark.index, lines)]
         if root is None:
             text = self._text
             blank = "" if not text.removeprefix(_BOM) or text.endswith("\n") else self._newline
-            return [_Change(len(text), len(text), blank + lines + self._newline)]
+            return [_EntryChange(len(text), len(text), blank + lines + self._newline)]
         at = self._line_end(self._end(root))
-        return [_Change(at, at, self._newline + lines)]
+        return [_EntryChange(at, at, self._newline + lines)]
 
     def _lines(self, column: int, path: str, summary: str) -> str:
         """Give an entry as lines, each after a line end."""
         indent = self._newline + " " * column
         return f"{indent}- path: {_scalar(path)}{indent}  summary: {_scalar(summary)}"
 
-    def _into_flow(self, node: yaml.Node, member: str) -> _Change:
+    def _into_flow(self, node: yaml.Node, member: str) -> _EntryChange:
         if not node.value:
-            return _Change(node.start_mark.index + 1, node.start_mark.index + 1, member)
+            return _EntryChange(node.start_mark.index + 1, node.start_mark.index + 1, member)
         last = node.value[-1]
         end = self._end(last[1] if isinstance(last, tuple) else last)
-        return _Change(end, end, f", {member}")
+        return _EntryChange(end, end, f", {member}")
 
-    def _out_of_flow(self, value: yaml.Node, gone: set[int]) -> Iterator[_Change]:
+    def _out_of_flow(self, value: yaml.Node, gone: set[int]) -> Iterator[_EntryChange]:
         items = value.value
         if len(gone) == len(items):
-            yield _Change(value.start_mark.index + 1, value.end_mark.index - 1, "")
+            yield _EntryChange(value.start_mark.index + 1, value.end_mark.index - 1, "")
             return
         for at in sorted(gone - {each + 1 for each in gone}):  # where each run of them begins
             end = at
             while end in gone:
                 end += 1
             if end < len(items):  # with the commas behind them, else with those before
-                yield _Change(items[at].start_mark.index, items[end].start_mark.index, "")
+                yield _EntryChange(items[at].start_mark.index, items[end].start_mark.index, "")
             else:
-                yield _Change(items[at - 1].end_mark.index, items[-1].end_mark.index, "")
+                yield _EntryChange(items[at - 1].end_mark.index, items[-1].end_mark.index, "")
 
     def _end(self, node: yaml.Node) -> int:
         """Say where a node's own text ends: before what follows it, which PyYAML's marks may count to it."""
@@ -234,12 +237,12 @@ class _Edit:
         end = len(self._text) if found < 0 else found
         return end - 1 if self._text[:end].endswith("\r") else end
 
-    def _whole_lines(self, start: int, end: int) -> _Change:
+    def _whole_lines(self, start: int, end: int) -> _EntryChange:
         first = self._text.rfind("\n", 0, start) + 1
         if first == 0 and self._text.startswith(_BOM):
             first = 1
         following = self._text.find("\n", end)
-        return _Change(first, len(self._text) if following < 0 else following + 1, "")
+        return _EntryChange(first, len(self._text) if following < 0 else following + 1, "")
 
     def _dash(self, item: yaml.Node, floor: int) -> int:
         """Find the dash of an item of a list: in the item's line, or alone in one before it."""

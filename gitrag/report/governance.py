@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gitrag.actions.governance.check import Candidate, Checked, name_of
 from gitrag.actions.governance.related import NONE_RELATED, Proposal
-from gitrag.actions.governance.review import Added, Question, Review
+from gitrag.actions.governance.review import Added, Review, ReviewQuestion
 from gitrag.corpus.documents import Document
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.parts import lines_of
@@ -154,7 +154,7 @@ def review_json(found: Review) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 
-def _question(each: Question, style: Style) -> Iterator[str]:
+def _question(each: ReviewQuestion, style: Style) -> Iterator[str]:
     where = f"`{style(shown(each.path), 'path')}`" if each.path else "the commits' messages"
     yield f"- **{style(each.asks, 'name')}** {each.document.title} (score: {each.score:.2f})"
     yield f"  {where} against `{shown(each.document.path)}`{f' — {each.section}' if each.section else ''}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from gitrag.actions.prime import _KINDS, Entry, Primed
+from gitrag.actions.prime import KINDS, Primed, PrimedDocument
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, shown, standing
 
@@ -20,7 +20,7 @@ def as_markdown(primed: Primed) -> str:
 def as_text(primed: Primed, style: Style) -> str:
     """Give it for a terminal: a line each, or a topic's documents in full, then the core files."""
     lines = [*(style(note, "dim") for note in primed.notes)]
-    for kind in _KINDS:
+    for kind in KINDS:
         own = [entry for entry in primed.entries if entry.kind is kind]
         if own and not primed.topic:
             lines += [style(_TITLES[kind], "title")]
@@ -68,7 +68,7 @@ def _documents(primed: Primed) -> str:
     lines = [*primed.notes, ""] if primed.notes else []
     if not primed.topic:
         lines.append(f"# {primed.name}: decisions and specifications")
-        for kind in _KINDS:
+        for kind in KINDS:
             lines += ["", *_table(kind, [entry for entry in primed.entries if entry.kind is kind])]
         return "\n".join(lines)
     lines.append(f"# {primed.name}: {primed.topic}")
@@ -88,7 +88,7 @@ def _documents(primed: Primed) -> str:
     return "\n".join(lines)
 
 
-def _table(kind: CollectionKind, entries: Sequence[Entry]) -> Iterator[str]:
+def _table(kind: CollectionKind, entries: Sequence[PrimedDocument]) -> Iterator[str]:
     yield f"## {_TITLES[kind]} ({len(entries)})"
     if not entries:
         return

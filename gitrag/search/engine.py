@@ -15,12 +15,12 @@ from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.question import Question, looks_like_code
 from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, snippet
-from gitrag.search.value_sites import constants
+from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
 from gitrag.store import candidates, content
-from gitrag.store.candidates import Definition, Filters, Near, Postings, Scope
+from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
 from gitrag.store.memo import Memo
-from gitrag.store.views import Overlay
+from gitrag.store.views import ViewOverlay
 from gitrag.words import terms
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _ALSO = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FurtherHit:
     """Where another hit of the same file is."""
 
     line_start: int
@@ -68,7 +68,7 @@ class Hit:
     chunk: Chunk
     score: float
     lines: tuple[Line, ...]
-    also: tuple[Place, ...]
+    also: tuple[FurtherHit, ...]
     bm25: float
     cosine: float
     reasons: tuple[tuple[str, float], ...]
@@ -104,7 +104,7 @@ class Scoped:
     """
 
     view_id: int | None
-    overlay: Overlay
+    overlay: ViewOverlay
     filters: Filters
 
 
@@ -197,7 +197,7 @@ def _telling_first(
 def collect(
     db: Connection,
     question: Question,
-    scope: Scope,
+    scope: SearchScope,
     vector: NDArray[np.float32] | None,
     memo: Memo | None = None,
     elsewhere: NDArray[np.float32] | None = None,
@@ -224,8 +224,8 @@ def collect(
 
 
 def _definitions(
-    db: Connection, question: Question, scope: Scope, postings: Postings, memo: Memo | None
-) -> list[Definition]:
+    db: Connection, question: Question, scope: SearchScope, postings: Postings, memo: Memo | None
+) -> list[DefinitionSite]:
     """Find what the names of a question are: definitions, handed on or not.
 
     Where a name is all that is asked for and nothing is defined by it, also what gives it a value, or else
@@ -241,12 +241,12 @@ def _definitions(
         return found
     if term in question.words:
         having = postings.chunk_id[postings.term == question.words.index(term)]
-        found += constants(db, scope, names[-1], having, is_code)
+        found += value_sites(db, scope, names[-1], having, is_code)
     return found or candidates.longer_names(db, scope, names[-1])
 
 
-def _place(chunk: Chunk) -> Place:
-    return Place(chunk.line_start, chunk.line_end, chunk.name)
+def _place(chunk: Chunk) -> FurtherHit:
+    return FurtherHit(chunk.line_start, chunk.line_end, chunk.name)
 
 
 def _allowed(db: Connection, filters: Filters) -> Sequence[int] | None:

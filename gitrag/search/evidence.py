@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.question import Question
-from gitrag.store.candidates import Definition, Files, NameWords, Near, Postings, runs
+from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
 from gitrag.words.path_traits import BESIDE, Trait
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def gather(
     files: Files,
     postings: Postings,
     near: Near,
-    definitions: list[Definition],
+    definitions: list[DefinitionSite],
     name_words: NameWords,
     elsewhere: Column | None = None,
     verbatim: NDArray[np.int32] | None = None,
@@ -159,7 +159,7 @@ def gather(
 
 
 def _chunks(
-    files: Files, postings: Postings, near: Near, definitions: list[Definition], terms: int
+    files: Files, postings: Postings, near: Near, definitions: list[DefinitionSite], terms: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, Column]:
     """Put what is known of each chunk side by side: BM25 by its terms, its cosine, what it defines."""
     import numpy as np

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gitrag.store.candidates import Definition, Scope
+from gitrag.store.candidates import DefinitionSite, SearchScope
 from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def handed_on(text: str) -> set[str]:
 
 
 def reexports(
-    db: Connection, scope: Scope, names: Sequence[str], memo: Memo | None = None
-) -> list[Definition]:
+    db: Connection, scope: SearchScope, names: Sequence[str], memo: Memo | None = None
+) -> list[DefinitionSite]:
     """Find the scope's chunks that hand on one of some names, as they are written.
 
     Args:
@@ -51,7 +51,7 @@ def reexports(
         return []
     every = (memo or Memo()).get("reexports", lambda: _read(db))
     chunks = {chunk for name in wanted for chunk in every.get(name, ())}
-    return [Definition(chunk, file, exact=True) for file, chunk in scope.places_of(chunks)]
+    return [DefinitionSite(chunk, file, exact=True) for file, chunk in scope.places_of(chunks)]
 
 
 def _read(db: Connection) -> dict[str, list[int]]:

@@ -22,7 +22,7 @@ from gitrag.search.relevance import relevance
 from gitrag.store import candidates, content, views
 from gitrag.store.candidates import Filters
 from gitrag.store.memo import Memo
-from gitrag.store.views import Overlay
+from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +61,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class AnswerSection:
     """What the collections of a kind answer, best first."""
 
     kind: CollectionKind
@@ -78,7 +78,7 @@ class Sections:
         chunk_ids: The chunks shown, section by section, best first.
     """
 
-    sections: tuple[Section, ...] = ()
+    sections: tuple[AnswerSection, ...] = ()
     collections: tuple[str, ...] = ()
     chunk_ids: tuple[int, ...] = ()
 
@@ -136,7 +136,7 @@ def ask(
     named = set(targets(question.text, "ADR"))
     elsewhere: NDArray[np.float32] | None = None
     found: dict[CollectionKind, engine.Found] = {}
-    sections: dict[CollectionKind, Section] = {}
+    sections: dict[CollectionKind, AnswerSection] = {}
     # Code first: where it is asked too, what a document says has to stand out from it.
     for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
         filters = replace(scoped.filters, collections=None if alone else names)
@@ -158,14 +158,14 @@ def ask(
         hits = _read(db, kind, question, scoped, found[kind].hits)
         if look_further:
             hits = _named_first(hits, named, limit, min_score)
-        sections[kind] = Section(kind, hits)
+        sections[kind] = AnswerSection(kind, hits)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
     return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids)
 
 
 def read_documents(
-    db: Connection, view_id: int, overlay: Overlay, kinds: Sequence[CollectionKind]
+    db: Connection, view_id: int, overlay: ViewOverlay, kinds: Sequence[CollectionKind]
 ) -> list[tuple[CollectionKind, Document, str]]:
     """Read the documents of some kinds of collection: kind, document and text, by kind and path."""
     present = {*_of_view(db, view_id), *overlay.collections}

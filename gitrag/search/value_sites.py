@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gitrag.store.candidates import Definition, Scope
+from gitrag.store.candidates import DefinitionSite, SearchScope
 from gitrag.store.columns import run
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ _MATCHING = """
 """Materialized, since DuckDB would match every text of the index first."""
 
 
-def constants(
+def value_sites(
     db: Connection,
-    scope: Scope,
+    scope: SearchScope,
     name: str,
     chunk_ids: NDArray[np.int32],
     is_code: Callable[[str], bool],
-) -> list[Definition]:
+) -> list[DefinitionSite]:
     """Find the scope's code that gives a name a value or a type outside of functions.
 
     Args:
@@ -70,4 +70,4 @@ def constants(
     sure = {chunk_id: given for chunk_id, given, _member in found}
     places = scope.places_of(sure)
     code = [(file, chunk) for file, chunk in places if is_code(str(scope.files.language[file]))]
-    return [Definition(chunk, file, sure[chunk]) for file, chunk in code] if len(code) <= _MOST else []
+    return [DefinitionSite(chunk, file, sure[chunk]) for file, chunk in code] if len(code) <= _MOST else []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gitrag.store.columns import integers, objects, run
 from gitrag.store.content import INDEXED
 from gitrag.store.paths import decode_path
-from gitrag.store.views import Overlay
+from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,7 +37,7 @@ class FileFacts:
 def of_view(
     db: DuckDBPyConnection,
     view_id: int,
-    overlay: Overlay,
+    overlay: ViewOverlay,
     languages: Sequence[str],
     collection: str | None = None,
     *,

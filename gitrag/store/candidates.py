@@ -18,7 +18,7 @@ from gitrag.store.columns import hashes, integers, objects, run
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 from gitrag.store.schema import DIMENSIONS
-from gitrag.store.views import Overlay
+from gitrag.store.views import ViewOverlay
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Filters:
 NO_FILTERS = Filters()
 POSTINGS = frozenset({"postings", "name_postings"})
 """Tables of what has a term."""
-NO_OVERLAY = Overlay()
+NO_OVERLAY = ViewOverlay()
 
 _MOST_LONGER = 20
 """Definitions; what more have in their names is a word like ``get``."""
@@ -93,7 +93,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """The files that a question may find, and their chunks, a row for each file that a chunk is in.
 
     Attributes:
@@ -157,7 +157,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class DefinitionSite:
     """A definition of a name that was asked for.
 
     Attributes:
@@ -184,12 +184,12 @@ class NameWords:
 def open_scope(
     db: DuckDBPyConnection,
     view_id: int | None,
-    overlay: Overlay = NO_OVERLAY,
+    overlay: ViewOverlay = NO_OVERLAY,
     filters: Filters = NO_FILTERS,
     *,
     path_ids: Sequence[int] | None = None,
     memo: Memo | None = None,
-) -> Scope:
+) -> SearchScope:
     """Read what files a question may find, and their chunks.
 
     Args:
@@ -209,10 +209,10 @@ def open_scope(
 def _read_scope(
     db: DuckDBPyConnection,
     view_id: int | None,
-    overlay: Overlay,
+    overlay: ViewOverlay,
     filters: Filters,
     path_ids: Sequence[int] | None,
-) -> Scope:
+) -> SearchScope:
     import numpy as np
 
     wanted = filters.collections
@@ -261,7 +261,7 @@ def _read_scope(
     ).fetchnumpy()
     order = np.argsort(files.content_id, kind="stable")
     chunk, place = _matches(files.content_id[order], chunks["content_id"])
-    return Scope(
+    return SearchScope(
         files,
         path_text,
         chunks["chunk_id"][chunk],
@@ -292,7 +292,7 @@ def runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def postings(
-    db: DuckDBPyConnection, scope: Scope, terms: Sequence[int], memo: Memo | None = None
+    db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> Postings:
     """Find the scope's chunks that have a question's terms, distinct and hashed."""
     found = _with_terms(db, "postings", terms, memo or Memo())
@@ -333,7 +333,7 @@ def _with_terms(
 
 def nearest(
     db: DuckDBPyConnection,
-    scope: Scope,
+    scope: SearchScope,
     question: NDArray[np.float32],
     limit: int,
     memo: Memo | None = None,
@@ -372,7 +372,7 @@ def nearest(
 
 def _likeliest(
     db: DuckDBPyConnection,
-    scope: Scope,
+    scope: SearchScope,
     rows: NDArray[np.intp],
     question: NDArray[np.float32],
     many: int,
@@ -390,7 +390,7 @@ def _likeliest(
     return np.argpartition(-(about[text] + PATH_WEIGHT * np.maximum(about[path_text], 0)), many)[:many]
 
 
-def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> list[Definition]:
+def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
     """Find the scope's definitions by name or qualified name, case aside.
 
     Of a definition in several parts it is the first, which has its signature. Headings define nothing.
@@ -418,10 +418,10 @@ def definitions(db: DuckDBPyConnection, scope: Scope, names: Sequence[str]) -> l
     row, place = _matches(scope.chunk_id, found["chunk_id"])
     columns = [scope.file[place], scope.chunk_id[place], found["exact"][row], found["parts"][row]]
     rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
-    return [Definition(chunk_id, file, exact, parts) for file, chunk_id, exact, parts in rows]
+    return [DefinitionSite(chunk_id, file, exact, parts) for file, chunk_id, exact, parts in rows]
 
 
-def longer_names(db: DuckDBPyConnection, scope: Scope, name: str) -> list[Definition]:
+def longer_names(db: DuckDBPyConnection, scope: SearchScope, name: str) -> list[DefinitionSite]:
     """Find the scope's definitions whose names have another in them, case aside; none where they are many."""
     found = db.execute(
         """
@@ -433,11 +433,11 @@ def longer_names(db: DuckDBPyConnection, scope: Scope, name: str) -> list[Defini
     places = scope.places_of(found)
     if len(places) > _MOST_LONGER:
         return []
-    return [Definition(chunk, file, exact=False) for file, chunk in places]
+    return [DefinitionSite(chunk, file, exact=False) for file, chunk in places]
 
 
 def name_words(
-    db: DuckDBPyConnection, scope: Scope, terms: Sequence[int], memo: Memo | None = None
+    db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> NameWords:
     """Find the scope's files whose names have one of some terms."""
     found = _with_terms(db, "name_postings", terms, memo or Memo())

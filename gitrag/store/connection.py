@@ -15,7 +15,7 @@ from gitrag.machine.files import PRIVATE, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.store import schema
 from gitrag.store.engine import Engine, start
-from gitrag.store.file_state import NAME, State, state_of
+from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
 from gitrag.store.memory_copy import MAX_BYTES, Copy, write_copy
 from gitrag.store.schema import ForeignDatabaseError
@@ -123,9 +123,9 @@ class Store:
         file_mode: Callable[[], int] = lambda: PRIVATE,
     ) -> None:
         self.memo = Memo()
-        self.state: State | None = None
+        self.state: FileState | None = None
         self._resident = resident
-        self._seen: State | None = None
+        self._seen: FileState | None = None
         self._copy: Copy | None = None
         self._identity_seen: str | None = None
         self.directory = directory

@@ -12,11 +12,11 @@ NAME = "index.duckdb"
 _HEADER_BYTES = 3 * 4096
 """DuckDB's main header and its two database headers, of which each checkpoint rewrites one with a count."""
 
-State = tuple[int, int, bytes, int]
+FileState = tuple[int, int, bytes, int]
 """Inode, device, headers, bytes in the log."""
 
 
-def state_of(path: Path, largest: float = math.inf) -> State | None:
+def state_of(path: Path, largest: float = math.inf) -> FileState | None:
     """Look at an index file; None when there is none, or when it has more bytes than that."""
     log = 0
     with suppress(OSError):

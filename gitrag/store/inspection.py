@@ -15,7 +15,7 @@ from gitrag.store.vectors import UNEMBEDDED
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from gitrag.store.views import Overlay, View
+    from gitrag.store.views import View, ViewOverlay
 
 
 class Stage(StrEnum):
@@ -128,7 +128,7 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
     return ViewCounts(files, waiting, tuple(states.items()), chunks, tuple(languages), texts, embedded)
 
 
-def unread(db: DuckDBPyConnection, view: View, overlay: Overlay, mark: bytes) -> list[Unread]:
+def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes) -> list[Unread]:
     """List the files of a view, with what lies on top of it, that could not be read; by path.
 
     Args:
@@ -167,7 +167,7 @@ def unread(db: DuckDBPyConnection, view: View, overlay: Overlay, mark: bytes) ->
     return [Unread(decode_path(path), Stage(stage), reason) for path, stage, reason in rows]
 
 
-def count_collections(db: DuckDBPyConnection, view: View, overlay: Overlay) -> list[CollectionCounts]:
+def count_collections(db: DuckDBPyConnection, view: View, overlay: ViewOverlay) -> list[CollectionCounts]:
     """Count what each collection of a view, with what lies on top of it, holds; by name."""
     columns = [
         integers(path for path, _ in overlay.entries),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.store.candidates import POSTINGS, read_postings
 from gitrag.store.engine import quoted
-from gitrag.store.file_state import State
+from gitrag.store.file_state import FileState
 from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Copy:
         memo: What was worked out.
     """
 
-    def __init__(self, path: Path, state: State, db: DuckDBPyConnection) -> None:
+    def __init__(self, path: Path, state: FileState, db: DuckDBPyConnection) -> None:
         self.state = state
         self.memo = Memo(lasting=True)
         self.db = db
@@ -49,7 +49,7 @@ class Copy:
                 self.db.execute(f'CREATE TABLE memory."{table}" AS FROM disk."{table}"')
         self.db.execute("DETACH disk")
 
-    def is_of(self, state: State | None) -> bool:
+    def is_of(self, state: FileState | None) -> bool:
         """Tell whether the file is still what was copied."""
         return state == self.state
 

@@ -66,7 +66,7 @@ class EntryRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlay:
+class ViewOverlay:
     """What lies on top of a view: the ids of the paths that it hides, and of what it puts in their place.
 
     Attributes:
@@ -291,7 +291,9 @@ def held(db: DuckDBPyConnection, view_id: int) -> dict[int, int]:
     return dict(rows)
 
 
-def look_up(db: DuckDBPyConnection, view_id: int, overlay: Overlay, paths: Sequence[str]) -> dict[str, int]:
+def look_up(
+    db: DuckDBPyConnection, view_id: int, overlay: ViewOverlay, paths: Sequence[str]
+) -> dict[str, int]:
     """Look up what paths hold in a view with what lies on top of it: content ids; others are left out."""
     ids = path_ids(db, paths)
     columns = [integers(ids.values())]
@@ -325,7 +327,7 @@ def touched(db: DuckDBPyConnection, view_id: int) -> dict[str, float]:
 
 def overlay(
     db: DuckDBPyConnection, removed: Sequence[str], added: Sequence[EntryRecord], *, partly: bool = False
-) -> Overlay | None:
+) -> ViewOverlay | None:
     """Look up what lies on top of a view; None when a path or a content of it is not recorded yet.
 
     Args:
@@ -341,7 +343,7 @@ def overlay(
     if len(there) < len(held) and not partly:
         return None
     entries = tuple((paths[entry.path], contents[entry.blob, entry.language]) for entry in there)
-    return Overlay(tuple(sorted(paths.values())), entries, tuple(entry.collection for entry in there))
+    return ViewOverlay(tuple(sorted(paths.values())), entries, tuple(entry.collection for entry in there))
 
 
 def unknown_paths(db: DuckDBPyConnection, paths: Iterable[str]) -> list[str]:

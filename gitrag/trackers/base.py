@@ -109,7 +109,7 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TrackerPlace:
     """Where a tracker's issues are.
 
     Attributes:
@@ -129,7 +129,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class TrackerSetting:
     """What a tracker is opened with.
 
     Attributes:
@@ -140,7 +140,7 @@ class Setting:
         note: Called with what is being waited for.
     """
 
-    place: Place
+    place: TrackerPlace
     root: Path
     environ: Mapping[str, str]
     secret: Secret | None
@@ -169,7 +169,7 @@ class Registration:
     """
 
     name: str
-    open: Callable[[Setting], Tracker]
+    open: Callable[[TrackerSetting], Tracker]
     hosts: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()

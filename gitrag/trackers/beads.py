@@ -21,7 +21,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeGuard
 
-from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerError, TrackerSetupError
+from gitrag.trackers.base import Order, Page, Registration, TrackerError, TrackerSetting, TrackerSetupError
 from gitrag.trackers.fields import (
     Json,
     MalformedError,
@@ -33,7 +33,7 @@ from gitrag.trackers.fields import (
     text,
     when,
 )
-from gitrag.trackers.issue import Issue, Status, find_references
+from gitrag.trackers.issue import Issue, IssueState, find_references
 from gitrag.trackers.programs import ProgramError, ask
 
 COMMAND = ("bd", "list", "--json", "--all", "--limit", "0")
@@ -49,7 +49,7 @@ class Beads:
 
     order = Order.WHOLE
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TrackerSetting) -> None:
         self._root = setting.root
         self._environ = setting.environ
         self._note = setting.note
@@ -155,7 +155,7 @@ def _to_issue(item: Json, waiting: dict[str, dict[str, set[str]]]) -> Issue:
     return Issue(
         id=key,
         title=title,
-        status=Status.CLOSED if text(item, "status") == "closed" else Status.OPEN,
+        status=IssueState.CLOSED if text(item, "status") == "closed" else IssueState.OPEN,
         labels=names(item, "labels", "name"),
         assignees=tuple(filter(None, [text(item, "assignee")])),
         author=text(item, "created_by"),

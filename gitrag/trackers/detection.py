@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from gitrag.config.rules import LOCAL_HOSTS, Address
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, opened, received
 from gitrag.trackers import beads, tasks_md
-from gitrag.trackers.base import Place, Registration, TrackerSetupError
+from gitrag.trackers.base import Registration, TrackerPlace, TrackerSetupError
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.tokens import named_hosts
 
@@ -104,7 +104,7 @@ def find_place(
     *,
     remembered: str = "",
     probe: Callable[[str], str] | None = None,
-) -> Place | None:
+) -> TrackerPlace | None:
     """Say where the issues are; None where the settings want none, or nothing tells.
 
     Args:
@@ -125,12 +125,12 @@ def find_place(
     base = wishes.url or (origin.base if origin else "")
     name = of_host(urlsplit(base).hostname or "", environ) if base else ""
     if not name and not wishes.url and _has_beads(root):
-        return Place(beads.TRACKER.name)
+        return TrackerPlace(beads.TRACKER.name)
     if base and not name:
         name = probe(base) if probe is not None else remembered
     if name in TRACKERS and (wishes.url or "/" in TRACKERS[name].project):
         return _chosen(TRACKERS[name], wishes, origin, environ)
-    return Place(tasks_md.TRACKER.name) if next(tasks_md.task_files(root), None) else None
+    return TrackerPlace(tasks_md.TRACKER.name) if next(tasks_md.task_files(root), None) else None
 
 
 def of_host(host: str, environ: Mapping[str, str]) -> str:
@@ -183,11 +183,11 @@ def _has_field(answer: httpx2.Response, mark: str) -> bool:
 
 def _chosen(
     registration: Registration, wishes: Wishes, origin: Origin | None, environ: Mapping[str, str]
-) -> Place:
+) -> TrackerPlace:
     """Give the place of a tracker that is known: the user's server and project, else origin's."""
     name = registration.name
     if not registration.project:
-        return Place(name)
+        return TrackerPlace(name)
     by_path = "/" in registration.project
     base, trusted = wishes.url, bool(wishes.url)
     if not base and by_path and origin:
@@ -210,7 +210,7 @@ def _chosen(
         raise TrackerSetupError(f"{said}.", f"git config gitrag.trackerProject {registration.project}")
     if urlsplit(base).hostname in registration.aliases:
         base = f"https://{registration.hosts[0]}"
-    return Place(name, base.rstrip("/"), project, trusted)
+    return TrackerPlace(name, base.rstrip("/"), project, trusted)
 
 
 def _default_base(registration: Registration, environ: Mapping[str, str]) -> str:

@@ -66,7 +66,7 @@ class Meta:
         return read_moment(self.cursor) if self.cursor else None
 
 
-class Folder:
+class IssueFolder:
     """The issues' directory of a working tree.
 
     Args:

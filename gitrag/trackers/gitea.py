@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from gitrag.trackers.base import Order, Page, Place, Registration, Setting
+from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
 from gitrag.trackers.fields import Json, count, objects, required, text
 from gitrag.trackers.github import closed_by_merged, to_issue
 from gitrag.trackers.http import Http, HttpTracker
@@ -35,11 +35,11 @@ class Gitea(HttpTracker):
 
     order = Order.ANY
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TrackerSetting) -> None:
         place, secret = setting.place, setting.secret
         self._project = place.project
         self._http = Http(
-            Place(place.tracker, f"{place.base}/api/v1", place.project),
+            TrackerPlace(place.tracker, f"{place.base}/api/v1", place.project),
             f"token {secret.value}" if secret else "",
             check=TRACKER.check,
             note=setting.note,

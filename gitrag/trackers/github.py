@@ -36,10 +36,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from gitrag.trackers.base import Order, Page, Place, Registration, Setting
+from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
 from gitrag.trackers.fields import Json, count, names, objects, part, required, text, when
-from gitrag.trackers.http import Answer, Http, HttpTracker
-from gitrag.trackers.issue import Issue, Status, find_references
+from gitrag.trackers.http import Http, HttpTracker, ServerResponse
+from gitrag.trackers.issue import Issue, IssueState, find_references
 from gitrag.trackers.paging import Walk
 
 _PAGE = 100
@@ -56,11 +56,11 @@ class GitHub(HttpTracker):
 
     order = Order.ASCENDING
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TrackerSetting) -> None:
         place, secret = setting.place, setting.secret
         self._project = place.project
         self._http = Http(
-            Place(place.tracker, api_of(place.base), place.project),
+            TrackerPlace(place.tracker, api_of(place.base), place.project),
             f"Bearer {secret.value}" if secret else "",
             check=TRACKER.check,
             note=setting.note,
@@ -95,7 +95,7 @@ def to_issue(item: Json) -> Issue:
     return Issue(
         id=number,
         title=title,
-        status=Status.CLOSED if text(item, "state") == "closed" else Status.OPEN,
+        status=IssueState.CLOSED if text(item, "state") == "closed" else IssueState.OPEN,
         labels=names(item, "labels", "name"),
         assignees=names(item, "assignees", "login"),
         author=text(part(item, "user"), "login"),
@@ -133,7 +133,7 @@ def api_of(base: str) -> str:
     return base if base.endswith("/api/v3") else f"{base}/api/v3"
 
 
-def _total(answer: Answer, found: int) -> int | None:
+def _total(answer: ServerResponse, found: int) -> int | None:
     """Give how many items there are at most; None where no last page is named."""
     if answer.link("next") is None:
         return found

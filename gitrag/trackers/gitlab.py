@@ -21,10 +21,10 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import quote
 
-from gitrag.trackers.base import Order, Page, Place, Registration, Setting
+from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
 from gitrag.trackers.fields import Json, count, names, objects, part, required, text, when
 from gitrag.trackers.http import Http, HttpTracker
-from gitrag.trackers.issue import Issue, Status, find_references
+from gitrag.trackers.issue import Issue, IssueState, find_references
 from gitrag.trackers.paging import Walk
 
 _PAGE = 100
@@ -35,11 +35,11 @@ class GitLab(HttpTracker):
 
     order = Order.ASCENDING
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TrackerSetting) -> None:
         place, secret = setting.place, setting.secret
         self._path = f"/projects/{quote(place.project, safe='')}/issues"
         self._http = Http(
-            Place(place.tracker, f"{place.base}/api/v4", place.project),
+            TrackerPlace(place.tracker, f"{place.base}/api/v4", place.project),
             f"Bearer {secret.value}" if secret else "",
             check=TRACKER.check,
             note=setting.note,
@@ -67,7 +67,7 @@ def _to_issue(item: Json) -> Issue:
     return Issue(
         id=number,
         title=title,
-        status=Status.CLOSED if text(item, "state") == "closed" else Status.OPEN,
+        status=IssueState.CLOSED if text(item, "state") == "closed" else IssueState.OPEN,
         labels=names(item, "labels", "name"),
         assignees=names(item, "assignees", "username"),
         author=text(part(item, "author"), "username"),

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 from gitrag import __version__
 from gitrag.errors import NetworkError
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
-from gitrag.trackers.base import Page, Place, TrackerAuthError, TrackerError, TrackerSetupError
+from gitrag.trackers.base import Page, TrackerAuthError, TrackerError, TrackerPlace, TrackerSetupError
 from gitrag.trackers.fields import MalformedError, count
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ Params = Mapping[str, str | int]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerResponse:
     """What a server answered.
 
     Attributes:
@@ -118,7 +118,7 @@ class Http:
 
     def __init__(
         self,
-        place: Place,
+        place: TrackerPlace,
         authorization: str,
         *,
         check: str,
@@ -149,7 +149,7 @@ class Http:
         # No token is in a cookie, and one that is not ASCII would fail the next request.
         self._client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
 
-    def get(self, path: str, params: Params) -> Answer:
+    def get(self, path: str, params: Params) -> ServerResponse:
         """Ask for a page.
 
         Raises:
@@ -161,7 +161,7 @@ class Http:
         url = httpx2.URL(self.place.base + path, params={**params})
         return self._call("GET", url, None)
 
-    def post(self, path: str, body: Any) -> Answer:
+    def post(self, path: str, body: Any) -> ServerResponse:
         """Send a question as JSON; errors as of `get`."""
         import httpx2
 
@@ -178,7 +178,7 @@ class Http:
             f"Is {self.place.base} the right address? `gitrag issues status` shows it.",
         )
 
-    def _call(self, method: str, url: httpx2.URL, body: Any) -> Answer:
+    def _call(self, method: str, url: httpx2.URL, body: Any) -> ServerResponse:
         import httpx2
         import tenacity
 
@@ -209,7 +209,7 @@ class Http:
             self._note("")
         return answer
 
-    def _once(self, method: str, url: httpx2.URL, body: Any) -> Answer:
+    def _once(self, method: str, url: httpx2.URL, body: Any) -> ServerResponse:
         import httpx2
 
         try:
@@ -237,7 +237,7 @@ class Http:
             if "html" in response.headers.get("content-type", ""):
                 raise self.malformed(MalformedError("it is a web page")) from error
             raise _Passing("sent an answer that is cut short") from error
-        return Answer(data, {key.lower(): value for key, value in response.headers.items()})
+        return ServerResponse(data, {key.lower(): value for key, value in response.headers.items()})
 
     def _judge(self, status: int, headers: Mapping[str, str]) -> None:
         """Raise what a status other than success means."""

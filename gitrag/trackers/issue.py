@@ -22,7 +22,7 @@ _MENTION = re.compile(
 of another repository (``owner/name#1``) has no file here and is left out."""
 
 
-class Status(StrEnum):
+class IssueState(StrEnum):
     """Where an issue stands."""
 
     OPEN = "open"
@@ -70,7 +70,7 @@ class Issue:
 
     id: str
     title: str
-    status: Status
+    status: IssueState
     labels: tuple[str, ...]
     assignees: tuple[str, ...]
     author: str

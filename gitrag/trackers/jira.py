@@ -33,7 +33,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gitrag.trackers.adf import to_markdown
-from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerAuthError
+from gitrag.trackers.base import Order, Page, Registration, TrackerAuthError, TrackerSetting
 from gitrag.trackers.fields import (
     Json,
     as_object,
@@ -47,7 +47,7 @@ from gitrag.trackers.fields import (
     when,
 )
 from gitrag.trackers.http import Http, HttpTracker
-from gitrag.trackers.issue import Issue, Status, find_references, read_moment
+from gitrag.trackers.issue import Issue, IssueState, find_references, read_moment
 
 _PAGE = 100
 _FIELDS = "summary,description,status,labels,assignee,creator,created,updated,resolutiondate,issuelinks"
@@ -65,7 +65,7 @@ class Jira(HttpTracker):
 
     order = Order.ASCENDING
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TrackerSetting) -> None:
         self._place = setting.place
         self._http = Http(
             setting.place,
@@ -159,7 +159,7 @@ class Jira(HttpTracker):
         )
 
 
-def _authorization(setting: Setting) -> str:
+def _authorization(setting: TrackerSetting) -> str:
     """Give Cloud's basic authentication where an account is named, else Data Center's personal token."""
     if setting.secret is None:
         return ""
@@ -169,7 +169,7 @@ def _authorization(setting: Setting) -> str:
     return "Basic " + base64.b64encode(f"{account}:{setting.secret.value}".encode()).decode()
 
 
-def _account(setting: Setting) -> str:
+def _account(setting: TrackerSetting) -> str:
     return next((found for name in _ACCOUNTS if (found := setting.environ.get(name))), "")
 
 
@@ -186,10 +186,10 @@ def _description(value: Any) -> str:
     return to_markdown(value) if isinstance(value, dict) else text({"description": value}, "description")
 
 
-def _status(status: Json) -> Status:
+def _status(status: Json) -> IssueState:
     if text(part(status, "statusCategory"), "key") == "done":
-        return Status.CLOSED
-    return Status.DRAFT if text(status, "name").lower() == "draft" else Status.OPEN
+        return IssueState.CLOSED
+    return IssueState.DRAFT if text(status, "name").lower() == "draft" else IssueState.OPEN
 
 
 def _person(person: Json) -> str:

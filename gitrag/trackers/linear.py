@@ -24,10 +24,10 @@ import json
 from datetime import datetime
 from typing import Any
 
-from gitrag.trackers.base import Order, Page, Registration, Setting, TrackerError, TrackerSetupError
+from gitrag.trackers.base import Order, Page, Registration, TrackerError, TrackerSetting, TrackerSetupError
 from gitrag.trackers.fields import Json, as_object, names, objects, part, required, text, when
 from gitrag.trackers.http import Http, HttpTracker
-from gitrag.trackers.issue import Issue, Status, find_references, show_moment
+from gitrag.trackers.issue import Issue, IssueState, find_references, show_moment
 
 _PAGE = 50
 """A query may cost 10,000 points; an issue with its lists costs some 100."""
@@ -57,7 +57,7 @@ class Linear(HttpTracker):
 
     order = Order.ANY
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TrackerSetting) -> None:
         self._place = setting.place
         token = setting.secret.value if setting.secret else ""
         self._http = Http(
@@ -107,7 +107,7 @@ def _to_issue(item: Json) -> Issue:
     return Issue(
         id=key,
         title=title,
-        status=Status.CLOSED if text(part(item, "state"), "type") in _DONE else Status.OPEN,
+        status=IssueState.CLOSED if text(part(item, "state"), "type") in _DONE else IssueState.OPEN,
         labels=names(part(item, "labels"), "nodes", "name"),
         assignees=tuple(filter(None, [text(part(item, "assignee"), "displayName")])),
         author=text(part(item, "creator"), "displayName"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from gitrag.trackers.issue import Issue, References, Status
+from gitrag.trackers.issue import Issue, IssueState, References
 from gitrag.words.bounded_yaml import is_readable
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def parse(content: bytes) -> Issue:
         return Issue(
             id=_text(head["id"]),
             title=_text(head["title"]),
-            status=Status(head["status"]),
+            status=IssueState(head["status"]),
             labels=_texts(head["labels"]),
             assignees=_texts(head["assignees"]),
             author=_text(head["author"]),

@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from gitrag.trackers.base import Order, Page, Place, Tracker, TrackerError
-from gitrag.trackers.folder import Folder, Meta, is_file_name
-from gitrag.trackers.issue import Issue, Status, read_moment, show_moment
+from gitrag.trackers.base import Order, Page, Tracker, TrackerError, TrackerPlace
+from gitrag.trackers.folder import IssueFolder, Meta, is_file_name
+from gitrag.trackers.issue import Issue, IssueState, read_moment, show_moment
 
 _POLL_S = 0.1
 _SHOWN = 60
@@ -44,7 +44,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class SyncDeadline:
     """How long and how far a tracker is listened to; as long as it takes where nothing is said.
 
     Attributes:
@@ -105,12 +105,12 @@ class Synced:
 
 def sync(
     tracker: Tracker,
-    place: Place,
-    folder: Folder,
+    place: TrackerPlace,
+    folder: IssueFolder,
     *,
     full: bool = False,
     since: datetime | None = None,
-    patience: Patience | None = None,
+    patience: SyncDeadline | None = None,
     begun: Callable[[str], None] = lambda _count: None,
     advance: Callable[[int, int | None], None] = lambda _done, _total: None,
 ) -> Synced:
@@ -137,11 +137,11 @@ def sync(
     whole = since is None and (full or not meta.cursor or tracker.order is Order.WHOLE)
     start = None if whole else since or meta.since
     moves = since is None or (meta.since is not None and since <= meta.since)
-    state = _State(folder, meta, known, ascending=tracker.order is Order.ASCENDING and moves)
+    state = _SyncProgress(folder, meta, known, ascending=tracker.order is Order.ASCENDING and moves)
     total: int | None = None
     done = 0
     kept = _KEPT if tracker.order is Order.ASCENDING and moves else _KEPT_ANEW
-    for page in _within(patience or Patience(), place.tracker, kept, pages(tracker, start)):
+    for page in _within(patience or SyncDeadline(), place.tracker, kept, pages(tracker, start)):
         if not state.pages:
             total = page.total
             begun(_count(page))
@@ -172,10 +172,10 @@ def sync(
     )
 
 
-class _State:
+class _SyncProgress:
     """How far a sync is."""
 
-    def __init__(self, folder: Folder, meta: Meta, known: Meta | None, *, ascending: bool) -> None:
+    def __init__(self, folder: IssueFolder, meta: Meta, known: Meta | None, *, ascending: bool) -> None:
         self.seen: set[str] = set()
         self.written = 0
         self.removed = 0
@@ -236,8 +236,8 @@ class _State:
         if not is_file_name(issue.id):
             self.odd[f"left out, its id is no file name: {issue.id[:_SHOWN]!r}"] = None
             return
-        if issue.status is Status.CLOSED and issue.id in self._merged:
-            issue = replace(issue, status=Status.MERGED)
+        if issue.status is IssueState.CLOSED and issue.id in self._merged:
+            issue = replace(issue, status=IssueState.MERGED)
         self.seen.add(issue.id)
         self.written += self._folder.write(issue)
         if issue.updated:
@@ -249,8 +249,8 @@ class _State:
         for issue_id in set(ids) - self._merged:
             self._merged.add(issue_id)
             issue = self._folder.read(issue_id)
-            if issue is not None and issue.status is Status.CLOSED:
-                self.written += self._folder.write(replace(issue, status=Status.MERGED))
+            if issue is not None and issue.status is IssueState.CLOSED:
+                self.written += self._folder.write(replace(issue, status=IssueState.MERGED))
 
     def _cursor(self) -> str:
         if self._newest is None:
@@ -289,7 +289,7 @@ def _count(first: Page) -> str:
     return f"{len(first.issues):,}+" if first.total is None else f"{first.total:,}"
 
 
-def _within(patience: Patience, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
+def _within(patience: SyncDeadline, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
     """Give the same pages, and raise an error once they take too long or are too many."""
     number = 0
     try:

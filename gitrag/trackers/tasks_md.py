@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 
 from gitrag.machine.files import read_regular
-from gitrag.trackers.base import Order, Page, Registration, Setting
-from gitrag.trackers.issue import Issue, Status, find_references
+from gitrag.trackers.base import Order, Page, Registration, TrackerSetting
+from gitrag.trackers.issue import Issue, IssueState, find_references
 
 PLACES = ("docs/specs", "openspec/specs", "openspec/changes", "specs", ".kiro/specs")
 NAME = "tasks.md"
@@ -50,7 +50,7 @@ class TasksMd:
 
     order = Order.WHOLE
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: TrackerSetting) -> None:
         self._root = setting.root
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
@@ -100,7 +100,7 @@ def to_issues(content: str, spec: str, path: str) -> list[Issue]:
             Issue(
                 id=task_id,
                 title=task.title,
-                status=Status.CLOSED if task.done else Status.OPEN,
+                status=IssueState.CLOSED if task.done else IssueState.OPEN,
                 labels=(),
                 assignees=(),
                 author="",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
-from gitrag.trackers.base import Place, Registration, Secret
+from gitrag.trackers.base import Registration, Secret, TrackerPlace
 from gitrag.trackers.programs import ProgramError, ask
 
 Credentials = Callable[[str], str]
@@ -21,7 +21,10 @@ _MOST_BYTES = 64 * 1024
 
 
 def find_secret(
-    registration: Registration, place: Place, environ: Mapping[str, str], credentials: Credentials | None
+    registration: Registration,
+    place: TrackerPlace,
+    environ: Mapping[str, str],
+    credentials: Credentials | None,
 ) -> Secret | None:
     """Return the token for a place; None where there is none.
 
@@ -46,7 +49,7 @@ def find_secret(
     return None
 
 
-def may_have(registration: Registration, place: Place, environ: Mapping[str, str]) -> bool:
+def may_have(registration: Registration, place: TrackerPlace, environ: Mapping[str, str]) -> bool:
     """Tell whether a place may be sent the environment's token."""
     host = urlsplit(place.base).hostname or ""
     return place.trusted or host in registration.hosts or host in named_hosts(registration, environ)

@@ -48,7 +48,7 @@ def parse_mapping(content: bytes, name: str, max_bytes: int) -> dict[str, YamlVa
         raise ConfigError(f"{name} is larger than {max_bytes} bytes.", f"Shorten {name}.")
     if not content.strip():
         return {}
-    return _Reading(name).mapping_of(content)
+    return _YamlReading(name).mapping_of(content)
 
 
 def compose_mapping(content: bytes, name: str, max_bytes: int) -> yaml.MappingNode | None:
@@ -57,10 +57,10 @@ def compose_mapping(content: bytes, name: str, max_bytes: int) -> yaml.MappingNo
     Arguments and errors as of `parse_mapping`.
     """
     parse_mapping(content, name, max_bytes)
-    return _Reading(name).node_of(content) if content.strip() else None
+    return _YamlReading(name).node_of(content) if content.strip() else None
 
 
-class _Reading:
+class _YamlReading:
     """The reading of one text, whose name is in every error."""
 
     def __init__(self, name: str) -> None:

@@ -34,7 +34,7 @@ from quality import Question, chosen_projects, parser_of, prepare
 
 from gitrag.actions.search_code import search_code
 from gitrag.search.question import STOP_WORDS
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 CHARACTERS_PER_TOKEN = 4
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)
@@ -56,12 +56,12 @@ def main() -> None:
     costs: dict[str, list[tuple[int, bool]]] = {way: [] for way in ("grep", "ranked", "gitrag", "pages")}
     for project in chosen_projects(arguments):
         place = prepare(project, arguments.mode, arguments.work)
-        app = App.open(place, environ=os.environ, resident=True)
-        app.update()
-        app.embed()
+        workspace = Workspace.open(place, environ=os.environ, resident=True)
+        workspace.update()
+        workspace.embed()
         for question in project.questions:
-            found = grepped(app, question.text)
-            hits = list(shown(app, question.text))
+            found = grepped(workspace, question.text)
+            hits = list(shown(workspace, question.text))
             ways: Mapping[str, Reading] = {
                 "grep": whole_files(place, [path for path, *_ in found]),
                 "ranked": whole_files(
@@ -106,11 +106,11 @@ def words_of(text: str) -> list[str]:
     return [word for word in words if word.lower() not in STOP_WORDS and len(word) > 2] or words
 
 
-def grepped(app: App, text: str) -> list[tuple[str, int, int]]:
+def grepped(workspace: Workspace, text: str) -> list[tuple[str, int, int]]:
     """Grep for each word of a question, case aside: path, distinct words, matching lines, in grep's order."""
     found: dict[str, tuple[int, int]] = {}
     for word in words_of(text):
-        done = app.repo.git("grep", "-I", "-i", "-F", "-z", "-c", "-e", word)
+        done = workspace.repo.git("grep", "-I", "-i", "-F", "-z", "-c", "-e", word)
         for row in done.stdout.decode("utf-8", "surrogateescape").splitlines():
             path, _, lines = row.rpartition("\0")
             distinct, total = found.get(path, (0, 0))
@@ -125,9 +125,9 @@ def whole_files(place: Path, paths: Sequence[str]) -> Iterator[tuple[str, int]]:
         yield path, tokens_of((place / path).read_text("utf-8", errors="replace"))
 
 
-def shown(app: App, text: str) -> Iterator[tuple[str, int]]:
+def shown(workspace: Workspace, text: str) -> Iterator[tuple[str, int]]:
     """Give snippets as an agent gets them: where, and the lines."""
-    for each in search_code(app, text, limit=sum(PAGES)).snippets:
+    for each in search_code(workspace, text, limit=sum(PAGES)).snippets:
         head = f"{each.path}:{each.line_start}-{each.line_end}  {each.kind} {each.enclosing}.{each.name}"
         yield each.path, tokens_of(f"{head}  (0.90 {each.via.value})\n{each.text}\n\n")
 

@@ -26,7 +26,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 
 from gitrag.actions import search_code
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 GITRAG = Path(sys.executable).with_name("gitrag")
 WARM_UP = 10
@@ -50,36 +50,36 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--drafts-count", action="store_true", help="let drafts count as vectors")
     arguments = parser.parse_args()
-    app = App.open(arguments.repository, environ=os.environ, resident=True)
-    app.require_index()
-    app.update()
+    workspace = Workspace.open(arguments.repository, environ=os.environ, resident=True)
+    workspace.require_index()
+    workspace.update()
     if arguments.drafts_count:
-        promote_drafts(app)
-    files, chunks = app.count_indexed()
+        promote_drafts(workspace)
+    files, chunks = workspace.count_indexed()
     print(f"python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"{files} files, {chunks} chunks, {app.count_unembedded()} unembedded")
-    asked = questions(app, arguments.calls)
+    print(f"{files} files, {chunks} chunks, {workspace.count_unembedded()} unembedded")
+    asked = questions(workspace, arguments.calls)
     began = time.process_time()
-    took = in_process(app, asked)
+    took = in_process(workspace, asked)
     cpu = (time.process_time() - began) / len(asked) * 1000
     show("in process", took)
     print(f"in process: {cpu:.1f} ms of CPU a question, git's beside it not counted")
     anyio.run(through_client, arguments.repository, asked)
 
 
-def promote_drafts(app: App) -> None:
+def promote_drafts(workspace: Workspace) -> None:
     """Make the drafts of an index vectors."""
-    with app.store.write("a benchmark") as db:
+    with workspace.store.write("a benchmark") as db:
         db.execute("INSERT INTO vectors SELECT * FROM drafts")
         db.execute("DELETE FROM drafts")
 
 
-def questions(app: App, number: int) -> list[str]:
+def questions(workspace: Workspace, number: int) -> list[str]:
     """Ask of things that the repository has: words of its paths, drawn with a seed."""
     words = sorted(
         {
             word
-            for entry in app.repo.entries(app.repo.head().tree)
+            for entry in workspace.repo.entries(workspace.repo.head().tree)
             for word in Path(entry.path).with_suffix("").parts
             if word.isascii() and len(word) > 3
         }
@@ -90,12 +90,12 @@ def questions(app: App, number: int) -> list[str]:
     ]
 
 
-def in_process(app: App, asked: list[str]) -> list[float]:
+def in_process(workspace: Workspace, asked: list[str]) -> list[float]:
     """Time the function behind the tool, seconds a question."""
     took = []
     for question in asked:
         began = time.perf_counter()
-        search_code.search_code(app, question)
+        search_code.search_code(workspace, question)
         took.append(time.perf_counter() - began)
     return took
 

@@ -46,7 +46,7 @@ from quality import (
 from gitrag.actions.search import SearchOptions, search
 from gitrag.embedding.draft import drafter
 from gitrag.search.engine import Hit
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 EACH = 5
 """Shared questions of a kind that a repository is asked."""
@@ -111,10 +111,10 @@ def main() -> None:
         for question in absent:
             if len(found := files_with(repository, question.pattern)) > MENTIONS:
                 print(f"{project.name}: {question.text!r} is about {found[0]} and {len(found) - 1} others")
-        app = App.open(repository, environ=os.environ)
-        app.update()
-        app.embed()
-        stages.setdefault("vectors", []).extend(measure(partial(_search, app), project, absent))
+        workspace = Workspace.open(repository, environ=os.environ)
+        workspace.update()
+        workspace.embed()
+        stages.setdefault("vectors", []).extend(measure(partial(_search, workspace), project, absent))
         if arguments.drafts:
             for stage, outcomes in measure_drafts(repository, project, absent).items():
                 stages.setdefault(stage, []).extend(outcomes)
@@ -148,8 +148,8 @@ def files_with(repository: Path, pattern: str) -> list[str]:
     return found.stdout.splitlines()
 
 
-def _search(app: App, text: str) -> Sequence[Hit]:
-    return search(app, text, SearchOptions(limit=PAGE, min_score=0.0)).hits
+def _search(workspace: Workspace, text: str) -> Sequence[Hit]:
+    return search(workspace, text, SearchOptions(limit=PAGE, min_score=0.0)).hits
 
 
 def measure(search: Search, project: Project, absent: Sequence[Absent]) -> list[Outcome]:
@@ -173,9 +173,9 @@ def _outcome(
 
 def measure_drafts(repository: Path, project: Project, absent: Sequence[Absent]) -> dict[str, list[Outcome]]:
     """Ask with drafts only, without the model, and by words alone."""
-    with draft_index(repository) as (app, view_id), app.store.read() as db:
+    with draft_index(repository) as (workspace, view_id), workspace.store.read() as db:
         vectors: dict[str, VectorOf] = {
-            "drafts only": app.encoder.encode_query,
+            "drafts only": workspace.encoder.encode_query,
             "no model": lambda text: drafter().draft([text])[0],
             "words alone": lambda _text: None,
         }

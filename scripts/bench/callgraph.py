@@ -36,7 +36,7 @@ from gitrag.callgraph.drawing import as_mermaid
 from gitrag.callgraph.extraction import extract, extract_all
 from gitrag.callgraph.facts import EMPTY, Facts, pack, unpack
 from gitrag.callgraph.python.view import PythonView
-from gitrag.callgraph.resolution import LIKELY, Calls, without_collecting
+from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
 from gitrag.machine.processes import pool_of
 
 Id = tuple[str, int]
@@ -236,7 +236,7 @@ def measure_speed(directory: Path) -> None:
         began = time.perf_counter()
         with without_collecting():
             files = {path: ("python", facts) for path, data in packed.items() if (facts := unpack(data))}
-            text = as_mermaid(answer(Calls(files), GraphQuestion(filter=pattern)))
+            text = as_mermaid(answer(ResolvedCalls(files), GraphQuestion(filter=pattern)))
         return text, time.perf_counter() - began
 
     for pattern in ("^QuerySet\\.", "^Resolver", "cache", "^slugify$", "^Signal\\."):

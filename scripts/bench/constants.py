@@ -42,7 +42,7 @@ def main() -> None:
     print(f"{'':20} {'names':>6} {'most':>6} {'first':>6} {'shown':>6} {'silent':>6}")
     for project in chosen_projects(arguments):
         counts: Counter[str] = Counter()
-        with open_files(project, "whole", arguments.work) as (app, db, scope, own):
+        with open_files(project, "whole", arguments.work) as (workspace, db, scope, own):
             files = defaultdict(set)
             for chunk_id, file in zip(scope.chunk_id.tolist(), scope.file.tolist(), strict=True):
                 files[chunk_id].add(file)
@@ -60,7 +60,7 @@ def main() -> None:
                 word = re.compile(rf"\b{name}\b")
                 most = max(sorted(texts), key=lambda path: len(word.findall(texts[path])))
                 began = time.perf_counter()
-                hits = search(app, name, SearchOptions(limit=PAGE)).hits
+                hits = search(workspace, name, SearchOptions(limit=PAGE)).hits
                 times.append(1000 * (time.perf_counter() - began))
                 is_first = bool(hits) and hits[0].path == wanted
                 shown = is_first and any(VALUE.search(line.text) for line in hits[0].lines)

@@ -31,7 +31,7 @@ from gitrag.chunking import chunk, language_of
 from gitrag.embedding.text import chunk_text
 from gitrag.git import Repository
 from gitrag.model import Chunk, Kind
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 Pair = tuple[str, str]
 
@@ -52,12 +52,12 @@ def main() -> None:
     arguments = parser_of(__doc__).parse_args()
     pairs: dict[str, list[Pair]] = {kind: [] for kind in ("edited", "described", "sibling", "random")}
     for project in chosen_projects(arguments):
-        app = App.open(prepare(project, "whole", arguments.work), environ=os.environ)
+        workspace = Workspace.open(prepare(project, "whole", arguments.work), environ=os.environ)
         draw = random.Random(project.name)
-        for kind, found in collect(app.repo, draw).items():
+        for kind, found in collect(workspace.repo, draw).items():
             draw.shuffle(found)
             pairs[kind] += found[:MOST]
-    encoder = app.encoder
+    encoder = workspace.encoder
     cosines = {}
     for kind, found in pairs.items():
         first, second = (encoder.encode([pair[side] for pair in found]) for side in (0, 1))

@@ -19,7 +19,7 @@ from pathlib import Path
 from main_job import QUESTIONS, WARM_UP, memory_mb
 
 from gitrag.actions.search import search
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 
 def main() -> None:
@@ -35,16 +35,18 @@ def main() -> None:
         cells = []
         chunks = 0
         for resident in (False, True):
-            app = App.open(repository, environ=os.environ, flags={"refine_s": 0.0}, resident=resident)
+            workspace = Workspace.open(
+                repository, environ=os.environ, flags={"refine_s": 0.0}, resident=resident
+            )
             for question in QUESTIONS[:WARM_UP]:
-                search(app, question)
+                search(workspace, question)
             times = []
             for question in QUESTIONS * arguments.rounds:
                 begin = time.perf_counter()
-                search(app, question)
+                search(workspace, question)
                 times.append(1000 * (time.perf_counter() - begin))
             cells += [statistics.median(times), sorted(times)[int(len(times) * 0.95)]]
-            view = app.status().view
+            view = workspace.status().view
             chunks = view.chunks if view else 0
         opened, opened_95, kept, kept_95 = cells
         print(

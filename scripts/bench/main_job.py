@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from gitrag.actions.search import search
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 BIN = Path(sys.executable).parent
 GITRAG = BIN / "gitrag"
@@ -173,9 +173,11 @@ def stage_seconds(repository: Path) -> dict[str, float]:
     from gitrag.store.connection import Store
     from gitrag.words import terms
 
-    app = App.open(repository, environ=os.environ)
+    workspace = Workspace.open(repository, environ=os.environ)
     entries = [
-        entry for entry in app.repo.entries(app.repo.head().tree) if entry.mode in {0o100644, 0o100755}
+        entry
+        for entry in workspace.repo.entries(workspace.repo.head().tree)
+        if entry.mode in {0o100644, 0o100755}
     ]
     spent: dict[str, float] = {}
 
@@ -186,7 +188,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         spent[name] = time.process_time() - begin
 
     with stage("read"):
-        data = [(entry.path, app.repo.read_blob(entry.blob)) for entry in entries]
+        data = [(entry.path, workspace.repo.read_blob(entry.blob)) for entry in entries]
         data = [(path, text) for path, text in data if content_skip(text, path, 1 << 20) is None]
     with stage("cut"):
         cut = [chunk(text, language_of(path)) for path, text in data]
@@ -301,8 +303,8 @@ def after_hook(repository: Path, what: str) -> None:
 
 def counts(repository: Path) -> dict[str, int]:
     """Count the vectors of chunks and of paths in the whole store."""
-    app = App.open(repository, environ=os.environ)
-    with app.store.read() as db:
+    workspace = Workspace.open(repository, environ=os.environ)
+    with workspace.store.read() as db:
         [(paths,)] = db.execute(
             "SELECT count(*) FROM vectors WHERE text_id IN (SELECT text_id FROM paths)"
         ).fetchall()
@@ -317,13 +319,13 @@ def measure_search(repository: Path) -> None:
         fresh = [timed_process(arguments, repository, may_fail=True)[0] for arguments in asked]
         print(f"search {drawn}: new process p50 {statistics.median(fresh):.2f} s (worst {max(fresh):.2f} s)")
     for resident in (False, True):
-        app = App.open(repository, environ=os.environ, resident=resident)
+        workspace = Workspace.open(repository, environ=os.environ, resident=resident)
         for question in QUESTIONS[:WARM_UP]:
-            search(app, question)
+            search(workspace, question)
         warm = []
         for question in QUESTIONS * 3:
             begin = time.perf_counter()
-            search(app, question)
+            search(workspace, question)
             warm.append(1000 * (time.perf_counter() - begin))
         print(
             f"search, one process, index {'kept in memory' if resident else 'opened each time'}:"
@@ -397,8 +399,8 @@ def measure_commits(repository: Path, pairs: int) -> None:
 def wait_for_worker(repository: Path) -> None:
     """Wait until nobody works in the background."""
     time.sleep(0.3)  # a hook that has just been started has to get to its lock
-    app = App.open(repository, environ=os.environ)
-    while app.status().worker is not None:
+    workspace = Workspace.open(repository, environ=os.environ)
+    while workspace.status().worker is not None:
         time.sleep(0.2)
 
 

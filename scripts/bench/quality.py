@@ -44,9 +44,9 @@ from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS, Scope
+from gitrag.store.candidates import NO_FILTERS, SearchScope
 from gitrag.store.connection import Store
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
@@ -217,16 +217,16 @@ def prepare(project: Project, mode: str, work: Path) -> Path:
 
 def measure(repository: Path, project: Project) -> tuple[float, list[Outcome]]:
     """Index a repository, seconds, and ask it every question."""
-    app = App.open(repository, environ=os.environ)
+    workspace = Workspace.open(repository, environ=os.environ)
     began = time.perf_counter()
-    app.update()
+    workspace.update()
     seconds = time.perf_counter() - began
-    app.embed()
-    search(app, "warm up", SearchOptions())
+    workspace.embed()
+    search(workspace, "warm up", SearchOptions())
     outcomes = []
     for question in project.questions:
         began = time.perf_counter()
-        answer = search(app, question.text, SearchOptions(limit=PAGE, min_score=0.0))
+        answer = search(workspace, question.text, SearchOptions(limit=PAGE, min_score=0.0))
         milliseconds = 1000 * (time.perf_counter() - began)
         ranks = [rank_of(target, answer.hits) for target in question.targets]
         found = [rank for rank in ranks if rank]
@@ -246,31 +246,33 @@ def measure(repository: Path, project: Project) -> tuple[float, list[Outcome]]:
 
 
 @contextmanager
-def draft_index(repository: Path) -> Iterator[tuple[App, int]]:
+def draft_index(repository: Path) -> Iterator[tuple[Workspace, int]]:
     """Index a repository into a store of its own, nothing embedded; give its view too."""
     with tempfile.TemporaryDirectory(prefix="gitrag-bench-") as folder:
-        app = App.open(repository, environ=os.environ)
-        app.store = Store(Path(folder), recipe=RECIPE)
-        yield app, app.update().refreshed.view.view_id
+        workspace = Workspace.open(repository, environ=os.environ)
+        workspace.store = Store(Path(folder), recipe=RECIPE)
+        yield workspace, workspace.update().refreshed.view.view_id
 
 
 @contextmanager
-def open_files(project: Project, mode: str, work: Path) -> Iterator[tuple[App, Connection, Scope, list[str]]]:
+def open_files(
+    project: Project, mode: str, work: Path
+) -> Iterator[tuple[Workspace, Connection, SearchScope, list[str]]]:
     """Index and embed a repository, and open all its files as a scope; give their paths too."""
-    app = App.open(prepare(project, mode, work), environ=os.environ)
-    refreshed = app.update().refreshed
-    app.embed()
-    with app.store.read() as db:
+    workspace = Workspace.open(prepare(project, mode, work), environ=os.environ)
+    refreshed = workspace.update().refreshed
+    workspace.embed()
+    with workspace.store.read() as db:
         scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
         path_ids = scope.files.path_id.tolist()
         paths = candidates.read_paths(db, path_ids)
-        yield app, db, scope, [paths[path_id] for path_id in path_ids]
+        yield workspace, db, scope, [paths[path_id] for path_id in path_ids]
 
 
 def ask(db: Connection, view_id: int, text: str, vector_of: VectorOf) -> Sequence[Hit]:
     """Ask a view a question with a vector from anywhere; the first page."""
     question = read(text)
-    scoped = engine.Scoped(view_id, engine.Overlay(), NO_FILTERS)
+    scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
     return engine.ask(db, question, scoped, vector_of(question.text), limit=PAGE, min_score=0.0).hits
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from gitrag.actions.governance import review
 from gitrag.actions.governance.review import HELPERS, Added, added_definitions, helpers_like
 from gitrag.git.difference import changed_files
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 HERE = Path(__file__).parent
 THRESHOLDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
@@ -110,12 +110,12 @@ def place_of(pair: Pair, work: Path) -> Path:
 
 def measure(pair: Pair, place: Path, *, embed: bool) -> Outcome:
     """Review the commit of a pair."""
-    app = App.open(place, environ=os.environ)
-    app.update()
+    workspace = Workspace.open(place, environ=os.environ)
+    workspace.update()
     if embed:
-        app.embed()
-    added = added_definitions(changed_files(app.repo, f"{pair.commit}~1..{pair.commit}"))
-    found = {(each.path, each.chunk.qualified_name): each for each in helpers_like(app, added, 0.0)}
+        workspace.embed()
+    added = added_definitions(changed_files(workspace.repo, f"{pair.commit}~1..{pair.commit}"))
+    found = {(each.path, each.chunk.qualified_name): each for each in helpers_like(workspace, added, 0.0)}
     own = found.pop(pair.added, None)
     others = tuple(each.existing[0].cosine for each in found.values())
     if own is None:

@@ -28,7 +28,7 @@ from quality import (
 
 from gitrag.embedding.draft import drafter
 from gitrag.indexing.embed_texts import embed_pending
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 STAGES = ("words", "drafts", "half", "refined", "no model")
 
@@ -47,31 +47,31 @@ def main() -> None:
 def measure(repository: Path, project: Project) -> list[float]:
     """Ask a repository's questions at each stage, and print a row."""
     began = time.perf_counter()
-    with draft_index(repository) as (app, view_id):
+    with draft_index(repository) as (workspace, view_id):
         text_s = time.perf_counter() - began
-        encoder = app.encoder
-        texts = app.count_unembedded()
+        encoder = workspace.encoder
+        texts = workspace.count_unembedded()
         means = {
-            "words": mean_ndcg(app, project, view_id, lambda _text: None),
-            "drafts": mean_ndcg(app, project, view_id, encoder.encode_query),
-            "no model": mean_ndcg(app, project, view_id, lambda text: drafter().draft([text])[0]),
+            "words": mean_ndcg(workspace, project, view_id, lambda _text: None),
+            "drafts": mean_ndcg(workspace, project, view_id, encoder.encode_query),
+            "no model": mean_ndcg(workspace, project, view_id, lambda text: drafter().draft([text])[0]),
         }
         began = time.perf_counter()
-        embed_pending(app.store, encoder, limit=texts // 2)
-        means["half"] = mean_ndcg(app, project, view_id, encoder.encode_query)
-        embed_pending(app.store, encoder)
+        embed_pending(workspace.store, encoder, limit=texts // 2)
+        means["half"] = mean_ndcg(workspace, project, view_id, encoder.encode_query)
+        embed_pending(workspace.store, encoder)
         vectors_s = time.perf_counter() - began
-        means["refined"] = mean_ndcg(app, project, view_id, encoder.encode_query)
+        means["refined"] = mean_ndcg(workspace, project, view_id, encoder.encode_query)
     row = [means[stage] for stage in STAGES]
     figures = "".join(f"{mean:10.3f}" for mean in row)
     print(f"{project.name:20} {texts:7,}{figures}  {text_s:.1f} s, {vectors_s:.1f} s", flush=True)
     return row
 
 
-def mean_ndcg(app: App, project: Project, view_id: int, vector_of: VectorOf) -> float:
+def mean_ndcg(workspace: Workspace, project: Project, view_id: int, vector_of: VectorOf) -> float:
     """Ask every question; the mean NDCG@10."""
     values = []
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         for question in project.questions:
             hits = ask(db, view_id, question.text, vector_of)
             values.append(ndcg([rank_of(target, hits) for target in question.targets]))

@@ -17,7 +17,7 @@ from quality import ask, chosen_projects, parser_of, prepare
 
 from gitrag.search import engine
 from gitrag.store import candidates
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 EVERYTHING = 1 << 20
 
@@ -28,16 +28,16 @@ def main() -> None:
     same = asked = 0
     times: dict[int, list[float]] = {EVERYTHING: [], candidates.SURPLUS: []}
     for project in chosen_projects(arguments):
-        app = App.open(prepare(project, "whole", arguments.work), environ=os.environ)
-        indexed = app.update()
+        workspace = Workspace.open(prepare(project, "whole", arguments.work), environ=os.environ)
+        indexed = workspace.update()
         if indexed.counts.chunks <= engine.NEAREST * min(times):
             continue  # one stage is all it has
-        app.embed()
+        workspace.embed()
         own = 0
-        with app.store.read() as db:
+        with workspace.store.read() as db:
             view_id = indexed.refreshed.view.view_id
             for question in project.questions:
-                vector = app.encoder.encode_query(question.text)
+                vector = workspace.encoder.encode_query(question.text)
                 answers = []
                 for surplus, spent in times.items():
                     candidates.SURPLUS = surplus

@@ -7,7 +7,7 @@ from random import Random
 
 from gitrag.callgraph import extraction
 from gitrag.callgraph.facts import unpack
-from gitrag.callgraph.resolution import Calls
+from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.chunking import chunk, decode
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS
 from gitrag.corpus import adrs, governing, specs
@@ -85,7 +85,7 @@ def _calls(data: bytes, language: str) -> str:
     facts = {number: unpack(packed) for number, packed in made}
     names = {1: ("bad", language), 2: ("canary.py", "python"), 3: ("beside", language)}
     files = {path: (own, facts[number]) for number, (path, own) in names.items()}
-    calls = Calls(files)  # type: ignore[arg-type]  # this version's facts are never None
+    calls = ResolvedCalls(files)  # type: ignore[arg-type]  # this version's facts are never None
     everything = [own for own, _ in calls.nodes()]
     calls.callees(everything)
     calls.callers(everything)

@@ -10,7 +10,7 @@ from gitrag.actions.graph import graph_of
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import as_json, as_markdown, as_text, hits_of
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.golden.project import decided_project
 from tests.indexes import embedded_app
 from tests.mermaid import assert_parses
@@ -52,14 +52,14 @@ PAGE = 3
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory, model_dir) -> App:
+def workspace(tmp_path_factory, model_dir) -> Workspace:
     """The project with its decisions, indexed, vectors included."""
     return embedded_app(tmp_path_factory.mktemp("home"), model_dir, decided_project())
 
 
 @pytest.fixture(scope="module")
-def answers(app) -> dict[str, Answer]:
-    return {question: search(app, question) for question in [*QUESTIONS, *ABSENT]}
+def answers(workspace) -> dict[str, Answer]:
+    return {question: search(workspace, question) for question in [*QUESTIONS, *ABSENT]}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -106,10 +106,10 @@ def test_a_requirement_is_found_with_its_heading_path(answers):
     )
 
 
-def test_reports_are_the_same_bytes_each_time(app, answers):
+def test_reports_are_the_same_bytes_each_time(workspace, answers):
     """§2.11."""
     question = "how are signing keys rotated"
-    again = search(app, question)
+    again = search(workspace, question)
     for render in (as_json, as_markdown, as_text):
         assert render(answers[question]) == render(again)
 
@@ -137,10 +137,10 @@ def test_the_report_in_json(answers):
     assert found["spec_matches"][0]["id"] == "SPEC-0002"
 
 
-def test_the_report_draws_the_calls_around_what_it_found(app, answers):
+def test_the_report_draws_the_calls_around_what_it_found(workspace, answers):
     """§2.6 to §2.10: filtered by the code hits, in words that mermaid reads; none where nothing is found."""
     answer = answers["token bucket"]
-    graph = graph_of(app, answer)
+    graph = graph_of(workspace, answer)
     assert graph is not None
     assert (graph.error, graph.notes) == (None, ())
     assert "TokenBucket" in (graph.filter or "").split("|")
@@ -156,22 +156,24 @@ def test_the_report_draws_the_calls_around_what_it_found(app, answers):
     assert lines[-1] == f"Refine the call graph with: `gitrag graph --filter '{graph.filter}'`"
     [drawn] = json.loads(as_json(answer, graph))["call_graphs"]
     assert drawn == {"filter": graph.filter, "mermaid": graph.mermaid, "error": None}
-    assert graph_of(app, answer) == graph
-    assert graph_of(app, answers[ABSENT[0]]) is None
+    assert graph_of(workspace, answer) == graph
+    assert graph_of(workspace, answers[ABSENT[0]]) is None
 
 
-def test_an_unfiltered_graph_is_of_everything_and_says_so(app, answers):
+def test_an_unfiltered_graph_is_of_everything_and_says_so(workspace, answers):
     """§2.6."""
-    graph = graph_of(app, answers["token bucket"], unfiltered=True)
+    graph = graph_of(workspace, answers["token bucket"], unfiltered=True)
     assert graph is not None
     assert (graph.filter, graph.notes) == (None, ("Generating unfiltered call graph — output may be large.",))
     assert graph.nodes > 3
     assert_parses([graph.mermaid or ""])
 
 
-def test_without_code_the_questions_words_are_the_filter(app):
+def test_without_code_the_questions_words_are_the_filter(workspace):
     """§2.6."""
-    answer = search(app, "why do we not use redis", SearchOptions(wanted=app.wanted(["adrs"], "")))
-    graph = graph_of(app, answer)
+    answer = search(
+        workspace, "why do we not use redis", SearchOptions(wanted=workspace.wanted(["adrs"], ""))
+    )
+    graph = graph_of(workspace, answer)
     assert graph is not None
     assert graph.filter == "why|do|we|not|use|redis"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.actions.search import SearchOptions, search
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.golden.project import project
 from tests.indexes import embedded_app
 
@@ -65,17 +65,17 @@ SHOWN = 0.9
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory, model_dir) -> App:
+def workspace(tmp_path_factory, model_dir) -> Workspace:
     """The project, indexed, vectors included."""
     return embedded_app(tmp_path_factory.mktemp("home"), model_dir, project())
 
 
 @pytest.fixture(scope="module")
-def ranks(app) -> dict[str, int | None]:
+def ranks(workspace) -> dict[str, int | None]:
     """For each question the rank of its file, from 1; None when it is not among the hits."""
     found = {}
     for question, path in QUESTIONS.items():
-        paths = [hit.path for hit in search(app, question, SearchOptions(min_score=0.0)).hits]
+        paths = [hit.path for hit in search(workspace, question, SearchOptions(min_score=0.0)).hits]
         found[question] = paths.index(path) + 1 if path in paths else None
     return found
 
@@ -90,26 +90,26 @@ def test_most_files_come_first(ranks):
     assert len(later) <= (1 - FIRST) * len(ranks), later
 
 
-def test_most_files_are_shown(app):
+def test_most_files_are_shown(workspace):
     hidden = [
         question
         for question, path in QUESTIONS.items()
-        if path not in [hit.path for hit in search(app, question).hits]
+        if path not in [hit.path for hit in search(workspace, question).hits]
     ]
     assert len(hidden) <= (1 - SHOWN) * len(QUESTIONS), hidden
 
 
 @pytest.mark.parametrize("question", ABSENT)
-def test_a_question_without_an_answer_has_no_hit(app, question):
-    assert [hit.path for hit in search(app, question).hits] == []
+def test_a_question_without_an_answer_has_no_hit(workspace, question):
+    assert [hit.path for hit in search(workspace, question).hits] == []
 
 
 @pytest.mark.parametrize("question", ["TokenBucket", "Notifier.parcel_changed", "verify_token"])
-def test_a_defined_name_is_nearly_certain(app, question):
-    assert search(app, question).hits[0].score > 0.95
+def test_a_defined_name_is_nearly_certain(workspace, question):
+    assert search(workspace, question).hits[0].score > 0.95
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_scores_never_rise_down_the_list(app, question):
-    scores = [hit.score for hit in search(app, question, SearchOptions(limit=50, min_score=0.0)).hits]
+def test_scores_never_rise_down_the_list(workspace, question):
+    scores = [hit.score for hit in search(workspace, question, SearchOptions(limit=50, min_score=0.0)).hits]
     assert scores == sorted(scores, reverse=True)

@@ -8,7 +8,7 @@ import pytest
 
 import gitrag
 from gitrag.actions.search import SearchOptions, search
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.repository import create_repository, isolated_environment
 
 SOURCE = Path(gitrag.__file__).parent
@@ -57,7 +57,7 @@ FIRST = 0.75
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory, model_dir) -> App:
+def workspace(tmp_path_factory, model_dir) -> Workspace:
     """gitrag's package, indexed, vectors included."""
     environment = isolated_environment(tmp_path_factory.mktemp("home")) | {"GITRAG_MODEL_DIR": str(model_dir)}
     files = {
@@ -66,18 +66,18 @@ def app(tmp_path_factory, model_dir) -> App:
         if path.suffix in (".py", ".scm")
     }
     repository = create_repository(tmp_path_factory.mktemp("own") / "gitrag", environment, files)
-    opened = App.open(repository.path, environ=environment)
+    opened = Workspace.open(repository.path, environ=environment)
     opened.update()
     opened.embed()
     return opened
 
 
 @pytest.fixture(scope="module")
-def places(app) -> dict[str, int]:
+def places(workspace) -> dict[str, int]:
     """The place, from 1, of each question's file; PAGE + 1 where it is on no page."""
     found = {}
     for question, wanted in QUESTIONS.items():
-        hits = search(app, question, SearchOptions(limit=PAGE, min_score=0.0)).hits
+        hits = search(workspace, question, SearchOptions(limit=PAGE, min_score=0.0)).hits
         at = [place for place, hit in enumerate(hits, 1) if hit.path.startswith(f"gitrag/{wanted}")]
         found[question] = at[0] if at else PAGE + 1
     return found
@@ -100,6 +100,6 @@ def test_most_files_come_first(places):
         ("Rules.build", "git/path_rules.py"),
     ],
 )
-def test_a_qualified_name_shows_its_own_definition_and_not_the_class(app, name, path):
-    first = search(app, name).hits[0]
+def test_a_qualified_name_shows_its_own_definition_and_not_the_class(workspace, name, path):
+    first = search(workspace, name).hits[0]
     assert (first.path, first.chunk.qualified_name) == (f"gitrag/{path}", name)

@@ -11,7 +11,7 @@ from gitrag.actions import search as search_action
 from gitrag.actions.search import SearchOptions, _Meanwhile, search
 from gitrag.indexing.recipe import RECIPE
 from gitrag.store.connection import Store
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.indexes import open_app
 from tests.repository import GitRepository
 
@@ -44,12 +44,12 @@ def test_others_that_move_the_view_again_and_again_keep_no_answer_back(
 ):
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
     open_app(repo).update()
-    app = App.open(repo.path, environ=repo.environment, resident=resident)
-    search(app, "stamp", LOOSELY)
-    search(app, "stamp", LOOSELY)
+    workspace = Workspace.open(repo.path, environ=repo.environment, resident=resident)
+    search(workspace, "stamp", LOOSELY)
+    search(workspace, "stamp", LOOSELY)
     repo.commit({"stamp.py": "def stamp():\n    return -1\n"})
     times = busily(repo, monkeypatch)
-    answer = search(app, "stamp", LOOSELY)
+    answer = search(workspace, "stamp", LOOSELY)
     assert answer.waiting == 0
     told = repo.git("show", f"{answer.commit}:stamp.py")
     assert [hit.chunk.text for hit in answer.hits] == [told]
@@ -59,8 +59,8 @@ def test_others_that_move_the_view_again_and_again_keep_no_answer_back(
 def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
     """While git looks, which may take long in a large repository, the index is free."""
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
-    app = open_app(repo)
-    app.update()
+    workspace = open_app(repo)
+    workspace.update()
     asked, real_look, real_guess = threading.Event(), search_action._look, search_action._guess
 
     def guess(*args):
@@ -71,21 +71,21 @@ def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
 
     def look(*args, **kwargs):
         assert asked.wait(PATIENCE_S)
-        with Store(app.store.directory, recipe=RECIPE, lock_timeout_s=PATIENCE_S).write("meanwhile"):
+        with Store(workspace.store.directory, recipe=RECIPE, lock_timeout_s=PATIENCE_S).write("meanwhile"):
             pass
         return real_look(*args, **kwargs)
 
     monkeypatch.setattr(search_action, "_guess", guess)
     monkeypatch.setattr(search_action, "_look", look)
-    assert [hit.path for hit in search(app, "stamp", LOOSELY).hits] == ["stamp.py"]
+    assert [hit.path for hit in search(workspace, "stamp", LOOSELY).hits] == ["stamp.py"]
 
 
 def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repository, monkeypatch):
     """Another process moves the view there and back: the same view, of other content."""
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
-    app = open_app(repo)
-    app.update()
-    search(app, "stamp", LOOSELY)
+    workspace = open_app(repo)
+    workspace.update()
+    search(workspace, "stamp", LOOSELY)
     real = search_action._guess
 
     def guess(*args):
@@ -96,7 +96,7 @@ def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repo
 
     monkeypatch.setattr(search_action, "_guess", guess)
     monkeypatch.setattr(_Meanwhile, "wait", lambda self: None)  # git looks last
-    monkeypatch.setattr(_Meanwhile, "result", lambda self: app.snapshot())
-    answer = search(app, "stamp", LOOSELY)
+    monkeypatch.setattr(_Meanwhile, "result", lambda self: workspace.snapshot())
+    answer = search(workspace, "stamp", LOOSELY)
     assert answer.commit == repo.git("rev-parse", "HEAD")
     assert [hit.chunk.text for hit in answer.hits] == ["def stamp():\n    return 1"]

@@ -44,36 +44,40 @@ def edges(answer):
 
 
 def test_callers_and_callees_to_any_depth(project):
-    app = open_app(project)
-    assert edges(call_graph(app, GraphQuestion("total"))) == {"Page.show -> total", "total -> rate"}
-    assert edges(call_graph(app, GraphQuestion("rate", direction=Direction.CALLERS))) == {"total -> rate"}
-    assert edges(call_graph(app, GraphQuestion("rate", direction=Direction.CALLERS, depth=2))) == {
+    workspace = open_app(project)
+    assert edges(call_graph(workspace, GraphQuestion("total"))) == {"Page.show -> total", "total -> rate"}
+    assert edges(call_graph(workspace, GraphQuestion("rate", direction=Direction.CALLERS))) == {
+        "total -> rate"
+    }
+    assert edges(call_graph(workspace, GraphQuestion("rate", direction=Direction.CALLERS, depth=2))) == {
         "total -> rate",
         "Page.show -> total",
     }
-    assert edges(call_graph(app, GraphQuestion(filter="tax"))) == {"total -> rate"}
-    assert edges(call_graph(app, GraphQuestion())) == {"Page.show -> total", "total -> rate"}
-    assert edges(call_graph(app, GraphQuestion(), globs=["shop/tax.py", "shop/cart.py"])) == {"total -> rate"}
+    assert edges(call_graph(workspace, GraphQuestion(filter="tax"))) == {"total -> rate"}
+    assert edges(call_graph(workspace, GraphQuestion())) == {"Page.show -> total", "total -> rate"}
+    assert edges(call_graph(workspace, GraphQuestion(), globs=["shop/tax.py", "shop/cart.py"])) == {
+        "total -> rate"
+    }
 
 
 def test_only_changed_blobs_are_parsed(project):
     """§2.7: cached by blob."""
-    app = open_app(project)
-    assert call_graph(app, GraphQuestion()).made == 4
-    assert call_graph(app, GraphQuestion()).made == 0
+    workspace = open_app(project)
+    assert call_graph(workspace, GraphQuestion()).made == 4
+    assert call_graph(workspace, GraphQuestion()).made == 0
     project.write({"shop/tax.py": "def rate():\n    return base()\n\ndef base():\n    return 1\n"})
-    dirty = call_graph(app, GraphQuestion("rate"))
+    dirty = call_graph(workspace, GraphQuestion("rate"))
     assert dirty.made == 1
     assert "rate -> base" in edges(dirty)
     project.commit()
-    assert call_graph(app, GraphQuestion("rate")).made == 0  # the same bytes, committed
+    assert call_graph(workspace, GraphQuestion("rate")).made == 0  # the same bytes, committed
 
 
 @pytest.mark.parametrize("is_removed", [False, True])
 def test_an_index_that_another_process_moves_or_removes_is_read_as_it_is_then(
     project, monkeypatch, is_removed
 ):
-    app, late = open_app(project), iter([0])
+    workspace, late = open_app(project), iter([0])
     own = reading.refresh
 
     def overtaken(store, now, **options):
@@ -87,16 +91,16 @@ def test_an_index_that_another_process_moves_or_removes_is_read_as_it_is_then(
         return refreshed
 
     monkeypatch.setattr(reading, "refresh", overtaken)
-    assert edges(call_graph(app, GraphQuestion("rate"))) == {"total -> rate", "late -> rate"}
+    assert edges(call_graph(workspace, GraphQuestion("rate"))) == {"total -> rate", "late -> rate"}
     assert next(late, None) is None
 
 
 def test_what_was_inferred_is_let_go_of_at_once(project):
     """A server that draws many graphs would otherwise stop for seconds now and then, to collect them."""
-    app = open_app(project)
+    workspace = open_app(project)
     for ask in (
-        lambda: call_graph(app, GraphQuestion()),
-        lambda: calling_files(app, lambda _: True, timeout_s=60),
+        lambda: call_graph(workspace, GraphQuestion()),
+        lambda: calling_files(workspace, lambda _: True, timeout_s=60),
     ):
         ask()  # imports and caches
         gc.collect()
@@ -122,21 +126,21 @@ def test_a_module_scopes_the_graph(make_repository):
     files = {f"services/{name}/{name}.py": source for name in ("api", "web")}
     files |= {f"services/{name}/pyproject.toml": "" for name in ("api", "web")}
     files["pyproject.toml"] = '[tool.uv.workspace]\nmembers = ["services/*"]\n'
-    app = open_app(make_repository(files))
-    app.update()
-    found = call_graph(app, GraphQuestion(), module="api")
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion(), module="api")
     assert {node.path for node in found.graph.nodes} == {"services/api/api.py"}
-    assert len(call_graph(app, GraphQuestion()).graph.edges) == 2
+    assert len(call_graph(workspace, GraphQuestion()).graph.edges) == 2
 
 
 def test_a_script_without_a_suffix_is_a_program_too(make_repository):
     """§2.7: its first line says what it is."""
     script = "#!/bin/sh\n# Rotates the signing keys.\nrotate_keys() {\n  mv key key.old\n}\nrotate_keys\n"
-    app = open_app(make_repository({"bin/rotate": script}))
-    app.update()
-    answer = search(app, "rotate the signing keys", SearchOptions(min_score=0.0))
+    workspace = open_app(make_repository({"bin/rotate": script}))
+    workspace.update()
+    answer = search(workspace, "rotate the signing keys", SearchOptions(min_score=0.0))
     assert [hit.path for hit in answer.hits] == ["bin/rotate"]
-    found = graph_of(app, answer)
+    found = graph_of(workspace, answer)
     assert found is not None
     assert found.notes == (
         "Call graph generation skipped for bin/rotate (language not supported). Showing other results.",
@@ -147,19 +151,19 @@ def test_what_fails_is_said_in_the_answer_and_its_traceback_is_in_the_log(projec
     def deep(*_args):
         raise RecursionError("too deep")
 
-    app = open_app(project)
-    app.update()
+    workspace = open_app(project)
+    workspace.update()
     monkeypatch.setattr(answering, "answer", deep)
     close_log()  # that a server of another test has open
-    found = call_graph(app, GraphQuestion())
+    found = call_graph(workspace, GraphQuestion())
     assert (found.graph, found.error) == (None, FAILED.format(reason="too deep"))
     assert capfd.readouterr() == ("", "")
-    assert "RecursionError: too deep" in (app.store.directory / "log").read_text()
-    assert "Traceback" in (app.store.directory / "log").read_text()
+    assert "RecursionError: too deep" in (workspace.store.directory / "log").read_text()
+    assert "Traceback" in (workspace.store.directory / "log").read_text()
 
 
 def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):
-    app = open_app(project)
+    workspace = open_app(project)
     attempts = []
 
     @contextmanager
@@ -170,7 +174,7 @@ def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):
 
     monkeypatch.setattr(Store, "write", full)
     for _ in range(2):
-        answer = call_graph(app, GraphQuestion("total"))
+        answer = call_graph(workspace, GraphQuestion("total"))
         assert edges(answer) == {"Page.show -> total", "total -> rate"}
         assert answer.made == 4
     assert attempts == ["keeping facts about calls"] * 2
@@ -178,19 +182,19 @@ def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):
 
 def test_failures_are_said_in_the_answer(project):
     """§2.7."""
-    app = open_app(project)
-    late = call_graph(app, GraphQuestion(), timeout_s=0)
+    workspace = open_app(project)
+    late = call_graph(workspace, GraphQuestion(), timeout_s=0)
     assert (late.graph, late.error) == (
         None,
         "Call graph generation timed out (0s). The codebase may be very large.",
     )
-    none = call_graph(app, GraphQuestion(filter="nowhere"))
+    none = call_graph(workspace, GraphQuestion(filter="nowhere"))
     assert none.graph is None
     assert none.error == (
         "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
     )
     with pytest.raises(NoMatchError, match='called "totl"') as caught:
-        call_graph(app, GraphQuestion("totl"))
+        call_graph(workspace, GraphQuestion("totl"))
     assert "total" in caught.value.hint
 
 
@@ -252,13 +256,13 @@ def test_the_worker_makes_the_facts_before_anybody_asks(project):
 
 
 def test_the_files_that_call_a_file_are_known_until_the_time_is_over(project):
-    app = open_app(project)
-    found, is_all = calling_files(app, lambda _path: True, timeout_s=60)
+    workspace = open_app(project)
+    found, is_all = calling_files(workspace, lambda _path: True, timeout_s=60)
     assert is_all
     assert found == {
         callee: {edge.caller.path for edge in every if edge.callee.path == callee} - {callee}
-        for every in [call_graph(app, GraphQuestion()).graph.edges]
+        for every in [call_graph(workspace, GraphQuestion()).graph.edges]
         for callee in {edge.callee.path for edge in every if edge.callee.path != edge.caller.path}
     }
-    assert calling_files(app, lambda _path: False, timeout_s=60) == ({}, True)
-    assert calling_files(app, lambda _path: True, timeout_s=-1) == ({}, False)
+    assert calling_files(workspace, lambda _path: False, timeout_s=60) == ({}, True)
+    assert calling_files(workspace, lambda _path: True, timeout_s=-1) == ({}, False)

@@ -13,7 +13,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
 from gitrag.search.sections import Wanted
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.indexes import open_app
 from tests.repository import GitRepository, Link
 
@@ -33,17 +33,17 @@ def own(make_repository, model_dir, git_environment) -> GitRepository:
     return make_repository(FILES, name="Parcel Watch")
 
 
-def held(app: App) -> dict[str, int]:
+def held(workspace: Workspace) -> dict[str, int]:
     """Documents by collection."""
-    return {each.name: each.documents for each in app.status().collections}
+    return {each.name: each.documents for each in workspace.status().collections}
 
 
-def updated(app: App) -> dict[str, float | None]:
-    return {each.name: each.updated for each in app.status().collections}
+def updated(workspace: Workspace) -> dict[str, float | None]:
+    return {each.name: each.updated for each in workspace.status().collections}
 
 
-def found(app: App, query: str, wanted: Wanted = ALL_KINDS) -> dict[str, list[str]]:
-    answer = search(app, query, SearchOptions(wanted=wanted, min_score=0.0))
+def found(workspace: Workspace, query: str, wanted: Wanted = ALL_KINDS) -> dict[str, list[str]]:
+    answer = search(workspace, query, SearchOptions(wanted=wanted, min_score=0.0))
     return {section.kind.value: [hit.path for hit in section.hits] for section in answer.sections}
 
 
@@ -60,59 +60,59 @@ def gitrag(repository: GitRepository, *args: str) -> subprocess.CompletedProcess
 
 def test_each_kind_is_a_collection_and_asked_on_its_own(own):
     """§2.4, §3.1."""
-    app = open_app(own)
-    app.update()
-    assert held(app) == {"adrs": 1, "specs": 1, "code": 2}
+    workspace = open_app(own)
+    workspace.update()
+    assert held(workspace) == {"adrs": 1, "specs": 1, "code": 2}
     assert (
-        found(app, "keep scans")
+        found(workspace, "keep scans")
         == {
             "adrs": ["docs/adr/0001-keep-scans.md"],
             "specs": ["docs/specs/scans/spec.md"],
             "code": ["src/scans.py", ".gitignore"],
         }
-        or found(app, "keep scans")["code"][0] == "src/scans.py"
+        or found(workspace, "keep scans")["code"][0] == "src/scans.py"
     )
 
 
 def test_only_the_collection_that_changed_is_touched(own):
     """§3.1: an update leaves the others' time alone."""
-    app = open_app(own)
-    app.update()
-    before = updated(app)
+    workspace = open_app(own)
+    workspace.update()
+    before = updated(workspace)
     own.commit({"docs/adr/0001-keep-scans.md": "# 1. Keep no scan\n"})
-    app.update()
-    after = updated(app)
+    workspace.update()
+    after = updated(workspace)
     assert {name for name in after if after[name] != before[name]} == {"adrs"}
     own.commit({"docs/adr/0001-keep-scans.md": None, "src/new.py": "A = 1\n"})
-    app.update()
-    assert updated(app).keys() == {"specs", "code"}
-    assert updated(app)["specs"] == before["specs"]
+    workspace.update()
+    assert updated(workspace).keys() == {"specs", "code"}
+    assert updated(workspace)["specs"] == before["specs"]
 
 
 def test_other_rules_touch_only_what_they_change(own):
     """§3.1: planned anew as a whole, compared collection by collection."""
-    app = open_app(own)
-    app.update()
-    before = updated(app)
+    workspace = open_app(own)
+    workspace.update()
+    before = updated(workspace)
     own.commit({".gitragignore": "docs/specs/\n"})
-    app.update()
-    assert held(app).keys() == {"adrs", "code"}
-    assert updated(app)["adrs"] == before["adrs"]
+    workspace.update()
+    assert held(workspace).keys() == {"adrs", "code"}
+    assert updated(workspace)["adrs"] == before["adrs"]
 
 
 def test_uncommitted_documents_are_in_their_collections(own):
-    app = open_app(own)
-    app.update()
+    workspace = open_app(own)
+    workspace.update()
     own.write({"docs/adr/0002-drop-scans.md": "# 2. Drop old scans\n\nAfter a year.\n"})
-    assert "docs/adr/0002-drop-scans.md" in found(app, "drop old scans")["adrs"]
-    assert "docs/adr/0002-drop-scans.md" not in found(app, "drop old scans")["code"]
-    assert held(app)["adrs"] == 2
+    assert "docs/adr/0002-drop-scans.md" in found(workspace, "drop old scans")["adrs"]
+    assert "docs/adr/0002-drop-scans.md" not in found(workspace, "drop old scans")["code"]
+    assert held(workspace)["adrs"] == 2
 
 
 def test_globs_of_the_configuration_are_heeded_at_once(own):
     """§3.1: configurable, in git config and .gitrag.yaml."""
-    app = open_app(own)
-    app.update()
+    workspace = open_app(own)
+    workspace.update()
     own.git("config", "gitrag.specs", "src/*.py")
     again = open_app(own)
     assert found(again, "keep scan")["specs"] == ["src/scans.py"]
@@ -133,72 +133,74 @@ def test_a_workspaces_modules_have_collections_of_their_own(own):
             "services/api/docs/adr/0001-api.md": "# 1. Scans of the API\n",
         }
     )
-    app = open_app(own)
-    app.update()
-    assert list(held(app)) == ["adrs", "specs", "code", "api-adrs", "api-code"]
-    assert "services/api/scan.py" in found(app, "keep scan")["code"]  # of every module, where none is named
-    assert found(app, "keep scan", Wanted(module="api")) == {
+    workspace = open_app(own)
+    workspace.update()
+    assert list(held(workspace)) == ["adrs", "specs", "code", "api-adrs", "api-code"]
+    assert (
+        "services/api/scan.py" in found(workspace, "keep scan")["code"]
+    )  # of every module, where none is named
+    assert found(workspace, "keep scan", Wanted(module="api")) == {
         "adrs": ["services/api/docs/adr/0001-api.md"],
         "code": ["services/api/scan.py"],
     }
 
 
 def test_a_manifest_that_names_other_modules_counts_from_its_commit_on(own):
-    app = open_app(own)
-    app.update()
+    workspace = open_app(own)
+    workspace.update()
     own.commit({"web/package.json": "{}", "web/scan.ts": "export const scan = 1\n"})
-    app.update()
-    assert "web-code" not in held(app)
+    workspace.update()
+    assert "web-code" not in held(workspace)
     own.commit({"package.json": '{"workspaces": ["web"]}'})
-    app.update()
-    assert held(app)["web-code"] == 2
+    workspace.update()
+    assert held(workspace)["web-code"] == 2
     own.commit({"package.json": '{"workspaces": []}'})
-    app.update()
-    assert "web-code" not in held(app)
+    workspace.update()
+    assert "web-code" not in held(workspace)
 
 
 def test_an_uncommitted_manifest_names_modules_like_a_committed_one(own):
-    app = open_app(own)
+    workspace = open_app(own)
     own.commit({"web/package.json": "{}", "web/scan.ts": "export const keepScan = 1\n"})
-    app.update()
+    workspace.update()
     own.write({"package.json": '{"workspaces": ["web", "api"]}', "api/package.json": "{}", "api/scan.ts": ""})
-    app.update()
-    assert (held(app)["web-code"], held(app)["api-code"]) == (2, 2)
-    assert found(app, "keep scan", Wanted(module="web"))["code"] == ["web/scan.ts"]
+    workspace.update()
+    assert (held(workspace)["web-code"], held(workspace)["api-code"]) == (2, 2)
+    assert found(workspace, "keep scan", Wanted(module="web"))["code"] == ["web/scan.ts"]
     own.commit()
-    app.update()
-    committed = held(app)
+    workspace.update()
+    committed = held(workspace)
     own.write({"package.json": '{"workspaces": ["api"]}'})
-    app.update()
-    assert "web-code" not in held(app)
+    workspace.update()
+    assert "web-code" not in held(workspace)
     own.write({"package.json": '{"workspaces": ["web", "api"]}'})
-    app.update()
-    assert held(app) == committed
+    workspace.update()
+    assert held(workspace) == committed
 
 
 def test_a_broken_uncommitted_manifest_is_a_note(own):
-    app = open_app(own)
-    app.update()
+    workspace = open_app(own)
+    workspace.update()
     own.write({"package.json": "{"})
-    assert app.status().notes[0].startswith("package.json names no modules: ")
+    assert workspace.status().notes[0].startswith("package.json names no modules: ")
 
 
 def test_an_index_from_nothing_has_the_collections_of_one_that_grew(own, tmp_path):
-    app = open_app(own)
-    app.update()
+    workspace = open_app(own)
+    workspace.update()
     own.commit({"go.work": "use ./a\n", "a/go.mod": "module a\n", "a/main.go": "package a\n"})
     own.write({"a/new.go": "package a\n"})
-    app.update()
+    workspace.update()
     fresh = open_app(own, tmp_path / "fresh")
     fresh.update()
-    assert held(app) == held(fresh)
+    assert held(workspace) == held(fresh)
 
 
 def test_a_broken_manifest_is_a_note_and_no_error(own):
     own.commit({"package.json": "{"})
-    app = open_app(own)
-    app.update()
-    assert app.status().notes[0].startswith("package.json names no modules: ")
+    workspace = open_app(own)
+    workspace.update()
+    assert workspace.status().notes[0].startswith("package.json names no modules: ")
 
 
 # names
@@ -206,23 +208,23 @@ def test_a_broken_manifest_is_a_note_and_no_error(own):
 
 def test_a_collection_is_named_exactly(own):
     """§2.2: with the repository's slug or without, never by a part of the name."""
-    app = open_app(own)
-    app.update()
-    assert app.name == "parcel-watch"
-    assert app.collections() == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
+    workspace = open_app(own)
+    workspace.update()
+    assert workspace.name == "parcel-watch"
+    assert workspace.collections() == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
     for name in ("parcel-watch-adrs", "adrs"):
-        assert found(app, "scans", app.wanted([name], "")).keys() == {"adrs"}
+        assert found(workspace, "scans", workspace.wanted([name], "")).keys() == {"adrs"}
     for name in ("adr", "watch-adrs", "not-parcel-watch-adrs", "parcel-watch"):
         with pytest.raises(NotSetUpError):
-            search(app, "scans", SearchOptions(wanted=app.wanted([name], "")))
+            search(workspace, "scans", SearchOptions(wanted=workspace.wanted([name], "")))
 
 
 def test_a_missing_collection_leaves_the_rest(own):
     """§2.3."""
     own.commit({"docs/specs/scans/spec.md": None})
-    app = open_app(own)
-    app.update()
-    assert found(app, "scans", app.wanted(["specs", "adrs"], "")).keys() == {"adrs"}
+    workspace = open_app(own)
+    workspace.update()
+    assert found(workspace, "scans", workspace.wanted(["specs", "adrs"], "")).keys() == {"adrs"}
 
 
 @pytest.mark.parametrize("arguments", [["-c", "nothing"], ["--module", "nothing"]])
@@ -260,35 +262,35 @@ def test_index_status_lists_each_collection(own):
 
 def test_issues_are_indexed_though_git_ignores_them(own):
     """§3.1: `.sdd/issues/*.md`, by content, from the working tree."""
-    app = open_app(own)
-    app.update()
+    workspace = open_app(own)
+    workspace.update()
     own.write({".sdd/issues/12.md": ISSUE})
-    answer = search(app, "scans lost at night", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
+    answer = search(workspace, "scans lost at night", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
     issue = answer.sections[-1].hits[0]
     assert (issue.path, issue.document.id, issue.document.status) == (".sdd/issues/12.md", "12", "open")
     assert answer.dirty == 0
-    app.update()
-    assert held(app)["issues"] == 1
+    workspace.update()
+    assert held(workspace)["issues"] == 1
     own.write({".sdd/issues/12.md": ISSUE.replace("night", "noon")})
-    answer = search(app, "scans lost at noon", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
+    answer = search(workspace, "scans lost at noon", SearchOptions(wanted=ALL_KINDS, min_score=0.0))
     assert "noon" in answer.sections[-1].hits[0].chunk.text
 
 
 def test_issues_are_asked_only_on_request(own):
     """§2.4: decisions, specifications and code; an issue has its own collection."""
-    app = open_app(own)
+    workspace = open_app(own)
     own.write({".sdd/issues/12.md": ISSUE})
-    app.update()
-    assert found(app, "scans lost at night", Wanted()).keys() == {"adrs", "specs", "code"}
-    assert found(app, "scans lost", app.wanted(["parcel-watch-issues"], "")).keys() == {"issues"}
+    workspace.update()
+    assert found(workspace, "scans lost at night", Wanted()).keys() == {"adrs", "specs", "code"}
+    assert found(workspace, "scans lost", workspace.wanted(["parcel-watch-issues"], "")).keys() == {"issues"}
 
 
 def test_issues_that_git_lists_are_issues_too(own):
     own.commit({".gitignore": None, ".sdd/issues/12.md": ISSUE})
     own.write({".sdd/issues/13.md": ISSUE})
-    app = open_app(own)
-    app.update()
-    assert held(app)["issues"] == 2
+    workspace = open_app(own)
+    workspace.update()
+    assert held(workspace)["issues"] == 2
 
 
 def test_no_link_leads_out_of_the_issues(own, tmp_path):
@@ -297,10 +299,10 @@ def test_no_link_leads_out_of_the_issues(own, tmp_path):
     (outside / "secret.md").write_text("the secret word is frobnicate\n")
     own.write({".sdd": Link(str(tmp_path))})
     (tmp_path / "issues").symlink_to(outside)
-    app = open_app(own)
-    app.update()
-    assert "issues" not in held(app)
+    workspace = open_app(own)
+    workspace.update()
+    assert "issues" not in held(workspace)
     Path(own.path / ".sdd").unlink()
     own.write({".sdd/issues/1.md": Link(str(outside / "secret.md"))})
-    app.update()
-    assert "issues" not in held(app)
+    workspace.update()
+    assert "issues" not in held(workspace)

@@ -9,7 +9,7 @@ from gitrag.cli.search import _notes
 from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.embedding import draft
 from gitrag.store import inspection
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.repository import GitRepository
 
 FILES = {
@@ -39,69 +39,69 @@ def repository(make_repository, model_dir) -> GitRepository:
 def few_count_as_many(monkeypatch) -> None:
     """Let a search neither embed all the texts that wait, as it does with a few, nor start the worker."""
     monkeypatch.setattr("gitrag.actions.search.INLINE_TEXTS", 0)
-    monkeypatch.setattr(App, "start_worker", lambda _app: None)
+    monkeypatch.setattr(Workspace, "start_worker", lambda _app: None)
 
 
 def test_meaning_answers_without_the_model(repository, tmp_path):
-    app = app_of(repository, model_dir=str(tmp_path / "none"))
-    app.update()
-    answer = search(app, QUESTION, EVERYTHING)
-    assert (answer.model, answer.drafts) == (False, app.count_unembedded())
+    workspace = app_of(repository, model_dir=str(tmp_path / "none"))
+    workspace.update()
+    answer = search(workspace, QUESTION, EVERYTHING)
+    assert (answer.model, answer.drafts) == (False, workspace.count_unembedded())
     assert answer.hits[0].path == "src/backoff.py"
-    assert vectors_of(app) == 0
+    assert vectors_of(workspace) == 0
 
 
 def test_what_is_shown_is_refined_and_kept(repository, few_count_as_many):
-    app = app_of(repository, limit=2)
-    app.update()
-    waiting = app.count_unembedded()
+    workspace = app_of(repository, limit=2)
+    workspace.update()
+    waiting = workspace.count_unembedded()
     options = SearchOptions(min_score=0.0, limit=2)
-    answer = search(app, QUESTION, options)
-    assert 0 < vectors_of(app) < waiting
-    assert answer.drafts == app.count_unembedded() == waiting - vectors_of(app)
-    kept = vectors_of(app)
-    search(app, QUESTION, options)
-    assert vectors_of(app) == kept
+    answer = search(workspace, QUESTION, options)
+    assert 0 < vectors_of(workspace) < waiting
+    assert answer.drafts == workspace.count_unembedded() == waiting - vectors_of(workspace)
+    kept = vectors_of(workspace)
+    search(workspace, QUESTION, options)
+    assert vectors_of(workspace) == kept
 
 
 def test_no_budget_leaves_drafts(repository, few_count_as_many):
-    app = app_of(repository, refine_s=0)
-    app.update()
-    answer = search(app, QUESTION, EVERYTHING)
+    workspace = app_of(repository, refine_s=0)
+    workspace.update()
+    answer = search(workspace, QUESTION, EVERYTHING)
     assert answer.hits[0].path == "src/backoff.py"
-    assert vectors_of(app) == 0
+    assert vectors_of(workspace) == 0
 
 
 def test_one_app_follows_edits_between_searches(repository):
     """The state that the last answer was about is only a guess."""
-    app = app_of(repository)
-    app.update()
-    app.embed()
-    assert found(app, "backoff") == {"src/backoff.py"}
+    workspace = app_of(repository)
+    workspace.update()
+    workspace.embed()
+    assert found(workspace, "backoff") == {"src/backoff.py"}
     repository.write({"src/backoff.py": "def zigzag():\n    return 1\n"})
-    assert found(app, "zigzag") == {"src/backoff.py"}
-    assert found(app, "zigzag") == {"src/backoff.py"}
+    assert found(workspace, "zigzag") == {"src/backoff.py"}
+    assert found(workspace, "zigzag") == {"src/backoff.py"}
     repository.write({"src/backoff.py": "def corkscrew():\n    return 1\n"})
-    assert found(app, "corkscrew") == {"src/backoff.py"}
-    assert "src/backoff.py" not in found(app, "zigzag")
+    assert found(workspace, "corkscrew") == {"src/backoff.py"}
+    assert "src/backoff.py" not in found(workspace, "zigzag")
     repository.git("checkout", "--", "src/backoff.py")
-    assert found(app, "backoff") == {"src/backoff.py"}
-    assert "src/backoff.py" not in found(app, "corkscrew")
+    assert found(workspace, "backoff") == {"src/backoff.py"}
+    assert "src/backoff.py" not in found(workspace, "corkscrew")
 
 
-def app_of(repository: GitRepository, **settings: object) -> App:
+def app_of(repository: GitRepository, **settings: object) -> Workspace:
     variables = {f"GITRAG_{name.upper()}": str(value) for name, value in settings.items()}
-    return App.open(repository.path, environ=repository.environment | variables)
+    return Workspace.open(repository.path, environ=repository.environment | variables)
 
 
-def vectors_of(app: App) -> int:
-    with app.store.read() as db:
+def vectors_of(workspace: Workspace) -> int:
+    with workspace.store.read() as db:
         return inspection.count_store(db).vectors
 
 
-def found(app: App, name: str) -> set[str]:
+def found(workspace: Workspace, name: str) -> set[str]:
     """The files that define a name."""
-    answer = search(app, name, EVERYTHING)
+    answer = search(workspace, name, EVERYTHING)
     return {hit.path for hit in answer.hits if dict(hit.reasons).get("defines_it")}
 
 
@@ -110,12 +110,12 @@ def test_without_model_and_table_words_answer(repository, few_count_as_many, mon
     monkeypatch.setattr(draft, "TABLE", tmp_path / "none")
     draft.drafter.cache_clear()
     try:
-        app = app_of(repository, model_dir=str(tmp_path / "none"))
-        app.update()
-        answer = search(app, "retry backoff", SearchOptions())
+        workspace = app_of(repository, model_dir=str(tmp_path / "none"))
+        workspace.update()
+        answer = search(workspace, "retry backoff", SearchOptions())
         assert answer.hits[0].path == "src/backoff.py"
         assert {hit.cosine for hit in answer.hits} <= {-1.0}
-        assert search(app, "zebra croissant", SearchOptions()).hits == ()
+        assert search(workspace, "zebra croissant", SearchOptions()).hits == ()
     finally:
         draft.drafter.cache_clear()
     _notes(answer, Terminal.standard(ColorMode.NEVER, {}))

@@ -12,7 +12,7 @@ import pytest
 from gitrag.cli.index import embed_waiting
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.repository import GitRepository
 
 
@@ -20,7 +20,7 @@ from tests.repository import GitRepository
 def own(make_repository, git_environment, model_dir) -> GitRepository:
     git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
     repository = make_repository({"a.py": "def open_door():\n    return 1\n"})
-    App.open(repository.path, environ=repository.environment).update()
+    Workspace.open(repository.path, environ=repository.environment).update()
     return repository
 
 
@@ -40,7 +40,7 @@ def embed(own: GitRepository, *args: str) -> str:
 def test_skip_says_so_and_does_nothing(own):
     """§3.9."""
     assert embed(own, "--skip") == "Embed skipped per --skip flag\n"
-    assert App.open(own.path, environ=own.environment).count_unembedded() > 0
+    assert Workspace.open(own.path, environ=own.environment).count_unembedded() > 0
 
 
 def test_foreground_reports_count_and_time(own):
@@ -50,18 +50,18 @@ def test_foreground_reports_count_and_time(own):
 
 def test_on_a_cpu_it_goes_on_in_the_background_and_the_log_is_named(own):
     """The log lies in the store's directory."""
-    app = App.open(own.path, environ=own.environment)
-    assert embed(own) == f"Embedding 2 texts in the background; log: {app.store.directory / 'log'}\n"
+    workspace = Workspace.open(own.path, environ=own.environment)
+    assert embed(own) == f"Embedding 2 texts in the background; log: {workspace.store.directory / 'log'}\n"
     deadline = time.monotonic() + 60
-    while app.count_unembedded() or app.worker():
+    while workspace.count_unembedded() or workspace.worker():
         assert time.monotonic() < deadline, "the worker has not embedded anything"
         time.sleep(0.1)
 
 
 def test_on_a_gpu_it_is_done_here(own, monkeypatch, capsys):
-    monkeypatch.setattr(App, "embeds_on_gpu", lambda _self: True)
-    app = App.open(own.path, environ=own.environment)
+    monkeypatch.setattr(Workspace, "embeds_on_gpu", lambda _self: True)
+    workspace = Workspace.open(own.path, environ=own.environment)
     session = Session(own.path, own.environment, Terminal.standard(ColorMode.NEVER, own.environment))
-    embed_waiting(session, app, app.count_unembedded(), foreground=False)
+    embed_waiting(session, workspace, workspace.count_unembedded(), foreground=False)
     assert capsys.readouterr().out.startswith("Embedded 2 texts in ")
-    assert app.count_unembedded() == 0
+    assert workspace.count_unembedded() == 0

@@ -32,8 +32,8 @@ def at(path: Path, repo: GitRepository) -> GitRepository:
 
 
 def contents(repo: GitRepository) -> int:
-    app = open_app(repo)
-    with app.store.read() as db:
+    workspace = open_app(repo)
+    with workspace.store.read() as db:
         return inspection.count_store(db).contents
 
 

@@ -13,7 +13,7 @@ from gitrag.callgraph.answering import GraphQuestion
 from gitrag.git import untracked
 from gitrag.report import as_json
 from gitrag.store.candidates import Filters
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.golden.project import project
 from tests.repository import create_repository, isolated_environment
 
@@ -37,8 +37,8 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
     environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
     repository = create_repository(tmp_path / "p", environment, project())
 
-    def open_app(**options: bool) -> App:
-        return App.open(repository.path, environ=environment, **options)
+    def open_app(**options: bool) -> Workspace:
+        return Workspace.open(repository.path, environ=environment, **options)
 
     first = open_app()
     first.update()
@@ -74,17 +74,17 @@ def test_what_else_is_read_is_read_of_the_copy_too(tmp_path: Path, model_dir: Pa
     """The copy lacks the tables that a search has as columns."""
     environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
     repository = create_repository(tmp_path / "p", environment, project())
-    resident = App.open(repository.path, environ=environment, resident=True)
+    resident = Workspace.open(repository.path, environ=environment, resident=True)
     resident.update()
     resident.embed()
     for _ in range(3):
         search(resident, "retry with backoff")
     assert resident.store.memo.lasting
-    fresh = App.open(repository.path, environ=environment)
+    fresh = Workspace.open(repository.path, environ=environment)
     assert resident.status() == fresh.status()
     assert resident.count_unembedded() == 0
     assert resident.collections() == fresh.collections()
     assert resident.update().refreshed.cut == 0
-    graphs = [call_graph(app, GraphQuestion(filter="pool")) for app in (fresh, resident)]
+    graphs = [call_graph(workspace, GraphQuestion(filter="pool")) for workspace in (fresh, resident)]
     assert graphs[0].graph is not None
     assert graphs[0].graph == graphs[1].graph

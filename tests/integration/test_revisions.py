@@ -12,7 +12,7 @@ from gitrag.indexing.refresh import lacking, refresh
 from gitrag.indexing.snapshot import look, look_at
 from gitrag.store import content, inspection, views
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
 
@@ -32,8 +32,8 @@ def history(make_repository, tmp_path) -> GitRepository:
     return repo
 
 
-def paths(app: App, **options: object) -> set[str]:
-    found = search(app, "def", SearchOptions(min_score=0.0, limit=1000, **options))
+def paths(workspace: Workspace, **options: object) -> set[str]:
+    found = search(workspace, "def", SearchOptions(min_score=0.0, limit=1000, **options))
     return {hit.path for hit in found.hits}
 
 
@@ -61,46 +61,46 @@ def test_what_is_no_revision_is_refused(history):
 
 
 def test_views_of_revisions_do_not_pile_up(history):
-    app = open_app(history)
+    workspace = open_app(history)
     for revision in ("v1", "HEAD~1", "v1", "HEAD", "HEAD~1"):
-        search(app, "def", SearchOptions(revision=revision))
-    with app.store.read() as db:
+        search(workspace, "def", SearchOptions(revision=revision))
+    with workspace.store.read() as db:
         assert inspection.count_store(db).views == 2
 
 
 def test_a_revision_is_no_worktree(history):
-    app = open_app(history)
-    search(app, "def", SearchOptions())
-    search(app, "def", SearchOptions(revision="v1"))
-    assert app.status().store.worktrees == 1
+    workspace = open_app(history)
+    search(workspace, "def", SearchOptions())
+    search(workspace, "def", SearchOptions(revision="v1"))
+    assert workspace.status().store.worktrees == 1
 
 
 def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
-    app = open_app(history)
-    search(app, "def", SearchOptions(revision="v1"))
+    workspace = open_app(history)
+    search(workspace, "def", SearchOptions(revision="v1"))
     monkeypatch.setattr(Store, "write", None)
-    assert paths(app, revision="v1") == {"gone.py", "kept.py"}
+    assert paths(workspace, revision="v1") == {"gone.py", "kept.py"}
 
 
 def test_a_long_lived_process_keeps_revisions_and_worktree_apart(history):
-    app = App.open(history.path, environ=history.environment, resident=True)
+    workspace = Workspace.open(history.path, environ=history.environment, resident=True)
     for _ in range(3):
-        assert paths(app, revision="v1") == {"gone.py", "kept.py"}
-        assert paths(app) == {"kept.py", "new.py", "newest.py"}
-        assert paths(app, revision="HEAD") == {"kept.py", "new.py", "newest.py"}
+        assert paths(workspace, revision="v1") == {"gone.py", "kept.py"}
+        assert paths(workspace) == {"kept.py", "new.py", "newest.py"}
+        assert paths(workspace, revision="HEAD") == {"kept.py", "new.py", "newest.py"}
 
 
 def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(history, monkeypatch):
     monkeypatch.setattr(cutting, "_BATCH_BYTES", 1)  # a file a batch; the first is always cut
     history.git("config", "gitrag.catchUpS", "0")
-    app = open_app(history)
+    workspace = open_app(history)
     history.commit({f"m{n}.py": f"def m{n}(): pass\n" for n in range(3)})
     commit = history.git("rev-parse", "HEAD")
     history.git("reset", "--quiet", "--hard", "HEAD~1")
-    app.start_worker = lambda: None  # not beside this test
-    assert search(app, "def", SearchOptions(revision=commit)).waiting == 2
-    catch_up(app, lambda: False)
-    assert {"m0.py", "m1.py", "m2.py"} < paths(app, revision=commit)
+    workspace.start_worker = lambda: None  # not beside this test
+    assert search(workspace, "def", SearchOptions(revision=commit)).waiting == 2
+    catch_up(workspace, lambda: False)
+    assert {"m0.py", "m1.py", "m2.py"} < paths(workspace, revision=commit)
 
 
 # meanwhile
@@ -108,8 +108,8 @@ def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(histo
 
 def test_an_answer_is_of_what_git_said_though_another_process_moves_the_view_back(history, monkeypatch):
     """A worker that looked before the commit may write after the search has caught up."""
-    app = open_app(history)
-    old = look(app.repo, app.options)
+    workspace = open_app(history)
+    old = look(workspace.repo, workspace.options)
     history.commit({"latest.py": "def latest(): pass\n", "new.py": None})
     late = iter([old])
 
@@ -120,47 +120,52 @@ def test_an_answer_is_of_what_git_said_though_another_process_moves_the_view_bac
         return refreshed
 
     monkeypatch.setattr("gitrag.actions.search.refresh", overtaken)
-    assert paths(app) == {"kept.py", "latest.py", "newest.py"}
+    assert paths(workspace) == {"kept.py", "latest.py", "newest.py"}
     assert next(late, None) is None
 
 
 def test_an_index_removed_meanwhile_is_built_again(history, monkeypatch):
-    app = open_app(history)
+    workspace = open_app(history)
     history.commit({"latest.py": "def latest(): pass\n"})
     late = iter([0])
 
     def removed(*args, **kwargs):
         refreshed = refresh(*args, **kwargs)
         for _ in late:
-            app.store.remove()
+            workspace.store.remove()
         return refreshed
 
     monkeypatch.setattr("gitrag.actions.search.refresh", removed)
-    assert paths(app) == {"kept.py", "latest.py", "new.py", "newest.py"}
+    assert paths(workspace) == {"kept.py", "latest.py", "new.py", "newest.py"}
 
 
 def test_what_was_cut_for_one_index_is_not_written_into_another(history, tmp_path):
     """The ids of a new index are of other contents."""
-    app, other = open_app(history), open_app(history)
-    with app.store.read() as db:
+    workspace, other = open_app(history), open_app(history)
+    with workspace.store.read() as db:
         assert content.pending(db, [], None) == []
     other.store.remove()
     history.commit({"a.py": "def a(): pass\n"})
     other.update()
-    with pytest.raises(StoreMissingError, match="built anew"), app.store.write("writing chunks", make=False):
+    with (
+        pytest.raises(StoreMissingError, match="built anew"),
+        workspace.store.write("writing chunks", make=False),
+    ):
         raise AssertionError("it must not come to this")
-    with app.store.write("writing chunks", make=False):
+    with workspace.store.write("writing chunks", make=False):
         pass
-    assert logical(app) == logical(open_app(history, tmp_path / "fresh"))
+    assert logical(workspace) == logical(open_app(history, tmp_path / "fresh"))
 
 
 def test_what_is_lacking_of_a_tree_is_the_same_with_a_view_of_it_and_without(history, monkeypatch):
     history.commit({f"more{number}.py": f"def more{number}(): pass\n" for number in range(3)})
     monkeypatch.setattr(cutting, "_BATCH_BYTES", 0)
-    app = open_app(history)
-    refresh(app.store, app.snapshot(), budget_s=0)  # a view with two contents that are not read yet
-    now = look_at(app.repo, app.options, "HEAD")
-    with app.store.read() as db:
+    workspace = open_app(history)
+    refresh(
+        workspace.store, workspace.snapshot(), budget_s=0
+    )  # a view with two contents that are not read yet
+    now = look_at(workspace.repo, workspace.options, "HEAD")
+    with workspace.store.read() as db:
         assert views.find(db, now.head.tree, now.rules_key) is not None
         entries, missing = lacking(db, now)
         monkeypatch.setattr(views, "find", lambda *_: None)

@@ -17,9 +17,9 @@ from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import as_json, as_text
 from gitrag.store import candidates, views
-from gitrag.store.candidates import Filters, Scope
+from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.content import read_chunks
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.golden.project import project
 from tests.indexes import open_app
 from tests.repository import GitRepository, create_repository, isolated_environment
@@ -36,7 +36,7 @@ def environment(tmp_path_factory, model_dir) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory, environment) -> App:
+def workspace(tmp_path_factory, environment) -> Workspace:
     """An index of the golden project, vectors included; not to be written to."""
     repository = create_repository(tmp_path_factory.mktemp("project") / "p", environment, project())
     opened = open_app(repository)
@@ -66,8 +66,8 @@ def own(tmp_path, environment) -> GitRepository:
     return repository
 
 
-def paths(app: App, query: str, options: SearchOptions = ALL) -> list[str]:
-    return [hit.path for hit in search(app, query, options).hits]
+def paths(workspace: Workspace, query: str, options: SearchOptions = ALL) -> list[str]:
+    return [hit.path for hit in search(workspace, query, options).hits]
 
 
 # filters
@@ -86,35 +86,35 @@ def paths(app: App, query: str, options: SearchOptions = ALL) -> list[str]:
     ],
     ids=["kind", "kinds", "language", "languages", "directory", "globs", "kind and glob"],
 )
-def test_filters_act_before_the_cut(app, filters, holds):
+def test_filters_act_before_the_cut(workspace, filters, holds):
     """§2.12: however few hits are asked for, a filtered search gives the best of what passes the filter."""
     query = "scans of a parcel that are sent to the service"
     every = SearchOptions(filters=filters, limit=1000, min_score=0.0)
-    found = search(app, query, every).hits
+    found = search(workspace, query, every).hits
     assert found
     assert all(map(holds, found))
-    few = search(app, query, SearchOptions(filters=filters, limit=2, min_score=0.0)).sections
+    few = search(workspace, query, SearchOptions(filters=filters, limit=2, min_score=0.0)).sections
     assert [section.hits for section in few] == [
-        section.hits[:2] for section in search(app, query, every).sections
+        section.hits[:2] for section in search(workspace, query, every).sections
     ]
 
 
-def test_a_filter_that_nothing_passes_finds_nothing(app):
+def test_a_filter_that_nothing_passes_finds_nothing(workspace):
     for filters in (Filters(languages=("cobol",)), Filters(globs=("no/such/**",))):
-        assert paths(app, "parcel", SearchOptions(filters=filters, min_score=0.0)) == []
+        assert paths(workspace, "parcel", SearchOptions(filters=filters, min_score=0.0)) == []
 
 
-def test_filtering_does_not_change_what_a_language_is_called(app):
-    assert "agent/spool.go" in paths(app, "spool", SearchOptions(filters=Filters(languages=("go",))))
+def test_filtering_does_not_change_what_a_language_is_called(workspace):
+    assert "agent/spool.go" in paths(workspace, "spool", SearchOptions(filters=Filters(languages=("go",))))
 
 
 # the question
 
 
 @pytest.mark.parametrize("query", ["", "   ", "?!… --- ()", "\n\t", "_"])
-def test_a_question_without_words_is_refused_with_an_example(app, query):
+def test_a_question_without_words_is_refused_with_an_example(workspace, query):
     with pytest.raises(UsageError) as caught:
-        search(app, query)
+        search(workspace, query)
     assert "gitrag search" in caught.value.hint
 
 
@@ -134,9 +134,9 @@ def test_a_question_without_words_is_refused_with_an_example(app, query):
     ],
     ids=lambda query: ascii(query[:20]),
 )
-def test_any_other_question_is_answered(app, query):
-    answer = search(app, query)
-    assert answer == search(app, query)
+def test_any_other_question_is_answered(workspace, query):
+    answer = search(workspace, query)
+    assert answer == search(workspace, query)
     assert all(0 <= hit.score <= 1 for hit in answer.hits)
 
 
@@ -146,9 +146,9 @@ def test_a_question_in_chinese_finds_chinese_text(own):
 
 
 @pytest.mark.parametrize("query", ["zxqv wkjh qqpf", "flurbington snorkwaffle", "8f3a9c1e77"])
-def test_nonsense_finds_nothing(app, query):
+def test_nonsense_finds_nothing(workspace, query):
     """§2.5."""
-    assert search(app, query).hits == ()
+    assert search(workspace, query).hits == ()
 
 
 def test_without_an_index_the_way_to_one_is_said(tmp_path, environment):
@@ -172,8 +172,8 @@ def test_without_an_index_the_way_to_one_is_said(tmp_path, environment):
         ("notifier", "service/notifications.py", "Notifier"),
     ],
 )
-def test_the_definition_of_a_name_comes_first(app, query, path, name):
-    first = search(app, query).hits[0]
+def test_the_definition_of_a_name_comes_first(workspace, query, path, name):
+    first = search(workspace, query).hits[0]
     assert (first.path, first.chunk.qualified_name) == (path, name)
 
 
@@ -192,8 +192,8 @@ def test_the_definition_of_the_name_that_is_the_question_comes_first(own):
     assert (first.path, first.chunk.qualified_name) == ("src/hinge.py", "latch")
 
 
-def test_a_hit_says_what_put_it_there(app):
-    first, *others = search(app, "TokenBucket", ALL).hits
+def test_a_hit_says_what_put_it_there(workspace):
+    first, *others = search(workspace, "TokenBucket", ALL).hits
     assert {"defines", "defines_it"} <= dict(first.reasons).keys()
     assert first.bm25 > 0
     assert all("defines_it" not in dict(hit.reasons) for hit in others)
@@ -202,15 +202,17 @@ def test_a_hit_says_what_put_it_there(app):
         assert hit.reasons
 
 
-def test_scores_never_rise_and_a_file_comes_once(app):
-    hits = search(app, "token of a parcel", ALL).hits
+def test_scores_never_rise_and_a_file_comes_once(workspace):
+    hits = search(workspace, "token of a parcel", ALL).hits
     assert len({hit.path for hit in hits}) == len(hits) > 5
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_every_chunk_may_be_asked_for(app):
-    hits = search(app, "token of a client", SearchOptions(limit=1000, min_score=0.0, every_chunk=True)).hits
+def test_every_chunk_may_be_asked_for(workspace):
+    hits = search(
+        workspace, "token of a client", SearchOptions(limit=1000, min_score=0.0, every_chunk=True)
+    ).hits
     assert len({(hit.path, hit.chunk.line_start) for hit in hits}) == len(hits)
     assert len({hit.path for hit in hits}) < len(hits)
     assert all(hit.also == () for hit in hits)
@@ -222,17 +224,17 @@ def test_a_copy_is_shown_once(own):
     assert sum(path.endswith("door.py") for path in paths(open_app(own), "open_door")) == 1
 
 
-def test_the_limit_and_the_least_score_hold(app):
-    for section in search(app, "parcel", SearchOptions(limit=1, min_score=0.0)).sections:
+def test_the_limit_and_the_least_score_hold(workspace):
+    for section in search(workspace, "parcel", SearchOptions(limit=1, min_score=0.0)).sections:
         assert len(section.hits) == 1
-    for hit in search(app, "parcel", SearchOptions(limit=1000, min_score=0.5)).hits:
+    for hit in search(workspace, "parcel", SearchOptions(limit=1000, min_score=0.5)).hits:
         assert hit.score >= 0.5
 
 
-def test_shown_lines_are_the_files_lines(app):
-    for hit in search(app, "compute the state of a parcel", ALL).hits:
-        assert app.repo.root is not None
-        whole = (app.repo.root / hit.path).read_text().split("\n")
+def test_shown_lines_are_the_files_lines(workspace):
+    for hit in search(workspace, "compute the state of a parcel", ALL).hits:
+        assert workspace.repo.root is not None
+        whole = (workspace.repo.root / hit.path).read_text().split("\n")
         assert hit.chunk.text.split("\n") == whole[hit.chunk.line_start - 1 : hit.chunk.line_end]
         for line in hit.lines:
             assert line.text == whole[line.number - 1].rstrip()
@@ -274,12 +276,12 @@ def test_an_answer_is_the_same_before_and_after_the_commit(own):
 # the same again
 
 
-def test_the_same_index_and_question_give_the_same_bytes(app, environment):
+def test_the_same_index_and_question_give_the_same_bytes(workspace, environment):
     """§2.11."""
     query = "keep scans until the service accepts them"
-    expected = as_json(search(app, query, ALL)), as_text(search(app, query, ALL), explain=True)
+    expected = as_json(search(workspace, query, ALL)), as_text(search(workspace, query, ALL), explain=True)
     for _ in range(5):
-        again = open_app(GitRepository(Path(app.repo.root or ""), environment))
+        again = open_app(GitRepository(Path(workspace.repo.root or ""), environment))
         assert (
             as_json(search(again, query, ALL)),
             as_text(search(again, query, ALL), explain=True),
@@ -287,7 +289,7 @@ def test_the_same_index_and_question_give_the_same_bytes(app, environment):
     runs = [
         subprocess.run(
             [sys.executable, "-P", "-m", "gitrag", "search", "--output", "json", query],
-            cwd=app.repo.root,
+            cwd=workspace.repo.root,
             env=environment,
             capture_output=True,
             check=True,
@@ -303,17 +305,17 @@ def test_the_same_index_and_question_give_the_same_bytes(app, environment):
 # meaning
 
 
-def scope_of(db: Connection) -> Scope:
+def scope_of(db: Connection) -> SearchScope:
     view = views.current(db, "")
     assert view is not None
     return candidates.open_scope(db, view.view_id)
 
 
 @pytest.mark.parametrize("query", ["retry with backoff", "sign a token", "a pool of connections"])
-def test_two_stages_find_what_the_exact_scan_finds(app, encoder, monkeypatch, query):
+def test_two_stages_find_what_the_exact_scan_finds(workspace, encoder, monkeypatch, query):
     """The signs choose half of the chunks here; the best ten are among them."""
     question = encoder.encode_query(query)
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         scope = scope_of(db)
         half = int(scope.files.chunks.sum()) // 2
         exact = candidates.nearest(db, scope, question, half)
@@ -326,16 +328,16 @@ def test_two_stages_find_what_the_exact_scan_finds(app, encoder, monkeypatch, qu
     assert staged.cosine[:10].tolist() == pytest.approx(exact.cosine[:10].tolist())
 
 
-def test_what_all_fits_in_the_second_stage_is_answered_the_same(app, monkeypatch):
-    exact = search(app, "a pool of connections", ALL)
+def test_what_all_fits_in_the_second_stage_is_answered_the_same(workspace, monkeypatch):
+    exact = search(workspace, "a pool of connections", ALL)
     monkeypatch.setattr(candidates, "SURPLUS", 1)
-    assert as_json(search(app, "a pool of connections", ALL)) == as_json(exact)
+    assert as_json(search(workspace, "a pool of connections", ALL)) == as_json(exact)
 
 
-def test_meaning_ranks_by_the_models_own_cosines(app, encoder):
+def test_meaning_ranks_by_the_models_own_cosines(workspace, encoder):
     """The chunk's vector with half of its path's, as an encoder of the texts would have it."""
     question = encoder.encode_query("how are passwords stored")
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         scope = scope_of(db)
         found = candidates.nearest(db, scope, question, 10)
         chunks = read_chunks(db, found.chunk_id.tolist())
@@ -353,36 +355,36 @@ def test_drafts_are_found_before_anything_is_embedded(own, tmp_path):
     """By words that the file does not have; without a model the question is a draft too."""
     own.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
     own.commit({"src/glass.py": "def smash_pane(hammer):\n    return hammer\n"})
-    app = open_app(own)
-    answer = search(app, "break the glass of a window", ALL)
+    workspace = open_app(own)
+    answer = search(workspace, "break the glass of a window", ALL)
     assert not answer.model
-    assert answer.drafts == tables(app)["drafts"] > 0
-    assert tables(app)["vectors"] == 0
+    assert answer.drafts == tables(workspace)["drafts"] > 0
+    assert tables(workspace)["vectors"] == 0
     assert all(hit.cosine > -1 for hit in answer.hits)
     assert "src/glass.py" in [hit.path for hit in answer.hits[:2]]
 
 
 def test_vectors_take_the_place_of_drafts(own):
-    app = open_app(own)
-    app.update()
-    before = tables(app)
+    workspace = open_app(own)
+    workspace.update()
+    before = tables(workspace)
     assert (before["vectors"], before["both"]) == (0, 0)
-    app.embed()
-    assert tables(app) == {"vectors": before["drafts"], "drafts": 0, "both": 0}
-    answer = search(app, "open_door", ALL)
+    workspace.embed()
+    assert tables(workspace) == {"vectors": before["drafts"], "drafts": 0, "both": 0}
+    answer = search(workspace, "open_door", ALL)
     assert (answer.model, answer.drafts) == (True, 0)
     own.commit({"src/attic.py": "def climb_ladder():\n    pass\n"})
-    app = open_app(own)
-    app.update()
-    assert tables(app)["vectors"] == before["drafts"]
-    assert tables(app)["drafts"] == 2  # a chunk and its path
-    app.embed()
-    assert tables(app) == {"vectors": before["drafts"] + 2, "drafts": 0, "both": 0}
+    workspace = open_app(own)
+    workspace.update()
+    assert tables(workspace)["vectors"] == before["drafts"]
+    assert tables(workspace)["drafts"] == 2  # a chunk and its path
+    workspace.embed()
+    assert tables(workspace) == {"vectors": before["drafts"] + 2, "drafts": 0, "both": 0}
 
 
-def tables(app: App) -> dict[str, int]:
+def tables(workspace: Workspace) -> dict[str, int]:
     """How many texts have a vector, a draft, and both."""
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         row = db.execute(
             "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM drafts),"
             " (SELECT count(*) FROM vectors JOIN drafts USING (text_id))"
@@ -397,10 +399,10 @@ def tables(app: App) -> dict[str, int]:
 def test_a_search_says_when_it_found_an_index_older_than_the_threshold(make_repository, hours, said):
     repo = make_repository({"a.py": "def open_door():\n    return 1\n"})
     heard: list[str] = []
-    app = App.open(repo.path, environ=repo.environment, say=heard.append)
-    app.update()
-    with app.store.write("test") as db:
+    workspace = Workspace.open(repo.path, environ=repo.environment, say=heard.append)
+    workspace.update()
+    with workspace.store.write("test") as db:
         db.execute("UPDATE views SET updated = now() - to_hours(?)", [hours])
     repo.commit({"b.py": "def open_window():\n    return 1\n"})
-    search(app, "window")
+    search(workspace, "window")
     assert [line for line in heard if "stale" in line] == said

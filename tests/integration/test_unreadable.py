@@ -17,7 +17,7 @@ from gitrag.callgraph.answering import GraphQuestion
 from gitrag.indexing.worker import Worker, last_failure
 from gitrag.machine.locks import FileLock
 from gitrag.store import vectors
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.indexes import open_app
 from tests.repository import GitRepository
 
@@ -60,9 +60,9 @@ def never() -> bool:
 
 
 def test_files_that_cannot_be_read_cost_themselves_only(project):
-    app = open_app(project)
-    catch_up.catch_up(app, never)
-    found = app.status()
+    workspace = open_app(project)
+    catch_up.catch_up(workspace, never)
+    found = workspace.status()
     assert found.view is not None
     assert found.view.embedded == found.view.texts
     assert [(each.path, each.stage, each.reason) for each in found.unread] == [
@@ -72,18 +72,18 @@ def test_files_that_cannot_be_read_cost_themselves_only(project):
         "warn",
         "could not be read in full: deep.py (calls: its brackets nest too deep)",
     )
-    answer = call_graph(app, GraphQuestion(target="helper"))
+    answer = call_graph(workspace, GraphQuestion(target="helper"))
     assert answer.error is None
     assert len(answer.graph.edges) == 300
     assert answer.notes == ("Files that could not be read for the call graph: 1 (deep.py).",)
 
 
 def test_a_file_that_changes_is_read_again(project):
-    app = open_app(project)
-    catch_up.catch_up(app, never)
+    workspace = open_app(project)
+    catch_up.catch_up(workspace, never)
     project.commit({"deep.py": "def shallow(): pass\n"})
-    catch_up.catch_up(app, never)
-    assert app.status().unread == ()
+    catch_up.catch_up(workspace, never)
+    assert workspace.status().unread == ()
     assert check_of(project, "files")[0] == "ok"
 
 
@@ -93,17 +93,17 @@ def test_a_stage_that_fails_keeps_the_others_from_nothing(project, monkeypatch):
     def fail(*_args: object) -> None:
         raise RuntimeError("no calls today")
 
-    app = open_app(project)
+    workspace = open_app(project)
     with monkeypatch.context() as patch:
         patch.setattr(catch_up, "_make_facts", fail)
         with pytest.raises(catch_up.StageError):
-            catch_up.run_worker(app)
-    found = app.status()
+            catch_up.run_worker(workspace)
+    found = workspace.status()
     assert found.view.embedded == found.view.texts, "the vectors come all the same"
     assert found.failure == "reading who calls whom failed: RuntimeError: no calls today"
     assert check_of(project, "worker") == ("warn", f"the last one failed: {found.failure}")
-    catch_up.run_worker(app)
-    assert app.status().failure == ""
+    catch_up.run_worker(workspace)
+    assert workspace.status().failure == ""
 
 
 def test_any_failure_of_one_worktrees_work_leaves_the_others_theirs(tmp_path):
@@ -122,36 +122,36 @@ def test_any_failure_of_one_worktrees_work_leaves_the_others_theirs(tmp_path):
 
 
 def test_a_worker_that_was_killed_is_told_of(project):
-    app = open_app(project)
-    app.update()
-    lock = FileLock(app.store.directory / "lock")
+    workspace = open_app(project)
+    workspace.update()
+    lock = FileLock(workspace.store.directory / "lock")
     assert lock.try_acquire()
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "gitrag", "-C", str(project.path), "hook", "run", "worker"],
         env=project.environment,
     )
     end = time.monotonic() + PATIENCE_S
-    while app.worker() is None:
+    while workspace.worker() is None:
         assert time.monotonic() < end
         time.sleep(0.01)
-    pid = app.worker().pid
+    pid = workspace.worker().pid
     os.kill(pid, signal.SIGKILL)
     process.wait()
     lock.release()
     told = f"process {pid} ended in the middle of its work"
-    assert app.status().failure == told
+    assert workspace.status().failure == told
     assert check_of(project, "worker") == ("warn", f"the last one failed: {told}")
 
 
 def test_what_a_dead_process_was_reading_is_read_apart(project):
-    app = open_app(project)
+    workspace = open_app(project)
     blob = project.git("rev-parse", "HEAD:many.py").strip()
-    app.store.directory.mkdir(parents=True, exist_ok=True)
-    note = app.store.directory / "reading.1.1"
+    workspace.store.directory.mkdir(parents=True, exist_ok=True)
+    note = workspace.store.directory / "reading.1.1"
     note.write_text(blob)
-    app.update()
+    workspace.update()
     assert not note.exists()
-    assert (app.status().view.waiting, app.status().view.files) == (0, 5)
+    assert (workspace.status().view.waiting, workspace.status().view.files) == (0, 5)
 
 
 class Picky:
@@ -169,13 +169,13 @@ class Picky:
 def test_a_text_that_cannot_be_embedded_keeps_its_draft(project):
     from gitrag.indexing.embed_texts import embed_pending
 
-    app = open_app(project)
-    app.update()
-    done = embed_pending(app.store, Picky(app.encoder))
-    found = app.status()
+    workspace = open_app(project)
+    workspace.update()
+    done = embed_pending(workspace.store, Picky(workspace.encoder))
+    found = workspace.status()
     assert found.view.embedded == found.view.texts
     assert done == found.view.texts
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         assert vectors.count_pending(db) == 0
     assert ("many.py", "embedding", "RuntimeError: not this one") in [
         (each.path, each.stage, each.reason) for each in found.unread
@@ -189,8 +189,8 @@ def test_a_model_that_fails_with_any_text_is_no_fault_of_the_texts(project):
 
     from gitrag.indexing.embed_texts import embed_pending
 
-    app: App = open_app(project)
-    app.update()
+    workspace: Workspace = open_app(project)
+    workspace.update()
     with pytest.raises(RuntimeError, match="no model"):
-        embed_pending(app.store, Broken())
-    assert app.status().unread == ()
+        embed_pending(workspace.store, Broken())
+    assert workspace.status().unread == ()

@@ -10,8 +10,8 @@ import pytest
 from gitrag.actions.search import search
 from gitrag.model import Chunk
 from gitrag.store import inspection, vectors
-from gitrag.store.views import Overlay, current
-from gitrag.workspace import App
+from gitrag.store.views import ViewOverlay, current
+from gitrag.workspace import Workspace
 from tests.indexes import open_app
 from tests.repository import GitRepository
 
@@ -49,23 +49,23 @@ def project(make_repository, model_dir) -> GitRepository:
 
 def catch_up(repo: GitRepository) -> Work:
     """Do what the background worker does."""
-    app = open_app(repo)
-    refreshed = app.update().refreshed
-    waiting = _waiting(app, refreshed.overlay)
-    before = _vectors(app)
-    done = app.embed(entries=refreshed.overlay.entries)
-    assert done == len(waiting) == _vectors(app) - before
+    workspace = open_app(repo)
+    refreshed = workspace.update().refreshed
+    waiting = _waiting(workspace, refreshed.overlay)
+    before = _vectors(workspace)
+    done = workspace.embed(entries=refreshed.overlay.entries)
+    assert done == len(waiting) == _vectors(workspace) - before
     return Work(refreshed.cut, waiting)
 
 
-def _waiting(app: App, overlay: Overlay) -> list[str]:
-    with app.store.read() as db:
+def _waiting(workspace: Workspace, overlay: ViewOverlay) -> list[str]:
+    with workspace.store.read() as db:
         sources = [text.source for text in vectors.pending(db, 1000, overlay.entries)]
     return sorted(source.name if isinstance(source, Chunk) else source for source in sources)
 
 
-def _vectors(app: App) -> int:
-    with app.store.read() as db:
+def _vectors(workspace: Workspace) -> int:
+    with workspace.store.read() as db:
         return inspection.count_store(db).vectors
 
 
@@ -79,10 +79,10 @@ def test_a_commit_costs_the_chunks_it_changes(project):
 
 
 def test_a_second_look_costs_nothing_and_writes_nothing(project):
-    app = open_app(project)
-    before = app.store.path.read_bytes()
+    workspace = open_app(project)
+    before = workspace.store.path.read_bytes()
     assert catch_up(project) == NOTHING
-    assert app.store.path.read_bytes() == before
+    assert workspace.store.path.read_bytes() == before
 
 
 def test_a_revert_costs_nothing(project):
@@ -142,8 +142,8 @@ def test_a_function_moved_to_another_file_is_not_embedded_again(project):
 
 def test_committing_what_was_searched_while_dirty_costs_nothing(project):
     project.write({"src/door.py": edited("door"), "src/fresh.py": "def fresh_air():\n    return 1\n"})
-    app = open_app(project)
-    assert search(app, "fresh air").hits[0].path == "src/fresh.py"
+    workspace = open_app(project)
+    assert search(workspace, "fresh air").hits[0].path == "src/fresh.py"
     project.commit()
     assert catch_up(project) == NOTHING
 
@@ -158,26 +158,26 @@ def test_new_settings_cost_nothing_for_what_stays(project):
 def test_worktrees_at_the_same_commit_share_one_view(project, tmp_path: Path):
     trees = [project.worktree(tmp_path / f"tree{number}", "--detach") for number in range(12)]
     assert [catch_up(tree) for tree in trees] == [NOTHING] * 12
-    app = open_app(project)
-    with app.store.read() as db:
+    workspace = open_app(project)
+    with workspace.store.read() as db:
         counts = inspection.count_store(db)
         entries = db.execute("SELECT count(*) FROM entries").fetchone()
     assert (counts.views, counts.worktrees, entries) == (1, 13, (len(FILES),))
     trees[4].commit({"src/door.py": edited("door")})
     assert catch_up(trees[4]) == Work(1, ["open_door"])
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         assert inspection.count_store(db).views == 2
         assert current(db, "") == current(db, "tree3") != current(db, "tree4")
 
 
 def test_two_that_embed_at_once_begin_at_opposite_ends(project):
     project.commit({f"src/extra{i}.py": f"def extra_{i}():\n    return {i}\n" for i in range(6)})
-    app = open_app(project)
-    app.update()
-    with app.store.read() as db:
+    workspace = open_app(project)
+    workspace.update()
+    with workspace.store.read() as db:
         newest = [text.text_id for text in vectors.pending(db, 4)]
         oldest = [text.text_id for text in vectors.pending(db, 4, oldest_first=True)]
         every = [text.text_id for text in vectors.pending(db, 100)]
     assert newest == every[:4]
     assert oldest == every[::-1][:4]
-    assert app.embed(oldest_first=True) == len(every)
+    assert workspace.embed(oldest_first=True) == len(every)

@@ -19,7 +19,7 @@ from gitrag.actions.search import INLINE_TEXTS, search
 from gitrag.indexing.worker import Worker, processors, running
 from gitrag.machine.locks import FileLock, read_holder
 from gitrag.store import inspection, vectors
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository, without_progress
 
@@ -87,17 +87,17 @@ def log(repo: GitRepository) -> str:
 
 def assert_complete(repo: GitRepository, directory: Path) -> None:
     """The index equals one built from nothing, and every text has its vector, the model's own."""
-    app = open_app(repo)
+    workspace = open_app(repo)
     fresh = open_app(repo, directory)
-    assert logical(app) == logical(fresh)
+    assert logical(workspace) == logical(fresh)
     fresh.embed()
-    assert app.count_unembedded() == 0
+    assert workspace.count_unembedded() == 0
     expected = _vectors(fresh)
-    assert {key: vector for key, vector in _vectors(app).items() if key in expected} == expected
+    assert {key: vector for key, vector in _vectors(workspace).items() if key in expected} == expected
 
 
-def _vectors(app: App) -> dict[bytes, tuple[int, ...]]:
-    with app.store.read() as db:
+def _vectors(workspace: Workspace) -> dict[bytes, tuple[int, ...]]:
+    with workspace.store.read() as db:
         twice = db.execute("SELECT count(*) - count(DISTINCT text_id) FROM vectors").fetchone()
         assert twice == (0,)
         return dict(db.execute("SELECT key, vector FROM texts JOIN vectors USING (text_id)").fetchall())
@@ -114,8 +114,8 @@ def test_workers_started_at_once_do_the_work_once(project, tmp_path):
     assert (counts.contents, counts.chunks) == (40, 40)
 
 
-def _counts(app: App) -> inspection.StoreCounts:
-    with app.store.read() as db:
+def _counts(workspace: Workspace) -> inspection.StoreCounts:
+    with workspace.store.read() as db:
         return inspection.count_store(db)
 
 
@@ -162,21 +162,21 @@ def test_a_search_during_indexing_is_answered(project):
 
 def wait_for_worker(repo: GitRepository) -> None:
     """Wait until a worker, started before, has done its work and gone."""
-    app = open_app(repo)
-    wait_until(lambda: app.store.exists() and app.count_unembedded() == 0)
-    wait_until(lambda: running(app.store.directory) is None)
+    workspace = open_app(repo)
+    wait_until(lambda: workspace.store.exists() and workspace.count_unembedded() == 0)
+    wait_until(lambda: running(workspace.store.directory) is None)
 
 
 # started by a search
 
 
 def test_a_search_leaves_what_is_much_to_the_worker(project, tmp_path):
-    app = open_app(project)
-    app.update()
-    assert app.count_unembedded() > INLINE_TEXTS
-    assert search(app, "act_7_0").drafts > 0
+    workspace = open_app(project)
+    workspace.update()
+    assert workspace.count_unembedded() > INLINE_TEXTS
+    assert search(workspace, "act_7_0").drafts > 0
     wait_for_worker(project)
-    assert search(app, "act_7_0").drafts == 0
+    assert search(workspace, "act_7_0").drafts == 0
     assert_complete(project, tmp_path / "fresh")
 
 
@@ -192,15 +192,15 @@ def test_uncommitted_files_are_embedded_too(project):
 def test_a_commits_vectors_come_before_the_call_graph_and_this_before_all_others(project, monkeypatch, few):
     if not few:
         monkeypatch.setattr("gitrag.actions.catch_up._FEW_TEXTS", 10)
-    app = open_app(project)
+    workspace = open_app(project)
 
     def has_facts() -> bool:
-        with app.store.read() as db:
+        with workspace.store.read() as db:
             return bool(db.execute("SELECT 1 FROM facts LIMIT 1").fetchone())
 
-    catch_up(app, has_facts)  # somebody asks as soon as there are facts: then nothing is embedded
+    catch_up(workspace, has_facts)  # somebody asks as soon as there are facts: then nothing is embedded
     assert has_facts()
-    assert (app.count_unembedded() == 0) is few
+    assert (workspace.count_unembedded() == 0) is few
 
 
 def test_a_failure_in_one_worktree_does_not_keep_others_waiting(project, tmp_path):
@@ -458,11 +458,11 @@ def _left(directory: Path) -> Sequence[str]:
 
 
 def test_newest_texts_are_embedded_first(project):
-    app = open_app(project)
-    app.update()
+    workspace = open_app(project)
+    workspace.update()
     project.commit({"new.py": "def newest(): pass\n"})
-    app.update()
-    with app.store.read() as db:
+    workspace.update()
+    with workspace.store.read() as db:
         waiting = vectors.pending(db, 2)
     assert [getattr(text.source, "name", text.source) for text in waiting] == ["newest", "new.py"]
 

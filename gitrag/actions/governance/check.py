@@ -21,7 +21,7 @@ from gitrag.model import Kind
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.words import terms
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 MOST_BYTES = 1024 * 1024
 MOST_FILES = 200
@@ -92,15 +92,15 @@ class _Target:
         return found
 
 
-def check(app: App, target: Path) -> Checked:
+def check(workspace: Workspace, target: Path) -> Checked:
     """Find what bears on a file or directory of the working tree.
 
     Raises:
         NotSetUpError: There is no index, or no working tree.
         UsageError: There is no such file in the repository.
     """
-    app.require_index()
-    read_target = _read_target(app, target)
+    workspace.require_index()
+    read_target = _read_target(workspace, target)
     query = query_of(read_target.path, read_target.texts)
     mentions = read_target.mentions()
     governs = {own for _, text in read_target.texts for each in governing(text) for own in each.ids}
@@ -110,7 +110,7 @@ def check(app: App, target: Path) -> Checked:
         if not words:  # a file called `~` that says nothing
             return ()
         try:
-            answer = search(app, query, preset.options())
+            answer = search(workspace, query, preset.options())
         except NotSetUpError:  # no documents of these kinds
             return ()
         found = [
@@ -123,7 +123,7 @@ def check(app: App, target: Path) -> Checked:
         return tuple(found[: preset.limit])
 
     preset = PRESETS["check"]
-    there = {document.id for _, document, _ in app.documents(preset.kinds)}
+    there = {document.id for _, document, _ in workspace.documents(preset.kinds)}
     missing = tuple(sorted(own for own in mentions if own not in there))
     return Checked(read_target.path, query, best(preset), best(PRESETS["plan issues"]), missing)
 
@@ -212,27 +212,27 @@ def _first_sentence(docstring: str) -> str:
     return docstring.partition("\n\n")[0].partition(". ")[0]
 
 
-def _read_target(app: App, target: Path) -> _Target:
-    if app.repo.root is None:
+def _read_target(workspace: Workspace, target: Path) -> _Target:
+    if workspace.repo.root is None:
         raise NotSetUpError("A bare repository has no working tree to check.", "Run this in a worktree.")
-    root = app.repo.root.resolve()
+    root = workspace.repo.root.resolve()
     place = Path(os.path.normpath(target))
     real = existing(place)
     if real is None or not real.is_relative_to(root) or ".git" in real.relative_to(root).parts:
-        told = place.relative_to(app.repo.root) if place.is_relative_to(app.repo.root) else target
+        told = place.relative_to(workspace.repo.root) if place.is_relative_to(workspace.repo.root) else target
         raise UsageError(
             f"{told} is no file or directory of the repository.", "Give the path of one that is there."
         )
     path = real.relative_to(root).as_posix()
     if real.is_dir():
-        paths: Iterable[str] = _files_below(app, path)
+        paths: Iterable[str] = _files_below(workspace, path)
     else:
         paths = [path]
     return _Target(path, tuple(_texts(root, paths)))
 
 
-def _files_below(app: App, path: str) -> list[str]:
-    done = app.repo.git(
+def _files_below(workspace: Workspace, path: str) -> list[str]:
+    done = workspace.repo.git(
         "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f":(literal){path}"
     )
     listed = sorted(set(os.fsdecode(done.stdout).split("\0")[:-1]))

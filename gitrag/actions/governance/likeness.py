@@ -12,7 +12,7 @@ from gitrag.indexing.refresh import refresh
 from gitrag.search.alike import Alike, alike
 from gitrag.search.engine import Scoped
 from gitrag.store.candidates import Filters
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
@@ -31,12 +31,12 @@ _MOST_TEXTS = 10
 
 
 def like(
-    app: App, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
+    workspace: Workspace, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
 ) -> list[list[Alike]]:
     """Find what is most like each of some texts, by the unmixed cosine.
 
     Args:
-        app: gitrag on the repository.
+        workspace: gitrag on the repository.
         texts: As they are embedded (``chunk_text`` for code).
         filters: Where to look.
         limit: How many a text at most.
@@ -49,21 +49,21 @@ def like(
     from gitrag.indexing.embed_texts import embed_within
     from gitrag.store import vectors
 
-    app.require_index()
-    _bring_up_to_date(app)
+    workspace.require_index()
+    _bring_up_to_date(workspace)
     if not texts:
         return []
 
     def ask(read: Callable[[Connection, Scoped], T]) -> T:
         return read_view(
-            app.store,
-            app.snapshot,
+            workspace.store,
+            workspace.snapshot,
             lambda db, _now, seen: read(db, Scoped(seen.view.view_id, seen.overlay, filters)),
-            budget_s=app.config.catch_up_s,
+            budget_s=workspace.config.catch_up_s,
         )
 
     try:
-        encoder = app.encoder
+        encoder = workspace.encoder
     except ModelError:
         encoder = None
     own = drafter().draft(list(texts)) if encoder is None else encoder.encode(list(texts))
@@ -79,17 +79,19 @@ def like(
             )
         )
         try:
-            embed_within(app.store, encoder, pending, app.config.refine_s * min(len(texts), _MOST_TEXTS))
+            embed_within(
+                workspace.store, encoder, pending, workspace.config.refine_s * min(len(texts), _MOST_TEXTS)
+            )
         except (StoreError, BusyError) as error:  # nothing can be written: drafts still answer
-            app.say(str(error))
+            workspace.say(str(error))
     return ask(lambda db, scoped: alike(db, scoped, own, limit=limit, at_least=at_least))
 
 
-def _bring_up_to_date(app: App) -> None:
+def _bring_up_to_date(workspace: Workspace) -> None:
     """Index what has changed, within the budget, and say so when the index was old (§3.7)."""
-    age = app.age()
-    refreshed = refresh(app.store, app.snapshot(), budget_s=app.config.catch_up_s)
+    age = workspace.age()
+    refreshed = refresh(workspace.store, workspace.snapshot(), budget_s=workspace.config.catch_up_s)
     if refreshed.recorded and age is not None:
-        line = stale_line(age, app.config.staleness_threshold)
+        line = stale_line(age, workspace.config.staleness_threshold)
         if line:
-            app.say(line)
+            workspace.say(line)

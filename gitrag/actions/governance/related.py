@@ -14,7 +14,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.search.alike import Alike
 from gitrag.store.candidates import NO_FILTERS
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 THRESHOLD = 0.7
 """Cosine from which something covers a text (§3.10): `scripts/bench/duplicates.py` prints what lies above."""
@@ -57,11 +57,11 @@ class Proposal:
     note: str
 
 
-def related(app: App, text: str, uses: Sequence[str] = ("adr", "spec")) -> list[Proposal]:
+def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> list[Proposal]:
     """Propose the edges of a document that is about to be written.
 
     Args:
-        app: gitrag on the repository.
+        workspace: gitrag on the repository.
         text: What it is to be about.
         uses: What is written: ``adr``, ``spec``; both where it is not known.
 
@@ -70,10 +70,10 @@ def related(app: App, text: str, uses: Sequence[str] = ("adr", "spec")) -> list[
         UsageError: The text has no words.
     """
     found: dict[tuple[CollectionKind, str], Proposal] = {}
-    app.require_index()
+    workspace.require_index()
     for use in uses:
         try:
-            answer = search(app, text, PRESETS[use].options())
+            answer = search(workspace, text, PRESETS[use].options())
         except NotSetUpError:  # no decisions, or no specifications
             continue
         for section in answer.sections:
@@ -105,11 +105,11 @@ def relation_to(kind: CollectionKind, document: Document, score: float, text: st
     return "supersedes" if _REPLACES.search(text) else "extends"
 
 
-def duplicates(app: App, text: str, threshold: float = THRESHOLD) -> list[Alike]:
+def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> list[Alike]:
     """List what covers a text already: documents, code and issues, by the unmixed cosine.
 
     Args:
-        app: gitrag on the repository.
+        workspace: gitrag on the repository.
         text: A description, or a piece of code.
         threshold: The least cosine.
 
@@ -121,11 +121,11 @@ def duplicates(app: App, text: str, threshold: float = THRESHOLD) -> list[Alike]
         raise UsageError(
             "There is no text to compare.", 'For example: gitrag related --duplicates "parse an id"'
         )
-    (found,) = like(app, [text], filters=NO_FILTERS, limit=_MOST_DUPLICATES, at_least=threshold)
+    (found,) = like(workspace, [text], filters=NO_FILTERS, limit=_MOST_DUPLICATES, at_least=threshold)
     return found
 
 
-def nearest(app: App, text: str) -> list[Alike]:
+def nearest(workspace: Workspace, text: str) -> list[Alike]:
     """Give the few that are most like a text, for who was told that nothing covers it.
 
     A sentence and the code that does what it says seldom have a cosine above 0.6.
@@ -134,4 +134,4 @@ def nearest(app: App, text: str) -> list[Alike]:
         NotSetUpError: There is no index.
         UsageError: The text is empty.
     """
-    return duplicates(app, text, -1.0)[:_NEAREST]
+    return duplicates(workspace, text, -1.0)[:_NEAREST]

@@ -23,7 +23,7 @@ from gitrag.search.alike import Alike
 from gitrag.search.engine import Hit
 from gitrag.store.candidates import Filters
 from gitrag.words.path_traits import Trait, traits
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 
 ASK = "Should this PR reference {own}?"
 
@@ -50,7 +50,7 @@ _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReviewQuestion:
     """A decision or an issue that a change touches but does not name.
 
     Attributes:
@@ -101,12 +101,12 @@ class Review:
     """
 
     span: str
-    questions: tuple[Question, ...]
+    questions: tuple[ReviewQuestion, ...]
     added: tuple[Added, ...]
 
 
 def review(
-    app: App,
+    workspace: Workspace,
     span: str,
     threshold: float = THRESHOLD,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
@@ -114,7 +114,7 @@ def review(
     """Look at a change.
 
     Args:
-        app: gitrag on the repository, its worktree as the change leaves it.
+        workspace: gitrag on the repository, its worktree as the change leaves it.
         span: As git takes it: ``main...HEAD``, ``HEAD~1``.
         threshold: The least cosine of what is called like an added definition.
         advance: Called with how many questions are answered, of how many.
@@ -123,18 +123,18 @@ def review(
         NotSetUpError: There is no index.
         UsageError: git knows no such range.
     """
-    app.require_index()
-    files = changed_files(app.repo, span)
-    said = messages(app.repo, span)
+    workspace.require_index()
+    files = changed_files(workspace.repo, span)
+    said = messages(workspace.repo, span)
     added = added_definitions(files)
     queries = _queries(files, said, added)
     steps = len(queries) + 1
     advance(0, steps)
-    helpers = tuple(helpers_like(app, added, threshold))
+    helpers = tuple(helpers_like(workspace, added, threshold))
     asked = []
     for done, (path, query) in enumerate(queries.items(), start=1):
         advance(done, steps)
-        asked.append((path, list(_asked(app, query))))
+        asked.append((path, list(_asked(workspace, query))))
     return Review(span, tuple(_questions(files, said, asked)), helpers)
 
 
@@ -154,17 +154,19 @@ def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
     ][:MOST_ADDED]
 
 
-def helpers_like(app: App, added: Sequence[tuple[str, Chunk]], threshold: float) -> Iterator[Added]:
+def helpers_like(
+    workspace: Workspace, added: Sequence[tuple[str, Chunk]], threshold: float
+) -> Iterator[Added]:
     """Find the definitions that are like added ones and were there before.
 
     Args:
-        app: gitrag on the repository.
+        workspace: gitrag on the repository.
         added: Paths and definitions.
         threshold: The least cosine.
     """
     own = {(path, each.qualified_name) for path, each in added}
     found = like(
-        app,
+        workspace,
         [chunk_text(each) for _, each in added],
         filters=Filters(kinds=_DEFINITIONS),
         limit=_LOOKED_AT,
@@ -208,12 +210,12 @@ def _questions(
     files: Sequence[ChangedFile],
     said: Sequence[str],
     asked: Iterable[tuple[str, Iterable[tuple[CollectionKind, Hit]]]],
-) -> list[Question]:
+) -> list[ReviewQuestion]:
     """Sum up what was found for each path: what the change does not name itself. Pure."""
     preset = PRESETS["review"]
     mentioned = "\n".join([*said, *(decode(file.after) for file in files if file.after is not None)])
     ids, touched = named(mentioned).keys(), {file.path for file in files}
-    best: dict[str, Question] = {}
+    best: dict[str, ReviewQuestion] = {}
     for path, found in asked:
         for kind, hit in found:
             document = hit.document
@@ -224,15 +226,15 @@ def _questions(
             known = best.get(hit.path)
             if known is None or known.score < hit.score:
                 where = path or (known.path if known else "")
-                best[hit.path] = Question(
+                best[hit.path] = ReviewQuestion(
                     kind, document, hit.score, hit.chunk.qualified_name, hit.note, where
                 )
     return sorted(best.values(), key=lambda each: (-each.score, each.document.path))[: preset.limit]
 
 
-def _asked(app: App, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
+def _asked(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
     try:
-        answer = search(app, query, PRESETS["review"].options())
+        answer = search(workspace, query, PRESETS["review"].options())
     except (NotSetUpError, UsageError):  # neither decisions nor issues; or no words in it
         return
     for section in answer.sections:

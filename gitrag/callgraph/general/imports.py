@@ -18,7 +18,7 @@ _SCRIPTS = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.t
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportedName:
     """A name that a file imports.
 
     Attributes:
@@ -36,35 +36,37 @@ class Import:
 
 def read_imports(  # noqa: C901 - a branch a way to import
     rows: Iterable[ImportRow], language: str
-) -> list[Import]:
+) -> list[ImportedName]:
     """Read what a query captured."""
-    found: list[Import] = []
+    found: list[ImportedName] = []
     for row in rows:
         if row.origin is not None:
             origin = row.origin
             if row.module is not None:
-                found.append(Import(row.module, origin, None, "file"))
+                found.append(ImportedName(row.module, origin, None, "file"))
             elif row.default is not None:
-                found.append(Import(row.default, origin, row.default, "file"))
+                found.append(ImportedName(row.default, origin, row.default, "file"))
             elif row.name is not None:
-                found.append(Import(row.name if row.alias is None else row.alias, origin, row.name, "file"))
+                found.append(
+                    ImportedName(row.name if row.alias is None else row.alias, origin, row.name, "file")
+                )
         elif row.all is not None:
-            found.append(Import("*", row.all, None, "file"))
+            found.append(ImportedName("*", row.all, None, "file"))
         elif row.package is not None:
             origin = row.package
             last = origin.rpartition("/")[2]
             if last[:1] == "v" and last[1:].isdigit():
                 last = origin.rpartition("/")[0].rpartition("/")[2]
-            found.append(Import(last if row.alias is None else row.alias, origin, None, "package"))
+            found.append(ImportedName(last if row.alias is None else row.alias, origin, None, "package"))
         elif row.use is not None:
             found += _used("", row.use)
         elif row.path is not None and language == "java":
             owner, _, name = row.path.rpartition(".")
-            found.append(Import(name, owner, name, "path"))
+            found.append(ImportedName(name, owner, name, "path"))
     return found
 
 
-def _used(before: str, text: str) -> list[Import]:
+def _used(before: str, text: str) -> list[ImportedName]:
     """Take a Rust ``use`` apart: ``a::{b, c as d}``."""
     text = text.strip()
     head, opens, rest = text.partition("{")
@@ -75,7 +77,9 @@ def _used(before: str, text: str) -> list[Import]:
     owner, _, name = whole.rpartition("::")
     if name == "self":
         owner, _, name = owner.rpartition("::")
-    return [Import(alias.strip() or name, owner.replace("::", "."), None if name == "*" else name, "path")]
+    return [
+        ImportedName(alias.strip() or name, owner.replace("::", "."), None if name == "*" else name, "path")
+    ]
 
 
 def _split(text: str) -> list[str]:
@@ -120,7 +124,7 @@ class Imports:
         """Return the files that a file or directory stands for."""
         return [module] if module in self._files else self._folders.get(module, [])
 
-    def files(self, imported: Import, importer: str) -> list[str]:
+    def files(self, imported: ImportedName, importer: str) -> list[str]:
         """Find the file or directory that an import names; empty where it is not of the view."""
         if imported.kind == "file":
             found = self._script(imported.origin, importer)

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 
-class Call(Struct, array_like=True, frozen=True, gc=False):
+class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     """A call.
 
     Attributes:
@@ -61,7 +61,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     """All of a file. Of definitions, the place of each one's parent; -1 for the file's own."""
 
     parents: tuple[int, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[WrittenCall, ...]
     variables: tuple[Declaration, ...]
     fields: tuple[Declaration, ...]
     results: tuple[Result, ...]

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from gitrag.callgraph.facts import Definition, Facts, packed_body
-from gitrag.callgraph.general.records import Body, Call, Declaration, ImportRow, Result
+from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
+from gitrag.callgraph.general.records import Body, Declaration, ImportRow, Result, WrittenCall
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ _SUITE = re.compile(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
 
 
-class Reader:
+class QueryReader:
     """Reads one file.
 
     Args:
@@ -91,7 +91,7 @@ class Reader:
     def read(self, tree: tree_sitter.Tree) -> Facts:
         """Return the facts of the file."""
         self._place(tree)
-        calls: list[Call] = []
+        calls: list[WrittenCall] = []
         declared: dict[str, list[Declaration]] = {"var": [], "field": []}
         results: list[Result] = []
         bases: list[tuple[int, str]] = []
@@ -118,7 +118,9 @@ class Reader:
                 declared[kind] += self._declarations(captures, kind)
         calls += self._bare_calls(**names)
         definitions = tuple(
-            Definition(kind, name, first, last, tuple(type_ for own, type_ in bases if own == i and type_))
+            DefinitionFacts(
+                kind, name, first, last, tuple(type_ for own, type_ in bases if own == i and type_)
+            )
             for i, (kind, name, first, last, _) in enumerate(self._rows)
         )
         mentions = {part.removesuffix("()") for call in calls for part in call.parts}
@@ -179,7 +181,7 @@ class Reader:
         )
         return [captures for _, captures in cursor.matches(tree.root_node)]
 
-    def _call(self, captures: dict[str, list[tree_sitter.Node]]) -> list[Call]:
+    def _call(self, captures: dict[str, list[tree_sitter.Node]]) -> list[WrittenCall]:
         if "call" in captures:
             node = captures["call"][0]
             parts = parts_of(self._text(node))
@@ -189,21 +191,21 @@ class Reader:
             text = self._text(node)
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # Ruby's names may end in ? or !
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
-        return [Call(self._around(node), tuple(parts), node.start_point[0] + 1)] if parts else []
+        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1)] if parts else []
 
     def _bare_calls(
         self,
         bare: list[tree_sitter.Node],
         taken: list[tree_sitter.Node],
         local: list[tree_sitter.Node],
-    ) -> Iterator[Call]:
+    ) -> Iterator[WrittenCall]:
         """Yield the calls that are a name alone."""
         elsewhere = {node.start_byte for node in taken}
         variables = {(self._around(node), self._text(node)) for node in local}
         for node in bare:
             place, name = self._around(node), self._text(node)
             if node.start_byte not in elsewhere and (place, name) not in variables:
-                yield Call(place, ("self", name), node.start_point[0] + 1)
+                yield WrittenCall(place, ("self", name), node.start_point[0] + 1)
 
     def _declarations(self, captures: dict[str, list[tree_sitter.Node]], kind: str) -> list[Declaration]:
         if "type" in captures and self._text(captures["type"][0]) in _INFERRED:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.general.imports import Import, Imports, read_imports
-from gitrag.callgraph.general.records import Call, Declaration, unpacked_body
+from gitrag.callgraph.general.imports import ImportedName, Imports, read_imports
+from gitrag.callgraph.general.records import Declaration, WrittenCall, unpacked_body
 
 Id = tuple[str, int]
 
@@ -42,11 +42,11 @@ the one before, every call would walk all of them."""
 @dataclass(frozen=True, slots=True)
 class _File:
     parents: Sequence[int]
-    calls: Mapping[int, Sequence[Call]]
+    calls: Mapping[int, Sequence[WrittenCall]]
     variables: Mapping[tuple[int, str], Declaration]
     fields: Mapping[tuple[int, str], Declaration]
     results: Mapping[int, str]
-    imports: Sequence[Import]
+    imports: Sequence[ImportedName]
 
 
 class GeneralView:
@@ -123,7 +123,7 @@ class GeneralView:
         if found is None:
             language, facts = self._files[path]
             body = unpacked_body(facts.read_rows()[0])
-            by_caller: dict[int, list[Call]] = {}
+            by_caller: dict[int, list[WrittenCall]] = {}
             for call in body.calls:
                 by_caller.setdefault(call.caller, []).append(call)
             found = self._bodies[path] = _File(

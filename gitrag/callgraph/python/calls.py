@@ -60,7 +60,7 @@ _RETURNED = frozenset({Function, LambdaFunction, Argument, PickedByPrefix})
 """Kinds of value that are called when they are returned."""
 
 
-class Calls:
+class CallEvaluator:
     """What calls come down to.
 
     Args:

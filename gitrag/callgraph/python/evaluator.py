@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.call_expressions import CallExpressions
-from gitrag.callgraph.python.calls import Calls
+from gitrag.callgraph.python.calls import CallEvaluator
 from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.definitions import Definitions
 from gitrag.callgraph.python.evaluation import Arguments
 from gitrag.callgraph.python.expressions import Expressions
 from gitrag.callgraph.python.library import Library
 from gitrag.callgraph.python.methods import Methods
-from gitrag.callgraph.python.modules import Module
+from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.nesting import Nesting
 from gitrag.callgraph.python.program import Frame, Program
@@ -63,7 +63,7 @@ class Evaluator:
 
     def __init__(
         self,
-        modules: Mapping[str, Module],
+        modules: Mapping[str, PythonModule],
         paths: Iterable[str],
         subclasses_of: Callable[[str], Iterable[Id]],
     ) -> None:
@@ -77,7 +77,7 @@ class Evaluator:
         attributes = Attributes(program, methods, names, classes, self)
         targets = Targets(attributes, self)
         library = Library(program, attributes, annotations)
-        self._calls = Calls(program, methods, classes, annotations, attributes, library, self)
+        self._calls = CallEvaluator(program, methods, classes, annotations, attributes, library, self)
         written = CallExpressions(program, methods, classes, annotations, attributes, targets, self)
         expressions = Expressions(program, names, annotations, attributes, targets, written, self)
         self._definitions = Definitions(program, methods, self._nesting, self)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.json import Decoder
 
-from gitrag.callgraph.facts import Definition, Facts, packed_body
+from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.records import Scope, bare_name, unsubscripted
 
@@ -20,6 +20,6 @@ def python_facts(scopes: Sequence[Scope]) -> Facts:
     mentions: set[str] = set()
     for scope in scopes:
         bases = tuple([name for base in scope.bases if (name := bare_name(unsubscripted(base)))])
-        definitions.append(Definition(scope.kind, scope.name, scope.line_start, scope.line_end, bases))
+        definitions.append(DefinitionFacts(scope.kind, scope.name, scope.line_start, scope.line_end, bases))
         mentions.update(names_in(scope))
     return Facts(tuple(definitions), frozenset(mentions), packed_body(*scopes))

@@ -13,7 +13,7 @@ _MOST_BINDINGS = 200
 """Statements of a body that may bind one name: where each reads the name, all of them are read for each."""
 
 
-class Module:
+class PythonModule:
     """One file.
 
     Args:

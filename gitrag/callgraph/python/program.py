@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gitrag.callgraph.python.modules import Module
+from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.packages import Packages
 from gitrag.callgraph.python.records import Lambda, Scope, Statement
 from gitrag.callgraph.python.values import (
@@ -84,7 +84,7 @@ class Program:
         ceiling: How sure the calls that are noted may be at most.
     """
 
-    def __init__(self, modules: Mapping[str, Module], paths: Iterable[str]) -> None:
+    def __init__(self, modules: Mapping[str, PythonModule], paths: Iterable[str]) -> None:
         self.modules = modules
         self.packages = Packages(list(paths))
         self.turn = 1

@@ -8,7 +8,7 @@ from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.python import values
 from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
-from gitrag.callgraph.python.modules import Module
+from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.values import Id
 from gitrag.machine.isolation import reason_of
 
@@ -26,15 +26,15 @@ Edges = Mapping[tuple[Id, Id], tuple[float, int]]
 _ENTRY_METHODS = frozenset({"__init__", "__new__", "__post_init__", "__call__"})
 
 
-class _Modules(dict[str, Module]):
+class _Modules(dict[str, PythonModule]):
     """Files by path, unpacked when asked for."""
 
     def __init__(self, facts: Mapping[str, Facts]) -> None:
         super().__init__()
         self._facts = facts
 
-    def __missing__(self, path: str) -> Module:
-        found = self[path] = Module(path, self._facts[path])
+    def __missing__(self, path: str) -> PythonModule:
+        found = self[path] = PythonModule(path, self._facts[path])
         return found
 
 

@@ -151,20 +151,20 @@ def test_a_server_that_drips_is_left_after_a_while(make_tracked, where):
 def test_a_server_that_drips_holds_no_thread_for_ever(make_tracked, where, monkeypatch):
     """Of a process that lives long, such as the server of an agent."""
     from gitrag.machine import receiving
-    from gitrag.trackers.base import Place, Setting, TrackerError
-    from gitrag.trackers.folder import Folder
+    from gitrag.trackers.base import TrackerError, TrackerPlace, TrackerSetting
+    from gitrag.trackers.folder import IssueFolder
     from gitrag.trackers.registry import TRACKERS
-    from gitrag.trackers.sync import Bound, Patience, sync
+    from gitrag.trackers.sync import Bound, SyncDeadline, sync
 
     monkeypatch.setattr(receiving, "WINDOW_S", 0.5)
     tracked = make_tracked(GitHubFake)
     tracked.fake.handle = lambda request: drip(request, *DRIPS[where])
-    place = Place("github", tracked.fake.url, tracked.fake.project)
-    folder = Folder(tracked.project.path)
+    place = TrackerPlace("github", tracked.fake.url, tracked.fake.project)
+    folder = IssueFolder(tracked.project.path)
     folder.make()
-    tracker = TRACKERS["github"].open(Setting(place, folder.root, {}, None, lambda _text: None))
+    tracker = TRACKERS["github"].open(TrackerSetting(place, folder.root, {}, None, lambda _text: None))
     with pytest.raises(TrackerError):
-        sync(tracker, place, folder, patience=Patience(whole_s=Bound(1.0, "x", "y")))
+        sync(tracker, place, folder, patience=SyncDeadline(whole_s=Bound(1.0, "x", "y")))
     tracker.close()
     wait_until(lambda: not [each for each in threading.enumerate() if each.name == "fetch"], "a thread stays")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gitrag.trackers import http
-from gitrag.trackers.base import Place, Setting, TrackerError
+from gitrag.trackers.base import TrackerError, TrackerPlace, TrackerSetting
 from gitrag.trackers.github import GitHub
 from tests.e2e.trackers.conftest import Tracked
 from tests.e2e.trackers.fakes import (
@@ -106,8 +106,8 @@ def test_what_is_waited_for_is_said_until_it_comes(make_tracked):
     tracked.fill(1)
     tracked.fake.faults = [Fault(429, {"Retry-After": "0"})]
     said: list[str] = []
-    place = Place("github", tracked.fake.url, tracked.fake.project)
-    with closing(GitHub(Setting(place, tracked.project.path, {}, None, said.append))) as tracker:
+    place = TrackerPlace("github", tracked.fake.url, tracked.fake.project)
+    with closing(GitHub(TrackerSetting(place, tracked.project.path, {}, None, said.append))) as tracker:
         tracker.fetch(None, None)
         assert said == ["github answered 429: too many requests; again in 0 s", ""]
         tracker.fetch(None, None)
@@ -120,9 +120,12 @@ def test_a_server_that_does_not_answer_in_time_is_asked_four_times(make_tracked,
     tracked, over = make_tracked(GitHubFake), Event()
     answer = tracked.fake.answer
     tracked.fake.answer = lambda asked: over.wait(600) and answer(asked)
-    place = Place("github", tracked.fake.url, tracked.fake.project)
+    place = TrackerPlace("github", tracked.fake.url, tracked.fake.project)
     late = pytest.raises(TrackerError, match=r"^github did not answer in time, 4 times in a row\.$")
-    with closing(GitHub(Setting(place, tracked.project.path, {}, None, lambda _text: None))) as tracker, late:
+    with (
+        closing(GitHub(TrackerSetting(place, tracked.project.path, {}, None, lambda _text: None))) as tracker,
+        late,
+    ):
         tracker.fetch(None, None)
     over.set()
 

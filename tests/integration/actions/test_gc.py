@@ -12,7 +12,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.machine.locks import StoreLock
 from gitrag.store import garbage, inspection
 from gitrag.store.connection import Store
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.indexes import logical, open_app
 from tests.repository import GitRepository
 
@@ -36,13 +36,13 @@ def repo(make_repository, tmp_path) -> GitRepository:
     return repo
 
 
-def thrifty(repo: GitRepository) -> App:
-    return App.open(repo.path, environ=repo.environment | NOW)
+def thrifty(repo: GitRepository) -> Workspace:
+    return Workspace.open(repo.path, environ=repo.environment | NOW)
 
 
-def count(app: App) -> tuple[int, int, int]:
+def count(workspace: Workspace) -> tuple[int, int, int]:
     """Views, contents and chunks."""
-    with app.store.read() as db:
+    with workspace.store.read() as db:
         found = inspection.count_store(db)
     return found.views, found.contents, found.chunks
 
@@ -80,11 +80,11 @@ def test_what_comes_back_is_read_again(repo, tmp_path):
 def test_ids_are_not_given_to_something_else(repo):
     """A process that cut contents before may write them after."""
     repo.write({"new.py": "NEWEST = 1\n"})
-    app = open_app(repo)
-    app.update()
+    workspace = open_app(repo)
+    workspace.update()
 
     def newest() -> tuple[int, ...] | None:
-        with app.store.read() as db:
+        with workspace.store.read() as db:
             return db.execute(
                 "SELECT (SELECT max(content_id) FROM contents), (SELECT max(text_id) FROM texts),"
                 " (SELECT max(path_id) FROM paths)"
@@ -143,7 +143,7 @@ def bloated(repo) -> GitRepository:
 def test_the_disk_gets_its_room_back(bloated, tmp_path):
     store = thrifty(bloated).store
     before = store.size_bytes()
-    resident = App.open(bloated.path, environ=bloated.environment, resident=True)
+    resident = Workspace.open(bloated.path, environ=bloated.environment, resident=True)
     expected = [hit.path for hit in search(resident, "act").hits]
     freed = gc.collect(thrifty(bloated)).freed_bytes
     assert freed == before - store.size_bytes()
@@ -156,7 +156,7 @@ def test_the_disk_gets_its_room_back(bloated, tmp_path):
 
 def test_what_is_written_while_a_smaller_index_is_made_is_not_lost(bloated, monkeypatch, tmp_path):
     """Another process writes after the copy was made and before it is put in place."""
-    app = thrifty(bloated)
+    workspace = thrifty(bloated)
     own = StoreLock.exclusive
 
     def later(self, purpose):
@@ -166,35 +166,35 @@ def test_what_is_written_while_a_smaller_index_is_made_is_not_lost(bloated, monk
         return own(self, purpose)
 
     monkeypatch.setattr(StoreLock, "exclusive", later)
-    assert app.store.compact() == 0
-    assert count(app)[1] == 136
+    assert workspace.store.compact() == 0
+    assert count(workspace)[1] == 136
     assert logical(open_app(bloated)) == logical(open_app(bloated, tmp_path / "fresh"))
 
 
 def test_what_a_killed_process_left_is_cleared_away(repo):
-    app = thrifty(repo)
+    workspace = thrifty(repo)
     for name in ("smaller.duckdb", "smaller.duckdb.wal"):
-        (app.store.directory / name).write_bytes(b"half")
-    gc.collect(app)
-    assert not list(app.store.directory.glob("smaller*"))
-    assert count(app)[2] == 5
+        (workspace.store.directory / name).write_bytes(b"half")
+    gc.collect(workspace)
+    assert not list(workspace.store.directory.glob("smaller*"))
+    assert count(workspace)[2] == 5
 
 
 def test_the_background_collects_once_a_week_where_it_is_worth_it(bloated, monkeypatch):
-    app = thrifty(bloated)
-    size = app.store.size_bytes()
-    gc.collect_rarely(app)
-    assert app.store.size_bytes() == size, "too small to bother"
+    workspace = thrifty(bloated)
+    size = workspace.store.size_bytes()
+    gc.collect_rarely(workspace)
+    assert workspace.store.size_bytes() == size, "too small to bother"
     monkeypatch.setattr(gc, "_WORTH_BYTES", 0)
-    gc.collect_rarely(app)
-    assert app.store.size_bytes() < size
+    gc.collect_rarely(workspace)
+    assert workspace.store.size_bytes() < size
     repo = bloated
     repo.commit(sources(3))
     open_app(repo).update()
-    held = count(app)
-    gc.collect_rarely(app)
-    assert count(app) == held
+    held = count(workspace)
+    gc.collect_rarely(workspace)
+    assert count(workspace) == held
     week_ago = time.time() - 8 * 24 * 3600
-    os.utime(app.store.directory / "gc.done", (week_ago, week_ago))
-    gc.collect_rarely(app)
-    assert count(app) < held
+    os.utime(workspace.store.directory / "gc.done", (week_ago, week_ago))
+    gc.collect_rarely(workspace)
+    assert count(workspace) < held

@@ -13,7 +13,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import NotSetUpError
 from gitrag.report.prime import as_markdown
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.golden.project import decided_project
 from tests.repository import GitRepository
 
@@ -43,9 +43,9 @@ def own(make_repository) -> GitRepository:
 
 
 @pytest.fixture
-def app(own, git_environment, model_dir, clock, heard) -> App:
+def workspace(own, git_environment, model_dir, clock, heard) -> Workspace:
     environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir)}
-    opened = App.open(own.path, environ=environment, say=heard.append, clock=clock)
+    opened = Workspace.open(own.path, environ=environment, say=heard.append, clock=clock)
     opened.update()
     return opened
 
@@ -57,7 +57,7 @@ def stale(heard: list[str]) -> list[str]:
 # prime
 
 
-def test_a_session_hears_of_changes_once(app, own, clock):
+def test_a_session_hears_of_changes_once(workspace, own, clock):
     """§3.6: an update, silent but for what it did."""
     own.commit(
         {
@@ -68,50 +68,50 @@ def test_a_session_hears_of_changes_once(app, own, clock):
     )
     clock.ahead_s = 61
     line = "Refreshed index (1 added, 1 updated, 1 removed across this repo's collections)"
-    assert prime(app).notes[0] == line
+    assert prime(workspace).notes[0] == line
     clock.ahead_s = 122
-    assert not any("Refreshed" in note for note in prime(app).notes)
+    assert not any("Refreshed" in note for note in prime(workspace).notes)
 
 
-def test_uncommitted_documents_count_once(app, own, clock):
+def test_uncommitted_documents_count_once(workspace, own, clock):
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n", "service/app.py": "A = 1\n"})
     clock.ahead_s = 61
-    assert prime(app).notes[0].startswith("Refreshed index (1 added, 1 updated, 0 removed")
+    assert prime(workspace).notes[0].startswith("Refreshed index (1 added, 1 updated, 0 removed")
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: Newer\n"})
     clock.ahead_s = 122
-    assert prime(app).notes[0].startswith("Refreshed index (1 added, 0 updated, 0 removed")
+    assert prime(workspace).notes[0].startswith("Refreshed index (1 added, 0 updated, 0 removed")
 
 
-def test_a_session_right_after_another_skips_the_update(app, own, clock):
+def test_a_session_right_after_another_skips_the_update(workspace, own, clock):
     """§3.6: touched under 60 s ago, and no output of it."""
     own.commit({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n"})
     clock.ahead_s = 50
-    primed = prime(app)
+    primed = prime(workspace)
     assert not any("Refreshed" in note for note in primed.notes)
     assert "ADR-0009" not in {entry.document.id for entry in primed.entries}
     clock.ahead_s = 61
-    assert "ADR-0009" in {entry.document.id for entry in prime(app).entries}
+    assert "ADR-0009" in {entry.document.id for entry in prime(workspace).entries}
 
 
-def test_a_clock_that_was_ahead_holds_no_update_back(app, own, clock):
+def test_a_clock_that_was_ahead_holds_no_update_back(workspace, own, clock):
     own.commit({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n"})
     clock.ahead_s = -86_400
-    assert "ADR-0009" in {entry.document.id for entry in prime(app).entries}
+    assert "ADR-0009" in {entry.document.id for entry in prime(workspace).entries}
 
 
-def test_a_session_hears_of_chunks_without_vectors(app):
+def test_a_session_hears_of_chunks_without_vectors(workspace):
     """§3.6."""
-    note = prime(app).notes[-1]
-    unembedded = sum(each.unembedded for each in app.status().collections)
+    note = prime(workspace).notes[-1]
+    unembedded = sum(each.unembedded for each in workspace.status().collections)
     assert note.startswith(f"{unembedded} chunks unembedded — run `gitrag index embed` (≈")
     assert note.endswith("s on this machine)")
-    app.embed()
-    assert prime(app).notes == ()
+    workspace.embed()
+    assert prime(workspace).notes == ()
 
 
-def test_without_a_topic_every_decision_and_specification_has_a_line(app):
+def test_without_a_topic_every_decision_and_specification_has_a_line(workspace):
     """§3.6, §3.1."""
-    text = as_markdown(prime(app))
+    text = as_markdown(prime(workspace))
     assert "## ADRs (8)" in text
     assert "## Specs (6)" in text
     assert "| ADR-0005 | The web client polls | superseded by ADR-0007 | docs/adrs/ADR-0005-" in text
@@ -120,32 +120,34 @@ def test_without_a_topic_every_decision_and_specification_has_a_line(app):
     assert "| SPEC-0003 | Notifications | draft | docs/specs/notifications/spec.md |" in text
 
 
-def test_with_a_topic_its_documents_are_given_in_full(app, own):
+def test_with_a_topic_its_documents_are_given_in_full(workspace, own):
     """§3.6: the top ones only."""
-    primed = prime(app, "signing keys")
+    primed = prime(workspace, "signing keys")
     assert {entry.document.id for entry in primed.entries} == {"ADR-0003", "SPEC-0002"}
     whole = own.file("docs/adrs/ADR-0003-signed-tokens.md").read_text()
     assert whole.strip() in as_markdown(primed)
 
 
-def test_a_topic_of_nothing_is_said_so(app):
+def test_a_topic_of_nothing_is_said_so(workspace):
     assert "No relevant ADRs or specs found for 'video transcoding'." in as_markdown(
-        prime(app, "video transcoding")
+        prime(workspace, "video transcoding")
     )
 
 
 def test_a_repository_of_code_alone_has_nothing_on_any_topic(make_repository, git_environment):
     """Nothing is missing there, and no index to be made."""
     repository = make_repository({"a.py": "A = 1\n"}, name="bare")
-    app = App.open(repository.path, environ=git_environment)
-    app.update()
-    assert "No relevant ADRs or specs found for 'signing keys'." in as_markdown(prime(app, "signing keys"))
+    workspace = Workspace.open(repository.path, environ=git_environment)
+    workspace.update()
+    assert "No relevant ADRs or specs found for 'signing keys'." in as_markdown(
+        prime(workspace, "signing keys")
+    )
 
 
 def test_priming_needs_an_index(make_repository):
     repository = make_repository({"a.py": "A = 1\n"}, name="bare")
     with pytest.raises(NotSetUpError, match="No gitrag collections found for bare"):
-        prime(App.open(repository.path, environ=repository.environment))
+        prime(Workspace.open(repository.path, environ=repository.environment))
 
 
 def test_prime_is_a_command():
@@ -160,23 +162,23 @@ def test_prime_is_a_command():
     [(119, []), (121, ["Index was 2h1m stale — refreshed before running."])],
 )
 @pytest.mark.parametrize("committed", [True, False], ids=["commit", "dirty file"])
-def test_a_reader_says_that_it_refreshed_an_old_index(app, own, clock, heard, minutes, said, committed):
+def test_a_reader_says_that_it_refreshed_an_old_index(workspace, own, clock, heard, minutes, said, committed):
     """§3.7: HEAD's tree or a dirty file not indexed means refresh; older than 120 minutes, a line."""
     change = {"service/app.py": "def open_window():\n    return 1\n"}
     own.write(change)
     if committed:
         own.commit()
     clock.ahead_s = 60 * minutes + 30
-    search(app, "window")
+    search(workspace, "window")
     assert stale(heard) == said
-    search(app, "window")
+    search(workspace, "window")
     assert stale(heard) == said
 
 
-def test_a_reader_of_an_index_that_has_everything_says_nothing(app, clock, heard):
+def test_a_reader_of_an_index_that_has_everything_says_nothing(workspace, clock, heard):
     """§3.7: however old."""
     clock.ahead_s = 10 * 24 * 3600
-    search(app, "window")
+    search(workspace, "window")
     assert stale(heard) == []
 
 
@@ -185,36 +187,38 @@ def test_the_threshold_is_configured(own, git_environment, model_dir, clock, hea
     """§3.7: `staleness_threshold`."""
     own.commit({".gitrag.yaml": "staleness_threshold: 30m\n"})
     environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir)}
-    app = App.open(own.path, environ=environment, say=heard.append, clock=clock)
-    app.update()
+    workspace = Workspace.open(own.path, environ=environment, say=heard.append, clock=clock)
+    workspace.update()
     own.commit({"new.py": "A = 1\n"})
     clock.ahead_s = 60 * minutes - 30
-    search(app, "window")
+    search(workspace, "window")
     assert len(stale(heard)) == lines
 
 
 # writers
 
 
-def test_after_a_write_the_collection_is_refreshed_silently(app, own, heard):
+def test_after_a_write_the_collection_is_refreshed_silently(workspace, own, heard):
     """§3.5."""
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: Frobnication\n"})
-    assert app.refresh_after_write(CollectionKind.ADRS)
+    assert workspace.refresh_after_write(CollectionKind.ADRS)
     assert heard == []
-    assert "ADR-0009" in {document.id for _kind, document, _text in app.documents([CollectionKind.ADRS])}
+    assert "ADR-0009" in {
+        document.id for _kind, document, _text in workspace.documents([CollectionKind.ADRS])
+    }
 
 
-def test_a_refresh_that_fails_is_one_line(app, own, heard):
+def test_a_refresh_that_fails_is_one_line(workspace, own, heard):
     """§3.5: and the write still counts."""
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n"})
     own.file(".git/index").write_bytes(b"damaged")
-    assert not app.refresh_after_write(CollectionKind.ADRS)
+    assert not workspace.refresh_after_write(CollectionKind.ADRS)
     assert heard == ["Index refresh failed for parcelwatch-adrs — run `gitrag index update` manually"]
 
 
-def test_what_is_on_drafts_is_counted(app):
+def test_what_is_on_drafts_is_counted(workspace):
     """§3.4: hybrid from the start, and the answer says how many are drafts."""
     assert drafter() is not None
-    answer = search(app, "signing keys", SearchOptions())
+    answer = search(workspace, "signing keys", SearchOptions())
     assert answer.drafts > 0
     assert all(hit.cosine > -1 for hit in answer.hits)

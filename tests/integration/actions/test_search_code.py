@@ -13,7 +13,7 @@ from gitrag.actions.search_code import FALLBACK, Via, search_code
 from gitrag.errors import RepositoryError, UsageError
 from gitrag.git.grep import grep
 from gitrag.store import schema
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.node import program
 from tests.repository import GitRepository, Link
 
@@ -49,8 +49,8 @@ def repository(make_repository) -> GitRepository:
 
 
 @pytest.fixture
-def app(repository, git_environment, model_dir) -> App:
-    opened = App.open(repository.path, environ=git_environment | {"GITRAG_MODEL_DIR": str(model_dir)})
+def workspace(repository, git_environment, model_dir) -> Workspace:
+    opened = Workspace.open(repository.path, environ=git_environment | {"GITRAG_MODEL_DIR": str(model_dir)})
     opened.update()
     return opened
 
@@ -59,9 +59,9 @@ def ranges(found) -> list[tuple[str, int, int]]:
     return [(each.path, each.line_start, each.line_end) for each in found.snippets]
 
 
-def test_enough_from_the_engine_stops_the_cascade(app):
+def test_enough_from_the_engine_stops_the_cascade(workspace):
     """§6.2."""
-    found = search_code(app, "sending bills")
+    found = search_code(workspace, "sending bills")
     assert found.sufficient
     assert {each.via for each in found.snippets} <= {Via.SEMANTIC, Via.LEXICAL}
     assert {each.path for each in found.snippets[:2]} == {"client.py", "billing/jobs.py"}
@@ -69,8 +69,8 @@ def test_enough_from_the_engine_stops_the_cascade(app):
     assert all(each.score is not None and 0 <= each.score <= 1 for each in found.snippets)
 
 
-def test_a_snippet_says_what_it_is_word_for_word(app):
-    found = search_code(app, "call again after a failure").snippets[0]
+def test_a_snippet_says_what_it_is_word_for_word(workspace):
+    found = search_code(workspace, "call again after a failure").snippets[0]
     lines = CLIENT.splitlines()
     assert (found.path, found.line_start, found.line_end) == ("client.py", 1, 10)
     assert found.text == "\n".join(lines[:10])
@@ -78,37 +78,37 @@ def test_a_snippet_says_what_it_is_word_for_word(app):
     assert found.id.startswith("client.py:1-10#")
 
 
-def test_exact_matches_are_added_where_the_engine_has_too_little(app, repository):
+def test_exact_matches_are_added_where_the_engine_has_too_little(workspace, repository):
     repository.write({"notes.txt": "see xq7-plover\n"})
-    found = search_code(app, "xq7-plover")
+    found = search_code(workspace, "xq7-plover")
     assert found.sufficient
     assert {each.path for each in found.snippets} >= {"settings.toml", "notes.txt"}
     assert len(set(ranges(found))) == len(found.snippets), "nothing is given twice"
 
 
-def test_what_is_nowhere_is_not_sufficient(app):
-    found = search_code(app, "kubernetes zebra autoscaling")
+def test_what_is_nowhere_is_not_sufficient(workspace):
+    found = search_code(workspace, "kubernetes zebra autoscaling")
     assert (found.snippets, found.sufficient) == ((), False)
 
 
-def test_ignored_files_are_not_searched(app, repository):
+def test_ignored_files_are_not_searched(workspace, repository):
     repository.write({"secret.txt": "zx81-password\n"})
-    assert search_code(app, "zx81-password").snippets == ()
+    assert search_code(workspace, "zx81-password").snippets == ()
 
 
 @pytest.mark.parametrize(
     "query", ["-e", "--files", "$(touch x)", "'; touch x", "a\0b", "[", "\\", "-f/etc/passwd"]
 )
-def test_a_query_is_only_a_text(app, repository, query: str):
-    found = search_code(app, query)
+def test_a_query_is_only_a_text(workspace, repository, query: str):
+    found = search_code(workspace, query)
     assert not (repository.path / "x").exists()
     assert all(each.path in FILES for each in found.snippets)
 
 
 def test_without_an_index_exact_matches_answer(repository, git_environment):
     """§6.2."""
-    app = App.open(repository.path, environ=git_environment)
-    found = search_code(app, "retry_with_backoff")
+    workspace = Workspace.open(repository.path, environ=git_environment)
+    found = search_code(workspace, "retry_with_backoff")
     assert found.notes[0] == FALLBACK
     assert found.notes[0] == (
         "RAG search unavailable, fell back to grep — consider checking MCP server status"
@@ -117,42 +117,42 @@ def test_without_an_index_exact_matches_answer(repository, git_environment):
     assert found.snippets[0].line_start <= 4 <= found.snippets[0].line_end
 
 
-def test_with_an_index_that_cannot_be_read_exact_matches_answer(app):
+def test_with_an_index_that_cannot_be_read_exact_matches_answer(workspace):
     """§6.2: as with no index; nothing asks it again."""
-    with app.store.write("a newer gitrag") as db:
+    with workspace.store.write("a newer gitrag") as db:
         schema.put(db, "schema", str(schema.SCHEMA_VERSION + 1))
-    found = search_code(app, "retry_with_backoff")
+    found = search_code(workspace, "retry_with_backoff")
     assert found.notes[0] == FALLBACK
     assert "gitrag knows up to" in found.notes[1]
     assert {each.via for each in found.snippets} == {Via.GREP}
 
 
-def test_a_directory_that_is_gone_is_told(app, repository):
+def test_a_directory_that_is_gone_is_told(workspace, repository):
     shutil.rmtree(repository.path)
     with pytest.raises(RepositoryError, match="does not exist"):
-        search_code(app, "retry_with_backoff")
+        search_code(workspace, "retry_with_backoff")
 
 
 @pytest.mark.parametrize("query", ["", "  \n"])
-def test_an_empty_query_is_refused(app, query: str):
+def test_an_empty_query_is_refused(workspace, query: str):
     with pytest.raises(UsageError):
-        search_code(app, query)
+        search_code(workspace, query)
 
 
-def test_a_long_definition_is_shown_in_part(app, repository):
+def test_a_long_definition_is_shown_in_part(workspace, repository):
     """§6.2: never whole files."""
     body = "".join(f"    step_{i} = prepare(step_{i - 1})\n" for i in range(1, 200))
     repository.commit({"long.py": f"def assemble_engine(step_0):\n{body}    return ignition_of(step_199)\n"})
-    found = search_code(app, "assemble engine")
+    found = search_code(workspace, "assemble engine")
     assert all(each.line_end - each.line_start < 60 for each in found.snippets)
     for each in found.snippets:
-        assert read_range(app, each.id).text == each.text
+        assert read_range(workspace, each.id).text == each.text
 
 
-def test_what_git_and_ripgrep_print_is_read(app, repository, tmp_path, monkeypatch):
+def test_what_git_and_ripgrep_print_is_read(workspace, repository, tmp_path, monkeypatch):
     """A stand-in prints as ripgrep does."""
     repository.write({"new file.txt": "plover\r\n", "sub/x.txt": "PLOVER\n"})
-    found = grep(app.repo, ["plover"])
+    found = grep(workspace.repo, ["plover"])
     assert [(each.path, each.number, each.text) for each in found] == [
         ("new file.txt", 1, "plover"),
         ("odd name-e.txt", 1, "-e --files plover"),
@@ -163,8 +163,8 @@ def test_what_git_and_ripgrep_print_is_read(app, repository, tmp_path, monkeypat
     stand_in.parent.mkdir()
     stand_in.write_text("#!/bin/sh\nprintf './a b.txt\\0007:x: plover\\n./c:d.txt\\00012:plover\\n'\n")
     stand_in.chmod(0o755)
-    monkeypatch.setitem(app.repo.environment, "PATH", f"{stand_in.parent}:{os.environ['PATH']}")
-    assert [(each.path, each.number, each.text) for each in grep(app.repo, ["plover"])] == [
+    monkeypatch.setitem(workspace.repo.environment, "PATH", f"{stand_in.parent}:{os.environ['PATH']}")
+    assert [(each.path, each.number, each.text) for each in grep(workspace.repo, ["plover"])] == [
         ("a b.txt", 7, "x: plover"),
         ("c:d.txt", 12, "plover"),
     ]
@@ -174,7 +174,7 @@ RIPGREP = program("rg", "@vscode/ripgrep-*/bin/rg")
 
 
 @pytest.mark.parametrize("tool", ["git", "rg"])
-def test_git_and_ripgrep_find_the_same(app, repository, tool: str, tmp_path, monkeypatch):
+def test_git_and_ripgrep_find_the_same(workspace, repository, tool: str, tmp_path, monkeypatch):
     """§6.2: the real ones, on what is odd in a working tree."""
     path = tmp_path / "bin"
     path.mkdir()
@@ -183,7 +183,7 @@ def test_git_and_ripgrep_find_the_same(app, repository, tool: str, tmp_path, mon
             if (program := RIPGREP if name == "rg" else shutil.which(name)) is None:
                 pytest.skip("ripgrep is not here (scripts/test installs it)")
             (path / name).symlink_to(program)
-    monkeypatch.setitem(app.repo.environment, "PATH", str(path))
+    monkeypatch.setitem(workspace.repo.environment, "PATH", str(path))
     repository.write(
         {
             ".hidden/x.txt": "plover\n",
@@ -202,7 +202,7 @@ def test_git_and_ripgrep_find_the_same(app, repository, tool: str, tmp_path, mon
             "many.txt": "plover\n" * 100,
         }
     )
-    found = grep(app.repo, ["plover"])
+    found = grep(workspace.repo, ["plover"])
     assert [(each.path, each.number, each.text) for each in found if each.path != "many.txt"] == [
         (".hidden/x.txt", 1, "plover"),
         ("a:1:b.txt", 1, "plover"),
@@ -216,47 +216,47 @@ def test_git_and_ripgrep_find_the_same(app, repository, tool: str, tmp_path, mon
     ]
     assert [each.number for each in found if each.path == "many.txt"] == list(range(1, 41))
     for text in ("-e", "--files", "[", "\\", "(?i)plover", "$(x)"):
-        assert {each.path for each in grep(app.repo, [text])} <= {"odd name-e.txt"}
+        assert {each.path for each in grep(workspace.repo, [text])} <= {"odd name-e.txt"}
 
 
-def test_grep_ends_in_time(app, tmp_path, monkeypatch):
+def test_grep_ends_in_time(workspace, tmp_path, monkeypatch):
     slow = tmp_path / "bin" / "rg"
     slow.parent.mkdir()
     slow.write_text("#!/bin/sh\nprintf './a.txt\\0001:plover\\n'\nexec sleep 1000\n")
     slow.chmod(0o755)
-    monkeypatch.setitem(app.repo.environment, "PATH", f"{slow.parent}:{os.environ['PATH']}")
-    assert [each.path for each in grep(app.repo, ["plover"], timeout_s=0.5)] == ["a.txt"]
+    monkeypatch.setitem(workspace.repo.environment, "PATH", f"{slow.parent}:{os.environ['PATH']}")
+    assert [each.path for each in grep(workspace.repo, ["plover"], timeout_s=0.5)] == ["a.txt"]
 
 
 # ranges
 
 
-def test_lines_are_read_as_they_are_now(app, repository):
+def test_lines_are_read_as_they_are_now(workspace, repository):
     repository.write({"client.py": CLIENT.replace("attempts=3", "attempts=5")})
-    found = read_range(app, "client.py:4-5")
+    found = read_range(workspace, "client.py:4-5")
     assert found.text.splitlines()[0] == "def retry_with_backoff(call, attempts=5):"
     assert (found.line_start, found.line_end, found.lines) == (4, 5, 15)
-    assert read_range(app, "client.py:4").text == found.text.splitlines()[0]
-    assert read_range(app, "client.py").line_end == 15
-    assert read_range(app, "client.py:14-99").line_end == 15
+    assert read_range(workspace, "client.py:4").text == found.text.splitlines()[0]
+    assert read_range(workspace, "client.py").line_end == 15
+    assert read_range(workspace, "client.py:14-99").line_end == 15
 
 
-def test_a_hit_that_has_moved_is_found_again(app, repository):
-    hit = search_code(app, "call again after a failure").snippets[0]
+def test_a_hit_that_has_moved_is_found_again(workspace, repository):
+    hit = search_code(workspace, "call again after a failure").snippets[0]
     repository.write({"client.py": "# one\n# two\n" + CLIENT})
-    found = read_range(app, hit.id)
+    found = read_range(workspace, hit.id)
     assert (found.text, found.line_start, found.moved) == (hit.text, 3, "moved from 1-10")
     repository.write({"client.py": CLIENT.replace("ConnectionError", "OSError")})
-    assert read_range(app, hit.id).moved == "changed since it was found"
+    assert read_range(workspace, hit.id).moved == "changed since it was found"
 
 
-def test_names_with_colons_and_hashes_can_be_read(app, repository):
+def test_names_with_colons_and_hashes_can_be_read(workspace, repository):
     repository.write({"a:1-2#x": "odd\n", "b#00000000": "odd\n"})
     for path in ("a:1-2#x", "b#00000000"):
-        assert read_range(app, hit_id(path, 1, 1, "odd")).text == "odd"
+        assert read_range(workspace, hit_id(path, 1, 1, "odd")).text == "odd"
 
 
-def test_nothing_outside_the_working_tree_is_read(app, repository, tmp_path: Path):
+def test_nothing_outside_the_working_tree_is_read(workspace, repository, tmp_path: Path):
     (tmp_path / "outside.txt").write_text("secret")
     (tmp_path / "dir").mkdir()
     (tmp_path / "dir" / "x.txt").write_text("secret")
@@ -283,15 +283,15 @@ def test_nothing_outside_the_working_tree_is_read(app, repository, tmp_path: Pat
         "client.py:5-4",
     ):
         with pytest.raises(UsageError):
-            read_range(app, path)
+            read_range(workspace, path)
 
 
-def test_a_pipe_is_not_waited_for(app, repository):
+def test_a_pipe_is_not_waited_for(workspace, repository):
     os.mkfifo(repository.path / "pipe")
     with pytest.raises(UsageError):
-        read_range(app, "pipe")
+        read_range(workspace, "pipe")
 
 
-def test_links_inside_the_working_tree_are_followed(app, repository):
+def test_links_inside_the_working_tree_are_followed(workspace, repository):
     repository.write({"alias.py": Link("client.py")})
-    assert read_range(app, "alias.py:1").text == '"""Calls other services."""'
+    assert read_range(workspace, "alias.py:1").text == '"""Calls other services."""'

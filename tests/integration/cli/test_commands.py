@@ -171,7 +171,7 @@ RAISER = """
 import os, sys
 from collections import ChainMap
 from gitrag.cli import boundary, root
-from gitrag.cli.frame import Entry
+from gitrag.cli.frame import LazyCommand as Entry
 import click
 
 @click.command()

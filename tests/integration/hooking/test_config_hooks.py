@@ -11,7 +11,7 @@ from gitrag.errors import NotSetUpError
 from gitrag.git import Repository
 from gitrag.hooking import config_hooks
 from gitrag.hooking.install import install
-from gitrag.hooking.status import State
+from gitrag.hooking.status import HookState
 from gitrag.hooking.table import HOOKS
 from tests.gitversion import GIT_VERSION, needs_git
 from tests.integration.hooking.conftest import Hooked, runs_configured
@@ -29,7 +29,7 @@ def beside(hooked):
     for name in NAMES:
         hooked.write_hook(name, THEIRS)
     reports = hooked.install()
-    assert {report.state for report in reports.values()} == {State.INSTALLED}
+    assert {report.state for report in reports.values()} == {HookState.INSTALLED}
     return hooked
 
 
@@ -65,7 +65,7 @@ def on_path(hooked: Hooked) -> None:
     hooked.git.environment["PATH"] = f"{directory}:{hooked.git.environment['PATH']}"
 
 
-def states(reports) -> dict[str, State]:
+def states(reports) -> dict[str, HookState]:
     return {name: report.state for name, report in reports.items()}
 
 
@@ -163,10 +163,10 @@ def test_under_an_earlier_git_the_lines_to_add_are_said_and_nothing_is_configure
     hooked.write_hook("post-commit", THEIRS)
     before = config_of(hooked)
     report = hooked.install()["post-commit"]
-    assert (report.state, report.lines != "", report.configured) == (State.FOREIGN, True, "")
+    assert (report.state, report.lines != "", report.configured) == (HookState.FOREIGN, True, "")
     assert config_of(hooked) == before
     config_hooks.put_in(hooked.repository, HOOKS[0])  # as a later git's gitrag did
-    assert hooked.status()["post-commit"].state is State.FOREIGN
+    assert hooked.status()["post-commit"].state is HookState.FOREIGN
     hooked.uninstall()
     assert config_of(hooked) == before
 
@@ -224,7 +224,7 @@ def test_gitrags_file_runs_after_the_configured_hooks_of_others(hooked, first):
     hooked.git.git("config", "--global", "hook.note.event", "post-commit")
     if first == "theirs":
         before = config_of(hooked)
-        assert states(hooked.install()) == dict.fromkeys(NAMES, State.INSTALLED)
+        assert states(hooked.install()) == dict.fromkeys(NAMES, HookState.INSTALLED)
         assert config_of(hooked) == before
     (hooked.hooks / "post-commit").write_text((hooked.hooks / "post-commit").read_text() + "echo file >&2\n")
     assert commit(hooked) == "note\nlint\nfile\n"
@@ -274,7 +274,7 @@ def test_a_repository_that_was_moved_or_copied_needs_nothing(beside, how):
     assert commit(elsewhere) == "theirs\n"
     [event] = beside.stand_in.wait_for(1)
     assert event["cwd"] == str(place)
-    assert states(elsewhere.status()) == dict.fromkeys(NAMES, State.INSTALLED)
+    assert states(elsewhere.status()) == dict.fromkeys(NAMES, HookState.INSTALLED)
 
 
 @runs_configured
@@ -305,7 +305,7 @@ def test_a_hooks_path_outside_the_repository_is_lived_beside(hooked, tmp_path):
 def test_who_has_switched_all_hooks_off_gets_none(hooked, path):
     hooked.git.git("config", "core.hooksPath", path)
     before = config_of(hooked)
-    assert states(hooked.install()) == dict.fromkeys(NAMES, State.SHADOWED)
+    assert states(hooked.install()) == dict.fromkeys(NAMES, HookState.SHADOWED)
     assert config_of(hooked) == before
 
 
@@ -336,16 +336,16 @@ def test_without_gitrag_git_is_silent_and_succeeds(beside, gone):
     ):
         done = run_git(beside, *command)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), command
-    assert states(beside.status())["post-commit"] is State.OUTDATED
+    assert states(beside.status())["post-commit"] is HookState.OUTDATED
 
 
 @runs_configured
 def test_what_lost_its_scripts_gets_them_back(beside):
     shutil.rmtree(beside.git.path / ".git" / config_hooks.DIRECTORY)
     report = beside.status()["post-commit"]
-    assert (report.state, report.advice) == (State.OUTDATED, "gitrag hooks install")
+    assert (report.state, report.advice) == (HookState.OUTDATED, "gitrag hooks install")
     reports = beside.install()
-    assert {(report.state, report.changed) for report in reports.values()} == {(State.INSTALLED, True)}
+    assert {(report.state, report.changed) for report in reports.values()} == {(HookState.INSTALLED, True)}
     commit(beside)
     beside.stand_in.wait_for(1)
     assert not any(report.changed for report in beside.install().values())
@@ -420,7 +420,7 @@ def test_a_configured_hook_of_the_users_own_counts_as_installed(hooked):
     hooked.git.git("config", "--global", "hook.mine.command", BY_HAND)
     hooked.git.git("config", "--global", "hook.mine.event", "post-commit")
     report = hooked.install()["post-commit"]
-    assert (report.state, report.changed) == (State.INSTALLED, False)
+    assert (report.state, report.changed) == (HookState.INSTALLED, False)
     assert report.detail == "called by hook.mine of the global configuration"
     assert not (hooked.hooks / "post-commit").exists()
     commit(hooked)
@@ -428,7 +428,7 @@ def test_a_configured_hook_of_the_users_own_counts_as_installed(hooked):
     hooked.stand_in.wait_for(2)
     assert len(hooked.stand_in.calls()) == 2
     hooked.uninstall()
-    assert hooked.status()["post-commit"].state is State.INSTALLED
+    assert hooked.status()["post-commit"].state is HookState.INSTALLED
 
 
 @runs_configured
@@ -437,9 +437,9 @@ def test_a_file_and_a_configured_hook_of_the_users_own_are_said_to_be_two(hooked
     hooked.git.git("config", "hook.mine.command", BY_HAND)
     hooked.git.git("config", "hook.mine.event", "post-commit")
     report = hooked.install()["post-commit"]
-    assert (report.state, report.advice) == (State.TWICE, "gitrag hooks uninstall")
+    assert (report.state, report.advice) == (HookState.TWICE, "gitrag hooks uninstall")
     assert report.detail == f"by {hooked.hooks / 'post-commit'} and by hook.mine"
-    assert hooked.uninstall()["post-commit"].state is State.INSTALLED
+    assert hooked.uninstall()["post-commit"].state is HookState.INSTALLED
 
 
 @runs_configured
@@ -450,15 +450,15 @@ def test_when_the_file_is_free_again_the_configured_hook_makes_room(beside):
     beside.git.git("config", "hook.mine.event", "post-checkout")
     found = beside.status()
     assert states(found) == {
-        "post-commit": State.INSTALLED,
-        "post-merge": State.TWICE,
-        "post-checkout": State.TWICE,
-        "post-rewrite": State.INSTALLED,
-        "pre-push": State.INSTALLED,
+        "post-commit": HookState.INSTALLED,
+        "post-merge": HookState.TWICE,
+        "post-checkout": HookState.TWICE,
+        "post-rewrite": HookState.INSTALLED,
+        "pre-push": HookState.INSTALLED,
     }
     assert {found["post-merge"].advice, found["post-checkout"].advice} == {"gitrag hooks install"}
     reports = beside.install()
-    assert states(reports) == dict.fromkeys(NAMES, State.INSTALLED)
+    assert states(reports) == dict.fromkeys(NAMES, HookState.INSTALLED)
     assert [name for name in NAMES if reports[name].changed] == ["post-commit", "post-merge", "post-checkout"]
     assert [reports[name].configured for name in NAMES] == [
         "",
@@ -477,7 +477,7 @@ def test_when_the_file_is_free_again_the_configured_hook_makes_room(beside):
 def test_what_its_owner_switched_off_stays_off(beside):
     beside.git.git("config", "hook.gitrag-post-commit.enabled", "false")
     report = beside.install()["post-commit"]
-    assert (report.state, report.changed) == (State.SWITCHED_OFF, False)
+    assert (report.state, report.changed) == (HookState.SWITCHED_OFF, False)
     assert report.detail == "hook.gitrag-post-commit.enabled is false"
     beside.git.git("config", "hook.post-merge.enabled", "false")
     assert beside.status()["post-merge"].advice == "git config hook.post-merge.enabled true"
@@ -497,7 +497,7 @@ def test_uninstalling_leaves_what_was_there_before(hooked):
     hooked.install()
     assert config_of(hooked) != before[hooked.git.path / ".git" / "config"]
     reports = hooked.uninstall()
-    assert {(report.state, report.changed) for report in reports.values()} == {(State.FOREIGN, True)}
+    assert {(report.state, report.changed) for report in reports.values()} == {(HookState.FOREIGN, True)}
     after = {path: path.read_bytes() for path in (hooked.git.path / ".git").rglob("*") if path.is_file()}
     assert after == before
     assert not (hooked.git.path / ".git" / config_hooks.DIRECTORY).exists()

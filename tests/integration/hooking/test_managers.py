@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.hooking.status import State
+from gitrag.hooking.status import HookState
 from tests.integration.hooking.conftest import STAND_IN, Hooked, StandIn, runs_configured
 
 POST_COMMIT = "hook run post-commit"
@@ -128,7 +128,10 @@ def test_pre_commit_after_gitrag_runs_gitrags_hook_too(managed, pre_commit):
     assert RAN in commit(managed)
     managed.stand_in.wait_for_calls([POST_COMMIT])
     reports = managed.status()
-    assert (reports["post-commit"].state, reports["pre-push"].state) == (State.INSTALLED, State.INSTALLED)
+    assert (reports["post-commit"].state, reports["pre-push"].state) == (
+        HookState.INSTALLED,
+        HookState.INSTALLED,
+    )
     assert reports["post-commit"].detail.endswith("post-commit.legacy")
     managed.install()
     assert b"gitrag" not in (managed.hooks / "post-commit").read_bytes()
@@ -140,11 +143,11 @@ def test_gitrag_after_pre_commit_says_what_to_add(managed, pre_commit):
     managed.git.write({".pre-commit-config.yaml": PRE_COMMIT_OWN})
     call(managed, pre_commit, "install", *TYPES)
     report = managed.status()["post-commit"]
-    assert (report.state, report.path.name) == (State.FOREIGN, ".pre-commit-config.yaml")
+    assert (report.state, report.path.name) == (HookState.FOREIGN, ".pre-commit-config.yaml")
     assert RAN in commit(managed)
     assert managed.stand_in.calls() == []
     add_lines(managed, "post-commit", PRE_COMMIT_OWN)
-    assert managed.status()["post-commit"].state is State.INSTALLED
+    assert managed.status()["post-commit"].state is HookState.INSTALLED
     said = commit(managed)
     assert RAN in said
     managed.stand_in.wait_for_calls([POST_COMMIT])
@@ -185,15 +188,15 @@ def test_lefthook_keeps_its_hooks_and_says_what_to_add(managed, lefthook, first)
     managed.git.write({"lefthook.yml": own})
     call(managed, lefthook, "install")
     report = managed.status()["post-commit"]
-    assert (report.state, report.path.name) == (State.FOREIGN, "lefthook.yml")
+    assert (report.state, report.path.name) == (HookState.FOREIGN, "lefthook.yml")
     assert RAN in commit(managed)
     add_lines(managed, "post-commit", LEFTHOOK_OWN)
-    assert managed.status()["post-commit"].state is State.INSTALLED
+    assert managed.status()["post-commit"].state is HookState.INSTALLED
     assert RAN in commit(managed)
     managed.stand_in.wait_for_calls([POST_COMMIT])
     # those that lefthook has nothing to do with are gitrag's own
     managed.install()
-    assert managed.status()["post-merge"].state is State.INSTALLED
+    assert managed.status()["post-merge"].state is HookState.INSTALLED
 
 
 def test_lefthook_hands_a_push_to_the_check(managed, lefthook, tmp_path):
@@ -217,12 +220,12 @@ def test_husky_keeps_its_hooks_and_says_what_to_add(managed, npm_packages, first
     managed.git.write({".husky/pre-commit": f"echo {RAN}\n"})
     call(managed, "node", npm_packages / "node_modules" / "husky" / "bin.js")
     report = managed.status()["post-commit"]
-    assert report.state is State.SHADOWED
+    assert report.state is HookState.SHADOWED
     assert report.path == managed.git.path / ".husky" / "post-commit"
     assert RAN in commit(managed)
     assert managed.stand_in.calls() == []
     add_lines(managed, "post-commit")
-    assert managed.status()["post-commit"].state is State.INSTALLED
+    assert managed.status()["post-commit"].state is HookState.INSTALLED
     assert RAN in commit(managed)
     managed.stand_in.wait_for_calls([POST_COMMIT])
 
@@ -244,7 +247,7 @@ def assert_it_is_configured_once(managed: Hooked) -> None:
     hook = managed.repository.hooks_dir() / "post-commit"
     before = hook.read_bytes(), managed.git.git("status", "--porcelain")
     report = managed.install()["post-commit"]
-    assert (report.state, report.configured) == (State.INSTALLED, "hook.gitrag-post-commit")
+    assert (report.state, report.configured) == (HookState.INSTALLED, "hook.gitrag-post-commit")
     assert (hook.read_bytes(), managed.git.git("status", "--porcelain")) == before
 
 
@@ -258,7 +261,7 @@ def test_beside_pre_commit_nothing_is_to_be_added(managed, pre_commit, first):
     assert_it_is_configured_once(managed)
     assert_it_runs_once(managed, RAN)
     add_lines(managed, "post-commit", PRE_COMMIT_OWN)
-    assert managed.status()["post-commit"].state is State.TWICE
+    assert managed.status()["post-commit"].state is HookState.TWICE
     assert managed.install()["post-commit"].configured == ""
     assert_it_runs_once(managed, RAN)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from gitrag.mcp_server import tools
-from gitrag.mcp_server.workbench import Call, Workbench
+from gitrag.mcp_server.workbench import ToolCall, Workbench
 
 
 def test_a_worker_that_cannot_start_is_only_logged(make_repository, git_environment, monkeypatch):
@@ -15,7 +15,7 @@ def test_a_worker_that_cannot_start_is_only_logged(make_repository, git_environm
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", full)
-    answer = tools.reindex(bench, Call(), ["a.py"])
+    answer = tools.reindex(bench, ToolCall(), ["a.py"])
     assert answer.text == "Reindexing 1 changed file in the background."
     assert bench.log_path is not None
     assert "reindex could not start the worker" in bench.log_path.read_text()

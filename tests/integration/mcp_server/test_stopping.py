@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
 from gitrag.mcp_server.binding import Hints, Reply, bind
-from gitrag.mcp_server.workbench import Call, StoppedError, Workbench
+from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench
 
 PATIENCE_S = 120.0
 
@@ -53,7 +53,7 @@ async def connected(server: MCPServer, way: str) -> AsyncIterator[Client]:
 def test_work_that_never_ends_is_ended_by_its_client(bench, way: str):
     stopped = threading.Event()
 
-    def endless(bench: Workbench, call: Call) -> Reply[Count]:
+    def endless(bench: Workbench, call: ToolCall) -> Reply[Count]:
         """Work until nobody wants it."""
         try:
             while True:
@@ -62,7 +62,7 @@ def test_work_that_never_ends_is_ended_by_its_client(bench, way: str):
             stopped.set()
             raise
 
-    def short(bench: Workbench, call: Call) -> Reply[Count]:
+    def short(bench: Workbench, call: ToolCall) -> Reply[Count]:
         """Work once."""
         call.check()
         return Reply("1", Count(1))

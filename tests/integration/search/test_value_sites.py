@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.languages import is_code
-from gitrag.search.value_sites import constants
+from gitrag.search.value_sites import value_sites
 from tests.indexes import of_texts, scoped
 
 FILES = {
@@ -133,34 +133,34 @@ WHERE = {
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory):
+def workspace(tmp_path_factory: pytest.TempPathFactory):
     return of_texts(tmp_path_factory.mktemp("constants"), FILES)
 
 
-def places(app, name: str) -> list[str]:
-    with scoped(app) as (db, scope, paths):
-        return [paths[row.file] for row in constants(db, scope, name, scope.chunk_id, is_code)]
+def places(workspace, name: str) -> list[str]:
+    with scoped(workspace) as (db, scope, paths):
+        return [paths[row.file] for row in value_sites(db, scope, name, scope.chunk_id, is_code)]
 
 
 @pytest.mark.parametrize("name", WHERE)
-def test_a_name_is_where_it_is_given_a_value_or_a_type(app, name):
-    assert places(app, name) == [WHERE[name]]
+def test_a_name_is_where_it_is_given_a_value_or_a_type(workspace, name):
+    assert places(workspace, name) == [WHERE[name]]
 
 
 @pytest.mark.parametrize("name", ["LOCAL_ONLY", "innerPin", "missing", "Hinge", "MAX_DOORS)", "pins"])
-def test_what_a_function_holds_uses_and_data_are_none(app, name):
-    assert places(app, name) == []
+def test_what_a_function_holds_uses_and_data_are_none(workspace, name):
+    assert places(workspace, name) == []
 
 
-def test_the_file_that_sets_a_constant_comes_first_with_that_line(app):
-    first = search(app, "MAX_DOORS").hits[0]
+def test_the_file_that_sets_a_constant_comes_first_with_that_line(workspace):
+    first = search(workspace, "MAX_DOORS").hits[0]
     assert first.path == "py/doors.py"
     assert [line.text for line in first.lines] == ["MAX_DOORS = 3"]
 
 
-def test_what_is_defined_and_what_a_sentence_names_need_no_constant(app):
+def test_what_is_defined_and_what_a_sentence_names_need_no_constant(workspace):
     def why(text: str, path: str) -> dict[str, float]:
-        found = search(app, text, SearchOptions(limit=len(FILES), min_score=0.0))
+        found = search(workspace, text, SearchOptions(limit=len(FILES), min_score=0.0))
         return dict(next(hit.reasons for hit in found.hits if hit.path == path))
 
     assert "defines" not in why("Door", "py/uses.py"), "it has Door = None, another file the class"

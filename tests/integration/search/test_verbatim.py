@@ -41,13 +41,13 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory):
+def workspace(tmp_path_factory: pytest.TempPathFactory):
     return of_texts(tmp_path_factory.mktemp("verbatim"), FILES)
 
 
-def quoting(app, text: str) -> list[str]:
+def quoting(workspace, text: str) -> list[str]:
     question = read(text)
-    with scoped(app) as (db, scope, paths):
+    with scoped(workspace) as (db, scope, paths):
         found = verbatim(db, text, candidates.postings(db, scope, question.hashes), len(question.words))
         return sorted(paths[file] for file, _chunk in scope.places_of(found))
 
@@ -60,21 +60,25 @@ def quoting(app, text: str) -> list[str]:
         "of this  door\nhas no",
     ],
 )
-def test_a_message_is_found_where_it_is_written(app, text):
-    assert quoting(app, text) == ["doors/opening.py", "tests/test_opening.py"]
+def test_a_message_is_found_where_it_is_written(workspace, text):
+    assert quoting(workspace, text) == ["doors/opening.py", "tests/test_opening.py"]
 
 
-def test_letters_beyond_ascii_are_letters(app):
-    assert quoting(app, "Öl für die Tür im Café") == quoting(app, "öl für die") == ["doors/opening.py"]
-    assert quoting(app, "l für die Tür im Caf") == []
+def test_letters_beyond_ascii_are_letters(workspace):
+    assert (
+        quoting(workspace, "Öl für die Tür im Café")
+        == quoting(workspace, "öl für die")
+        == ["doors/opening.py"]
+    )
+    assert quoting(workspace, "l für die Tür im Caf") == []
 
 
-def test_a_file_may_be_pasted(app):
-    assert quoting(app, FILES["doors/long.py"] * 20) == ["doors/long.py"]
+def test_a_file_may_be_pasted(workspace):
+    assert quoting(workspace, FILES["doors/long.py"] * 20) == ["doors/long.py"]
 
 
-def test_a_message_may_be_broken_into_lines(app):
-    assert quoting(app, "nobody is allowed to open this door at night") == ["doors/opening.py"]
+def test_a_message_may_be_broken_into_lines(workspace):
+    assert quoting(workspace, "nobody is allowed to open this door at night") == ["doors/opening.py"]
 
 
 @pytest.mark.parametrize(
@@ -89,29 +93,29 @@ def test_a_message_may_be_broken_into_lines(app):
         "",
     ],
 )
-def test_other_words_and_a_word_or_two_quote_nothing(app, text):
-    assert quoting(app, text) == []
+def test_other_words_and_a_word_or_two_quote_nothing(workspace, text):
+    assert quoting(workspace, text) == []
 
 
-def test_who_pastes_a_message_gets_its_line_first(app):
-    first = search(app, "the latch of this door has no spring").hits[0]
+def test_who_pastes_a_message_gets_its_line_first(workspace):
+    first = search(workspace, "the latch of this door has no spring").hits[0]
     assert first.path == "doors/opening.py"
     assert any("has no spring" in line.text for line in first.lines)
     assert dict(first.reasons)["verbatim"] > 0
 
 
 @pytest.mark.parametrize("name", ["close_door", "closeDoor", "DoorQuiet"])
-def test_a_part_of_a_name_finds_the_whole(app, name):
-    assert search(app, name).hits[0].path == "doors/closing.py"
+def test_a_part_of_a_name_finds_the_whole(workspace, name):
+    assert search(workspace, name).hits[0].path == "doors/closing.py"
 
 
-def longer(app, name: str) -> int:
-    with scoped(app) as (db, scope, _paths):
+def longer(workspace, name: str) -> int:
+    with scoped(workspace) as (db, scope, _paths):
         return len(candidates.longer_names(db, scope, name))
 
 
-def test_a_part_of_very_many_names_is_a_word(app, tmp_path):
-    assert [longer(app, name) for name in ("Door", "door_and", "window")] == [3, 1, 0]
+def test_a_part_of_very_many_names_is_a_word(workspace, tmp_path):
+    assert [longer(workspace, name) for name in ("Door", "door_and", "window")] == [3, 1, 0]
     many = {"a.py": "".join(f"def getDoor{i}():\n    return {i}\n\n\n" for i in range(21))}
     other = of_texts(tmp_path, many)
     assert [longer(other, name) for name in ("getDoor", "getDoor1")] == [0, 11]

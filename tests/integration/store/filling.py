@@ -9,12 +9,12 @@ import numpy as np
 
 from gitrag.model import Chunk, Kind
 from gitrag.store import candidates, content, views
-from gitrag.store.candidates import NO_FILTERS, Filters, Scope
+from gitrag.store.candidates import NO_FILTERS, Filters, SearchScope
 from gitrag.store.connection import Store
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.memo import Memo
 from gitrag.store.vectors import shrink
-from gitrag.store.views import EntryRecord, Overlay, PathRecord
+from gitrag.store.views import EntryRecord, PathRecord, ViewOverlay
 from gitrag.words.path_traits import traits
 from gitrag.words.terms import IN_NAME
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BLOB = "a" * 40
 OTHER = "b" * 40
-NO_OVERLAY = Overlay()
+NO_OVERLAY = ViewOverlay()
 
 
 def open_store(directory: Path, said: list[str] | None = None, **options: object) -> Store:
@@ -96,11 +96,11 @@ def fill(store: Store, entries: dict[str, str], chunks: dict[str, list[tuple[str
 
 def open_scope(
     db: Connection,
-    overlay: Overlay = NO_OVERLAY,
+    overlay: ViewOverlay = NO_OVERLAY,
     filters: Filters = NO_FILTERS,
     paths: list[int] | None = None,
     memo: Memo | None = None,
-) -> Scope:
+) -> SearchScope:
     view = views.current(db, "")
     assert view is not None
     return candidates.open_scope(db, view.view_id, overlay, filters, path_ids=paths, memo=memo)
@@ -111,7 +111,7 @@ def names_of(db: Connection, chunk_ids: np.ndarray) -> list[str]:
     return [stored[chunk_id].name for chunk_id in chunk_ids.tolist()]
 
 
-def paths_of(db: Connection, scope: Scope) -> list[str]:
+def paths_of(db: Connection, scope: SearchScope) -> list[str]:
     """The paths of a scope, by number of the file."""
     ids = scope.files.path_id.tolist()
     known = candidates.read_paths(db, ids)

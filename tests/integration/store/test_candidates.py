@@ -10,7 +10,7 @@ import pytest
 
 from gitrag.model import Chunk
 from gitrag.store import candidates, content, vectors, views
-from gitrag.store.candidates import Filters, Scope
+from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.memo import Memo
 from gitrag.store.views import EntryRecord
 from gitrag.words.path_traits import Trait
@@ -105,7 +105,7 @@ def test_words_of_names_are_found_in_the_scope_alone(tmp_path: Path):
         {BLOB: [("send", "one", [1])], OTHER: [("close", "three", [4])]},
     )
 
-    def found(db: Connection, scope: Scope, letters: str) -> list[tuple[str, str]]:
+    def found(db: Connection, scope: SearchScope, letters: str) -> list[tuple[str, str]]:
         words = candidates.name_words(db, scope, [ord(letter) for letter in letters])
         paths = paths_of(db, scope)
         rows = zip(words.term.tolist(), words.file.tolist(), strict=True)

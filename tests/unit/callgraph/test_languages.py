@@ -295,8 +295,8 @@ MONOREPO = {
     ],
 )
 def test_an_import_from_a_package_of_the_same_repository_is_followed(imported, call, expected):
-    app = {"web/app.ts": f"import {imported};\nexport function main() {{ {call}; }}\n"}
-    edges = {edge for edge in edges_of(MONOREPO | app) if edge.startswith("web/app.ts")}
+    workspace = {"web/app.ts": f"import {imported};\nexport function main() {{ {call}; }}\n"}
+    edges = {edge for edge in edges_of(MONOREPO | workspace) if edge.startswith("web/app.ts")}
     assert edges == ({f"web/app.ts:main -> {expected}"} if expected else set())
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag.cli import progress
-from gitrag.cli.progress import Bar, Lines
+from gitrag.cli.progress import Bar, PlainLines
 from gitrag.cli.terminal import ColorMode, Terminal, wants_color
 from gitrag.words.control_characters import sanitise, sanitise_line
 
@@ -103,7 +103,7 @@ def test_a_pipe_gets_plain_lines(monkeypatch):
 
 
 def test_a_line_without_a_total_says_what_is_known():
-    lines = Lines("Reading", None, io.StringIO(), color=False)
+    lines = PlainLines("Reading", None, io.StringIO(), color=False)
     assert lines.line() == "Reading: 0"
     lines.begin -= 100
     lines.update(10, 50)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag.corpus import adrs, issues, specs
-from gitrag.corpus.documents import FRONT_MATTER_BYTES, Edge, read_head, sections
+from gitrag.corpus.documents import FRONT_MATTER_BYTES, DocumentLink, read_head, sections
 
 MADR_4 = """---
 status: "superseded by ADR-0123"
@@ -214,8 +214,8 @@ def test_specifications_are_known_by_heading_or_folder(path, text, expected):
 def test_edges_of_a_specification_come_from_front_matter():
     text = "---\nid: SPEC-0002\nrequires: [SPEC-0001]\nimplements: ADR-7\nrelated: SPEC-0002\n---\n# Two\n"
     assert specs.read("docs/specs/two/spec.md", text).edges == (
-        Edge("requires", "SPEC-0001"),
-        Edge("implements", "ADR-0007"),
+        DocumentLink("requires", "SPEC-0001"),
+        DocumentLink("implements", "ADR-0007"),
     )
 
 
@@ -226,7 +226,7 @@ def test_an_issue_is_read_from_its_front_matter():
     )
     found = issues.read(".sdd/issues/PROJ-7.md", text)
     assert (found.id, found.title, found.status) == ("PROJ-7", "on: #1", "open")
-    assert found.edges == (Edge("related", "SPEC-0001"), Edge("blocks", "PROJ-8"))
+    assert found.edges == (DocumentLink("related", "SPEC-0001"), DocumentLink("blocks", "PROJ-8"))
 
 
 def test_each_requirement_and_scenario_is_a_section_with_its_heading_path():

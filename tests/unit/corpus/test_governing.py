@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.chunking import chunk
-from gitrag.corpus.governing import Governing, exported, governing, named
+from gitrag.corpus.governing import GoverningComment, exported, governing, named
 
 COMMENTS = {
     "# Governing: ADR-0007": ("ADR-0007", ()),
@@ -22,12 +22,12 @@ COMMENTS = {
 @pytest.mark.parametrize("line", COMMENTS)
 def test_a_governing_comment_is_read(line):
     ids, requirements = COMMENTS[line]
-    assert governing(f"x\n{line}\n") == [Governing(2, tuple(ids.split()), requirements)]
+    assert governing(f"x\n{line}\n") == [GoverningComment(2, tuple(ids.split()), requirements)]
 
 
 def test_a_governing_comment_goes_on_while_its_lines_end_with_a_comma():
     text = '# Governing: ADR-0001,\n#   SPEC-0002 REQ "Order",\n#   ADR-0003\n# ADR-0004 is another matter\n'
-    assert governing(text) == [Governing(1, ("ADR-0001", "SPEC-0002", "ADR-0003"), ("Order",))]
+    assert governing(text) == [GoverningComment(1, ("ADR-0001", "SPEC-0002", "ADR-0003"), ("Order",))]
 
 
 @pytest.mark.parametrize(

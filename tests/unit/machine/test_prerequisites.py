@@ -6,7 +6,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-from gitrag.machine.prerequisites import PACKAGES, State, check_packages, check_writable
+from gitrag.machine.prerequisites import PACKAGES, CheckState, check_packages, check_writable
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
@@ -25,7 +25,7 @@ def test_the_packages_looked_for_are_those_declared():
 
 def test_nothing_is_missing_here():
     """§3.2."""
-    assert check_packages().state is State.OK
+    assert check_packages().state is CheckState.OK
 
 
 def test_a_file_that_goes_while_it_is_looked_at_is_no_hindrance(tmp_path: Path, monkeypatch):
@@ -40,5 +40,5 @@ def test_a_file_that_goes_while_it_is_looked_at_is_no_hindrance(tmp_path: Path, 
         return access(path, mode)
 
     monkeypatch.setattr(os, "access", late)
-    assert check_writable(tmp_path).state is State.OK
+    assert check_writable(tmp_path).state is CheckState.OK
     assert not note.exists()

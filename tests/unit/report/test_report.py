@@ -8,13 +8,13 @@ import pytest
 from gitrag.actions.search import Answer
 from gitrag.callgraph.filtering import matching
 from gitrag.callgraph.graph import Node
-from gitrag.corpus.documents import Document, Edge
+from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph, Chunk, Kind
 from gitrag.report import as_json, as_markdown, as_text, cleaned
-from gitrag.search.engine import Hit, Place
+from gitrag.search.engine import FurtherHit, Hit
 from gitrag.search.graph_filter import graph_filter
-from gitrag.search.sections import Section
+from gitrag.search.sections import AnswerSection
 from gitrag.search.snippet import Line
 
 SEND = Chunk(
@@ -35,7 +35,7 @@ HIT = Hit(
         Line(10, "    def send(self, request):", matches=False),
         Line(11, "        return 1", matches=True),
     ),
-    also=(Place(20, 24, "Session.close"), Place(1, 3, "")),
+    also=(FurtherHit(20, 24, "Session.close"), FurtherHit(1, 3, "")),
     bm25=7.25,
     cosine=0.5,
     reasons=(("bm25", 0.866), ("test", -2.917)),
@@ -44,9 +44,9 @@ HIT = Hit(
 
 def answer_of(*code: Hit, adrs: tuple[Hit, ...] = (), specs: tuple[Hit, ...] = ()) -> Answer:
     sections = (
-        Section(CollectionKind.ADRS, adrs),
-        Section(CollectionKind.SPECS, specs),
-        Section(CollectionKind.CODE, code),
+        AnswerSection(CollectionKind.ADRS, adrs),
+        AnswerSection(CollectionKind.SPECS, specs),
+        AnswerSection(CollectionKind.CODE, code),
     )
     return Answer("how to send", sections, commit="c", dirty=0, drafts=0, waiting=0, model=True)
 
@@ -207,14 +207,16 @@ def test_json_gives_documents_and_graphs_as_promised():
 
 
 def test_a_superseded_decision_says_by_what():
-    document = Document("a.md", "ADR-0007", "Retries", "superseded", (Edge("superseded-by", "ADR-0009"),))
+    document = Document(
+        "a.md", "ADR-0007", "Retries", "superseded", (DocumentLink("superseded-by", "ADR-0009"),)
+    )
     old = answer_of(adrs=(replace(DECISION, document=document),))
     assert "lines 5-7, superseded by ADR-0009" in as_markdown(old)
     assert "ADR-0007: Retries (superseded by ADR-0009)  0.80" in as_text(old)
 
 
 def test_issues_are_reported_where_they_were_asked_for():
-    asked = replace(FULL, sections=(Section(CollectionKind.ISSUES, (DECISION,)),))
+    asked = replace(FULL, sections=(AnswerSection(CollectionKind.ISSUES, (DECISION,)),))
     assert "issue_matches" in json.loads(as_json(asked))
     assert "### Matching Issues" in as_markdown(asked)
     assert "issue_matches" not in json.loads(as_json(FULL))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gitrag.search.evidence import Evidence, gather
 from gitrag.search.question import read
-from gitrag.store.candidates import Definition, Files, NameWords, Near, Postings
+from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
 from gitrag.words.path_traits import traits
 from gitrag.words.terms import hashed
 
@@ -57,7 +57,7 @@ def evidence_of(
     *,
     postings: Sequence[tuple[int, int, int, int, bool, int]] = (),
     near: Sequence[tuple[int, int, float]] = (),
-    definitions: Sequence[Definition] = (),
+    definitions: Sequence[DefinitionSite] = (),
     name_words: Sequence[tuple[int, int]] = (),
     elsewhere: Sequence[float] = (),
 ) -> Evidence:

@@ -10,7 +10,7 @@ import pytest
 
 from gitrag.search.evidence import Evidence
 from gitrag.search.question import read
-from gitrag.store.candidates import Definition
+from gitrag.store.candidates import DefinitionSite
 from gitrag.words import terms
 from tests.unit.search.columns import evidence_of, make_files
 
@@ -143,9 +143,9 @@ def test_a_whole_identifier_is_not_a_part():
 
 def test_a_definition_is_worth_most_as_it_is_written():
     definitions = [
-        Definition(11, 0, exact=True),
-        Definition(12, 0, exact=False),
-        Definition(13, 1, exact=False),
+        DefinitionSite(11, 0, exact=True),
+        DefinitionSite(12, 0, exact=False),
+        DefinitionSite(13, 1, exact=False),
     ]
     found = evidence_of(TWO, "open_door", definitions=definitions)
     assert feature(found, "defines") == pytest.approx([1, 0.5])
@@ -236,7 +236,7 @@ def test_the_chunk_to_show_first_is_the_definition_then_what_has_most_of_both():
             (1, 4, 0, 1, True, 9),
         ],
         near=[(1, 0, 0.5), (2, 0, 0.5), (3, 0, 0.4)],
-        definitions=[Definition(4, 0, exact=True)],
+        definitions=[DefinitionSite(4, 0, exact=True)],
     )
     worth = dict(zip(found.chunk_id.tolist(), found.worth.tolist(), strict=True))
     assert sorted(worth, key=lambda chunk: -worth[chunk]) == [4, 1, 2, 3]
@@ -244,9 +244,9 @@ def test_the_chunk_to_show_first_is_the_definition_then_what_has_most_of_both():
 
 def test_the_whole_of_a_qualified_name_goes_before_its_parts():
     definitions = [
-        Definition(11, 0, exact=True),
-        Definition(12, 0, exact=True, parts=2),
-        Definition(13, 1, exact=True),
+        DefinitionSite(11, 0, exact=True),
+        DefinitionSite(12, 0, exact=True, parts=2),
+        DefinitionSite(13, 1, exact=True),
     ]
     found = evidence_of(TWO, "Door.open", postings=[(0, 11, 0, 9, True, 1)], definitions=definitions)
     assert feature(found, "defines_it") == pytest.approx([1, 0.5])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence
 from gitrag.search.ranking import CHANCE, WEIGHTS, Ranked
-from gitrag.store.candidates import Definition
+from gitrag.store.candidates import DefinitionSite
 from tests.unit.search.columns import evidence_of, make_files
 
 PATHS = ("src/a.py", "src/b.py", "src/c.py", "src/d.py")
@@ -107,7 +107,7 @@ def test_the_definition_of_what_is_asked_for_comes_first():
         "open_door",
         postings=[(0, 1, 0, 9, False, 10), (0, 2, 1, 1, True, 10)],
         near=[(1, 0, 0.6), (2, 1, 0.4), (3, 2, 0.5)],
-        definitions=[Definition(2, 1, exact=True)],
+        definitions=[DefinitionSite(2, 1, exact=True)],
     )
     assert found(rank(evidence))[0] == 1
 
@@ -206,7 +206,7 @@ def test_scores_are_shares_that_never_rise(cosines, rows, defining, is_name):
         "open_door" if is_name else "open door",
         postings=[(term, chunk, chunk // 2, *rest) for term, chunk, *rest in rows],
         near=[(2 * i, i, cosine) for i, cosine in enumerate(cosines)],
-        definitions=[Definition(chunk, chunk // 2, exact=chunk % 2 > 0) for chunk in defining],
+        definitions=[DefinitionSite(chunk, chunk // 2, exact=chunk % 2 > 0) for chunk in defining],
     )
     ranked = rank(evidence)
     assert all(0 <= item.score <= 1 for item in ranked)
@@ -270,7 +270,7 @@ def test_an_answer_is_likelier_the_nearer_and_the_better_covered():
 def test_a_name_that_nothing_defines_is_less_likely_answered():
     facts = {"near": [(1, 0, 0.3)], "postings": [(0, 1, 0, 1, False, 10)]}
     unknown = ranking.chance(evidence_of(FILES, "door", **facts), 0)
-    defined = evidence_of(FILES, "door", **facts, definitions=[Definition(1, 0, exact=True)])
+    defined = evidence_of(FILES, "door", **facts, definitions=[DefinitionSite(1, 0, exact=True)])
     assert unknown < ranking.chance(defined, 0)
 
 

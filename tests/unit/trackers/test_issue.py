@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag.trackers.folder import is_file_name
-from gitrag.trackers.issue import Issue, References, Status, by_number, find_references, moment
+from gitrag.trackers.issue import Issue, IssueState, References, by_number, find_references, moment
 from gitrag.trackers.rendering import parse, render
 
 
@@ -91,7 +91,7 @@ TEXTS = st.lists(TEXT, max_size=3).map(tuple)
         Issue,
         id=st.text(string.ascii_letters + string.digits, min_size=1, max_size=8),
         title=TEXT,
-        status=st.sampled_from(Status),
+        status=st.sampled_from(IssueState),
         labels=TEXTS,
         assignees=TEXTS,
         author=TEXT,
@@ -110,7 +110,7 @@ def test_an_issue_survives_its_file(issue):
 
 def test_half_of_a_surrogate_pair_does_not_stop_the_sync():
     issue = Issue(
-        "1", "\ud83d", Status.OPEN, ("\ud83d",), (), "", "", "", "", "", "x", References(), "a\udc00"
+        "1", "\ud83d", IssueState.OPEN, ("\ud83d",), (), "", "", "", "", "", "x", References(), "a\udc00"
     )
     assert parse(render(issue)).title == "?"
     assert render(issue).endswith(b"\na?")

@@ -9,7 +9,7 @@ import pytest
 
 from gitrag.trackers import http
 from gitrag.trackers.adf import to_markdown
-from gitrag.trackers.base import Place, Secret, TrackerSetupError
+from gitrag.trackers.base import Secret, TrackerPlace, TrackerSetupError
 from gitrag.trackers.detection import Origin, Wishes, find_place, of_host, read_origin
 from gitrag.trackers.github import api_of
 from gitrag.trackers.paging import Walk
@@ -65,7 +65,7 @@ def test_a_server_says_how_long_to_leave_it_alone(headers, pause):
 
 def test_the_header_link_is_read():
     header = '<https://h/x?page=2&per_page=9>; rel="next", <https://h/x?page=7>; rel="last"'
-    answer = http.Answer(None, {"link": header})
+    answer = http.ServerResponse(None, {"link": header})
     assert answer.link("next") == {"page": "2", "per_page": "9"}
     assert answer.link("last") == {"page": "7"}
     assert answer.link("prev") is None
@@ -135,10 +135,10 @@ def test_a_host_tells_its_tracker_whole_or_by_its_leading_label(host, name):
 
 def test_what_is_asked_first_wins(tmp_path):
     origin = read_origin("https://github.com/o/r")
-    assert find_place(Wishes(), origin, tmp_path, {}) == Place("github", "https://github.com", "o/r")
+    assert find_place(Wishes(), origin, tmp_path, {}) == TrackerPlace("github", "https://github.com", "o/r")
     assert find_place(Wishes("none"), origin, tmp_path, {}) is None
     jira = Wishes("jira", "https://jira.example.com", "PROJ")
-    assert find_place(jira, origin, tmp_path, {}) == Place(
+    assert find_place(jira, origin, tmp_path, {}) == TrackerPlace(
         "jira", "https://jira.example.com", "PROJ", trusted=True
     )
     unknown = read_origin("https://example.com/o/r")
@@ -149,19 +149,19 @@ def test_what_is_asked_first_wins(tmp_path):
         return "gitea"
 
     assert find_place(Wishes(), unknown, tmp_path, {}) is None
-    assert find_place(Wishes(), unknown, tmp_path, {}, remembered="gitlab") == Place(
+    assert find_place(Wishes(), unknown, tmp_path, {}, remembered="gitlab") == TrackerPlace(
         "gitlab", unknown.base, "o/r"
     )
     assert find_place(Wishes(), unknown, tmp_path, {}, remembered="no such") is None
-    assert find_place(Wishes(), unknown, tmp_path, {}, probe=probe) == Place(
+    assert find_place(Wishes(), unknown, tmp_path, {}, probe=probe) == TrackerPlace(
         "gitea", "https://example.com", "o/r"
     )
     (tmp_path / "specs" / "a").mkdir(parents=True)
     (tmp_path / "specs" / "a" / "tasks.md").write_text("- [ ] x\n")
-    assert find_place(Wishes(), unknown, tmp_path, {}) == Place("tasks-md")
+    assert find_place(Wishes(), unknown, tmp_path, {}) == TrackerPlace("tasks-md")
     (tmp_path / ".beads").mkdir()
-    assert find_place(Wishes(), unknown, tmp_path, {}, probe=probe) == Place("beads")
-    assert find_place(Wishes(), origin, tmp_path, {}) == Place("github", "https://github.com", "o/r")
+    assert find_place(Wishes(), unknown, tmp_path, {}, probe=probe) == TrackerPlace("beads")
+    assert find_place(Wishes(), origin, tmp_path, {}) == TrackerPlace("github", "https://github.com", "o/r")
     assert asked == ["https://example.com"]
 
 
@@ -179,9 +179,9 @@ def test_settings_that_are_not_enough_are_told(wishes, tmp_path):
 @pytest.mark.parametrize(
     ("origin", "place"),
     [
-        ("ssh://git@altssh.gitlab.com:443/o/r.git", Place("gitlab", "https://gitlab.com", "o/r")),
-        ("ssh://git@ssh.github.com:443/o/r.git", Place("github", "https://github.com", "o/r")),
-        ("https://www.github.com/o/r", Place("github", "https://github.com", "o/r")),
+        ("ssh://git@altssh.gitlab.com:443/o/r.git", TrackerPlace("gitlab", "https://gitlab.com", "o/r")),
+        ("ssh://git@ssh.github.com:443/o/r.git", TrackerPlace("github", "https://github.com", "o/r")),
+        ("https://www.github.com/o/r", TrackerPlace("github", "https://github.com", "o/r")),
     ],
 )
 def test_a_vendors_other_names_are_its_one_server(tmp_path, origin, place):
@@ -204,7 +204,7 @@ def test_githubs_interface_has_an_address_of_its_own(base, api):
 
 def test_the_environment_may_name_a_jira_server(tmp_path):
     place = find_place(Wishes("jira", project="P"), None, tmp_path, {"JIRA_URL": "j.example.com"})
-    assert place == Place("jira", "https://j.example.com", "P", trusted=True)
+    assert place == TrackerPlace("jira", "https://j.example.com", "P", trusted=True)
     with pytest.raises(TrackerSetupError, match="JIRA_URL is no server's address"):
         find_place(Wishes("jira", project="P"), None, tmp_path, {"JIRA_URL": "http://j.example.com"})
 
@@ -221,18 +221,20 @@ def test_the_environments_token_goes_to_the_vendor_or_to_whom_the_user_named():
         "GH_ENTERPRISE_TOKEN": "c",
     }
     environ["PATH"] = ""
-    assert find_secret(github, Place("github", "https://github.com"), environ, None) == Secret(
+    assert find_secret(github, TrackerPlace("github", "https://github.com"), environ, None) == Secret(
         "a", "GITHUB_TOKEN"
     )
-    enterprise = find_secret(github, Place("github", "https://ghe.example.com"), environ, None)
+    enterprise = find_secret(github, TrackerPlace("github", "https://ghe.example.com"), environ, None)
     assert enterprise == Secret("c", "GH_ENTERPRISE_TOKEN")
     for host in ("github.evil.example", "github.com.evil.example", "evil.example"):
-        assert find_secret(github, Place("github", f"https://{host}"), environ, None) is None
-        assert not may_have(gitea, Place("gitea", f"https://{host}"), environ)
-    named = find_secret(gitea, Place("gitea", "https://git.example.com", trusted=True), environ, None)
+        assert find_secret(github, TrackerPlace("github", f"https://{host}"), environ, None) is None
+        assert not may_have(gitea, TrackerPlace("gitea", f"https://{host}"), environ)
+    named = find_secret(gitea, TrackerPlace("gitea", "https://git.example.com", trusted=True), environ, None)
     assert named == Secret("b", "GITEA_TOKEN")
     assert (
-        find_secret(github, Place("github", "https://github.com"), {"GH_TOKEN": "a\nb", "PATH": ""}, None)
+        find_secret(
+            github, TrackerPlace("github", "https://github.com"), {"GH_TOKEN": "a\nb", "PATH": ""}, None
+        )
         is None
     )
 

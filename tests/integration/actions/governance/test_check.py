@@ -11,18 +11,18 @@ from gitrag.actions.governance.check import check
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import governance
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.golden.project import decided_project
 from tests.indexes import embedded_app
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory, model_dir) -> App:
+def workspace(tmp_path_factory, model_dir) -> Workspace:
     return embedded_app(tmp_path_factory.mktemp("home"), model_dir, decided_project())
 
 
-def found(app: App, path: str) -> list[str]:
-    return [each.document.id for each in check(app, app.repo.root / path).candidates]
+def found(workspace: Workspace, path: str) -> list[str]:
+    return [each.document.id for each in check(workspace, workspace.repo.root / path).candidates]
 
 
 def test_the_presets_are_as_promised():
@@ -49,30 +49,30 @@ def test_the_presets_are_as_promised():
         ("agent/spool.go", {"ADR-0008"}),
     ],
 )
-def test_what_bears_on_a_file_comes_up(app, path, ids):
+def test_what_bears_on_a_file_comes_up(workspace, path, ids):
     """§3.10: by path, exported symbols and their docstrings; no comment names them."""
-    assert ids <= set(found(app, path)[:3])
+    assert ids <= set(found(workspace, path)[:3])
 
 
-def test_what_nothing_bears_on_is_said_so(app):
-    checked = check(app, app.repo.root / "web/src/debounce.ts")
+def test_what_nothing_bears_on_is_said_so(workspace):
+    checked = check(workspace, workspace.repo.root / "web/src/debounce.ts")
     assert checked.candidates == ()
     expected = "No relevant ADRs or specs found for 'web/src/debounce.ts'."
     assert expected in governance.checked_markdown(checked)
     assert expected in governance.checked_text(checked)
 
 
-def test_a_directory_is_checked_by_its_files(app):
-    assert {"ADR-0003", "SPEC-0002"} <= set(found(app, "service"))
+def test_a_directory_is_checked_by_its_files(workspace):
+    assert {"ADR-0003", "SPEC-0002"} <= set(found(workspace, "service"))
 
 
-def test_a_governing_comment_comes_first_with_its_line(app):
+def test_a_governing_comment_comes_first_with_its_line(workspace):
     """§3.10: the query has it, and the answer says that the file names it."""
-    path = app.repo.root / "web/src/debounce.ts"
+    path = workspace.repo.root / "web/src/debounce.ts"
     before = path.read_text()
     path.write_text(f'// Governing: ADR-0006, SPEC-0003 REQ "Quiet hours"\n// see ADR-0099\n{before}')
     try:
-        checked = check(app, path)
+        checked = check(workspace, path)
     finally:
         path.write_text(before)
     first, second = checked.candidates[:2]
@@ -84,9 +84,9 @@ def test_a_governing_comment_comes_first_with_its_line(app):
     assert "ADR-0099 is named, but there is no such document." in governance.checked_markdown(checked)
 
 
-def test_each_form_says_why_and_whether_it_is_named(app):
+def test_each_form_says_why_and_whether_it_is_named(workspace):
     """§3.10: text, Markdown, JSON."""
-    checked = check(app, app.repo.root / "service/rate_limit.py")
+    checked = check(workspace, workspace.repo.root / "service/rate_limit.py")
     markdown = governance.checked_markdown(checked)
     assert markdown.startswith("## Check: service/rate_limit.py\n")
     assert "- **ADR-0004: Limit calls per client with a token bucket** (score: " in markdown
@@ -99,16 +99,16 @@ def test_each_form_says_why_and_whether_it_is_named(app):
 
 
 @pytest.mark.parametrize("path", ["nothing.py", "..", "../outside.py", ".git", ".git/config"])
-def test_what_is_not_in_the_repository_is_refused(app, path):
+def test_what_is_not_in_the_repository_is_refused(workspace, path):
     with pytest.raises(UsageError, match="no file or directory"):
-        check(app, app.repo.root / path)
+        check(workspace, workspace.repo.root / path)
 
 
 def test_a_check_needs_an_index(make_repository):
     repository = make_repository({"a.py": "A = 1\n"}, name="bare")
-    app = App.open(repository.path, environ=repository.environment)
+    workspace = Workspace.open(repository.path, environ=repository.environment)
     with pytest.raises(NotSetUpError, match="No gitrag collections found"):
-        check(app, repository.path / "a.py")
+        check(workspace, repository.path / "a.py")
 
 
 ISSUE = (
@@ -117,15 +117,15 @@ ISSUE = (
 )
 
 
-def test_an_issue_about_the_same_comes_up_beside(app):
-    place = app.repo.root / ".sdd/issues/12.md"
-    assert check(app, app.repo.root / "service/rate_limit.py").issues == ()
+def test_an_issue_about_the_same_comes_up_beside(workspace):
+    place = workspace.repo.root / ".sdd/issues/12.md"
+    assert check(workspace, workspace.repo.root / "service/rate_limit.py").issues == ()
     place.parent.mkdir(parents=True)
     place.write_text(ISSUE)
     try:
-        checked = check(app, app.repo.root / "service/rate_limit.py")
+        checked = check(workspace, workspace.repo.root / "service/rate_limit.py")
     finally:
-        shutil.rmtree(app.repo.root / ".sdd")
+        shutil.rmtree(workspace.repo.root / ".sdd")
     assert [each.document.id for each in checked.issues] == ["12"]
     assert checked.candidates[0].document.id == "ADR-0004"
     listed = "### Issues\n\n- **#12: Token bucket forgets clients at restart** (score: "
@@ -137,7 +137,7 @@ def test_an_issue_about_the_same_comes_up_beside(app):
 
 def test_a_repository_of_code_alone_has_nothing_that_bears_on_a_file(make_repository):
     repository = make_repository({"a.py": "A = 1\n"})
-    app = App.open(repository.path, environ=repository.environment)
-    app.update()
-    checked = check(app, repository.path / "a.py")
+    workspace = Workspace.open(repository.path, environ=repository.environment)
+    workspace.update()
+    checked = check(workspace, repository.path / "a.py")
     assert (checked.candidates, checked.issues) == ((), ())

@@ -9,11 +9,11 @@ import pytest
 
 from gitrag.actions.governance.related import duplicates, nearest, related, relation_to
 from gitrag.actions.governance.review import review
-from gitrag.corpus.documents import Document, Edge
+from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.report import governance
-from gitrag.workspace import App
+from gitrag.workspace import Workspace
 from tests.golden.project import decided_project
 from tests.repository import GitRepository, create_repository, isolated_environment
 
@@ -48,8 +48,8 @@ def own(tmp_path_factory) -> GitRepository:
 
 
 @pytest.fixture(scope="module")
-def app(own, model_dir) -> App:
-    opened = App.open(own.path, environ=own.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
+def workspace(own, model_dir) -> Workspace:
+    opened = Workspace.open(own.path, environ=own.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
     opened.update()
     opened.embed()
     return opened
@@ -58,26 +58,26 @@ def app(own, model_dir) -> App:
 # authoring
 
 
-def test_a_decision_that_replaces_another_is_offered_to_supersede_it(app):
+def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     """§3.10, seed 001: "Switch from REST to gRPC" against "Use REST"."""
     (first, *_) = related(
-        app, "Replace the token bucket by a sliding window to limit calls per client", ["adr"]
+        workspace, "Replace the token bucket by a sliding window to limit calls per client", ["adr"]
     )
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
     markdown = governance.related_markdown("x", [first])
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
 
 
-def test_a_specification_is_offered_those_that_it_may_require(app):
+def test_a_specification_is_offered_those_that_it_may_require(workspace):
     """§3.10, seed 001."""
-    found = related(app, "Signing in with a code by mail, in place of a password", ["spec"])
+    found = related(workspace, "Signing in with a code by mail, in place of a password", ["spec"])
     assert "SPEC-0002" in {each.document.id for each in found}
     assert {each.relation for each in found} <= {"requires", "extends"}
 
 
-def test_nothing_related_is_said_in_the_promised_words(app):
+def test_nothing_related_is_said_in_the_promised_words(workspace):
     """§3.10."""
-    found = related(app, "Pick a video transcoding library")
+    found = related(workspace, "Pick a video transcoding library")
     assert found == []
     assert governance.related_markdown("x", found) == "No related artifacts found — drafting from scratch"
 
@@ -89,7 +89,12 @@ def test_nothing_related_is_said_in_the_promised_words(app):
         (Document("", "ADR-0001", "a"), 0.9, "add b", "extends"),
         (Document("", "ADR-0001", "a"), 0.4, "switch to b", "related"),
         (Document("", "ADR-0001", "a", "rejected"), 0.9, "switch to b", "related"),
-        (Document("", "ADR-0001", "a", edges=(Edge("superseded-by", "ADR-2"),)), 0.9, "drop", "related"),
+        (
+            Document("", "ADR-0001", "a", edges=(DocumentLink("superseded-by", "ADR-2"),)),
+            0.9,
+            "drop",
+            "related",
+        ),
     ],
 )
 def test_a_relation_is_of_the_score_the_words_and_the_status(document, score, text, relation):
@@ -99,16 +104,16 @@ def test_a_relation_is_of_the_score_the_words_and_the_status(document, score, te
 # duplicates
 
 
-def test_what_covers_a_text_is_listed_by_its_cosine(app):
+def test_what_covers_a_text_is_listed_by_its_cosine(workspace):
     """§3.10: 0.7 by default."""
     text = "as_duration: turn 90s, 15m or 2h into seconds"
-    found = duplicates(app, text)
+    found = duplicates(workspace, text)
     assert (found[0].path, found[0].chunk.name) == ("service/periods.py", "as_duration")
     assert all(each.cosine >= 0.7 for each in found)
-    assert duplicates(app, text, found[0].cosine + 0.01) == []
-    assert len(duplicates(app, text, 0.3)) > len(found)
-    near = nearest(app, text)
-    assert near == found[: len(near)] + duplicates(app, text, -1)[len(found) : len(near)]
+    assert duplicates(workspace, text, found[0].cosine + 0.01) == []
+    assert len(duplicates(workspace, text, 0.3)) > len(found)
+    near = nearest(workspace, text)
+    assert near == found[: len(near)] + duplicates(workspace, text, -1)[len(found) : len(near)]
     told = governance.duplicates_markdown([], 0.99, nearest=near)
     assert told.startswith("Nothing covers it: no cosine of 0.99 or more. Nearest:\n- **service/periods.py**")
     assert governance.duplicates_markdown([], 0.99) == "Nothing covers it: no cosine of 0.99 or more."
@@ -127,8 +132,8 @@ def changed(own):
     own.git("clean", "-fdqx", "-e", ".git")
 
 
-def asked(app: App, span: str = "HEAD~1..HEAD") -> list[str]:
-    return [each.asks for each in review(app, span).questions]
+def asked(workspace: Workspace, span: str = "HEAD~1..HEAD") -> list[str]:
+    return [each.asks for each in review(workspace, span).questions]
 
 
 WINDOW = '''
@@ -146,10 +151,10 @@ def grown(own: GitRepository, extra: dict[str, str]) -> dict[str, str]:
     return {path: own.file(path).read_text() + text for path, text in extra.items()}
 
 
-def test_a_change_is_asked_for_the_decision_that_it_touches(app, changed):
+def test_a_change_is_asked_for_the_decision_that_it_touches(workspace, changed):
     """§3.10: `Should this PR reference {ADR}?`, with the section."""
     changed.commit(grown(changed, RATE), message="Limit clients by a window")
-    found = review(app, "HEAD~1..HEAD")
+    found = review(workspace, "HEAD~1..HEAD")
     (question, *_) = found.questions
     assert question.asks == "Should this PR reference ADR-0004?"
     assert question.section.startswith("ADR-0004: Limit calls per client")
@@ -162,7 +167,7 @@ def test_a_change_is_asked_for_the_decision_that_it_touches(app, changed):
 
 
 @pytest.mark.parametrize("where", ["message", "comment"])
-def test_a_change_that_names_the_decision_is_not_asked(app, changed, where):
+def test_a_change_that_names_the_decision_is_not_asked(workspace, changed, where):
     """§3.10: in its body or in a governing comment."""
     files = grown(changed, RATE)
     if where == "comment":
@@ -170,49 +175,49 @@ def test_a_change_that_names_the_decision_is_not_asked(app, changed, where):
     changed.commit(
         files, message="Limit clients\n\nAs ADR-0004 says." if where == "message" else "Limit clients"
     )
-    assert "Should this PR reference ADR-0004?" not in asked(app)
+    assert "Should this PR reference ADR-0004?" not in asked(workspace)
 
 
-def test_a_change_is_asked_for_the_issue_that_it_touches(app, changed):
+def test_a_change_is_asked_for_the_issue_that_it_touches(workspace, changed):
     """§3.10."""
     changed.commit(grown(changed, RATE), message="Keep the token bucket of clients at a restart")
     changed.write({".sdd/issues/12.md": ISSUE})
-    assert "Should this PR reference #12?" in asked(app)
+    assert "Should this PR reference #12?" in asked(workspace)
     changed.git("commit", "--quiet", "--amend", "-m", "Keep the token bucket of clients at a restart (#12)")
-    assert "Should this PR reference #12?" not in asked(app)
+    assert "Should this PR reference #12?" not in asked(workspace)
 
 
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "in the working tree"])
-def test_a_helper_like_one_that_exists_is_found(app, changed, committed):
+def test_a_helper_like_one_that_exists_is_found(workspace, changed, committed):
     """§3.10: existing helpers like those a change adds."""
     changed.write({"service/reports.py": COPY.lstrip()})
     changed.git("add", "--intent-to-add", "service/reports.py")
     if committed:
         changed.commit()
-    (added,) = review(app, "HEAD~1..HEAD" if committed else "HEAD").added
+    (added,) = review(workspace, "HEAD~1..HEAD" if committed else "HEAD").added
     assert (added.path, added.chunk.name) == ("service/reports.py", "parse_period")
     assert (added.existing[0].path, added.existing[0].chunk.name) == ("service/periods.py", "as_duration")
-    text = governance.review_markdown(review(app, "HEAD~1..HEAD" if committed else "HEAD"))
+    text = governance.review_markdown(review(workspace, "HEAD~1..HEAD" if committed else "HEAD"))
     assert "`parse_period` (service/reports.py:1) is like:" in text
     assert "**service/periods.py** lines 1-4 `as_duration` (cosine: " in text
 
 
-def test_what_only_moved_adds_nothing(app, changed):
+def test_what_only_moved_adds_nothing(workspace, changed):
     changed.commit({"service/periods.py": None, "service/durations.py": HELPER.lstrip()})
-    assert review(app, "HEAD~1..HEAD").added == ()
+    assert review(workspace, "HEAD~1..HEAD").added == ()
 
 
 @pytest.mark.parametrize("span", ["", "--output=x", "nothing..HEAD", "no such"])
-def test_what_is_no_range_is_refused(app, span):
+def test_what_is_no_range_is_refused(workspace, span):
     with pytest.raises(UsageError):
-        review(app, span)
+        review(workspace, span)
 
 
 def test_an_old_index_is_refreshed_first_and_that_is_said(own, model_dir, changed):
     """§3.7: related, too."""
     heard: list[str] = []
     environment = own.environment | {"GITRAG_MODEL_DIR": str(model_dir)}
-    later = App.open(
+    later = Workspace.open(
         own.path, environ=environment, say=heard.append, clock=lambda: time.time() + 121 * 60 + 30
     )
     changed.commit({"new.py": "A = 1\n"})
