@@ -513,8 +513,10 @@ class Workspace:
         failed = self._fetch_failure
         if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:
             return False
+        from gitrag.embedding import fetching
+
         try:
-            local_model.fetch(self.model_dir)
+            fetching.fetch(self.model_dir)
         except GitragError as error:
             write_private(failed, str(error))
             raise

@@ -10,7 +10,7 @@ from typing import Any
 import platformdirs
 import pytest
 
-from gitrag.embedding import local_model
+from gitrag.embedding import fetching, local_model
 from tests.repository import Content, GitRepository, create_repository, isolated_environment
 
 
@@ -51,7 +51,7 @@ def model_dir() -> Path:
     override = os.environ.get("GITRAG_TEST_MODEL_DIR")
     directory = local_model.model_directory(Path(override) if override else None)
     if not local_model.status(directory).ready:
-        local_model.fetch(directory, keep_weights=True)  # ``published_dir`` shares the download
+        fetching.fetch(directory, keep_weights=True)  # ``published_dir`` shares the download
     return directory
 
 
@@ -61,5 +61,5 @@ def published_dir(model_dir: Path) -> Path:
     if (model_dir / "model.safetensors").exists():
         return model_dir
     directory = Path(platformdirs.user_cache_dir("gitrag-tests")) / "published"
-    local_model.fetch(directory, keep_weights=True)
+    fetching.fetch(directory, keep_weights=True)
     return directory

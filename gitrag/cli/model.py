@@ -81,7 +81,7 @@ def directory(session: Session) -> Path:
 
 def fetch_model(session: Session, *, keep_weights: bool = False) -> None:
     """Fetch the model with a progress bar, and say how long each step took."""
-    from gitrag.embedding import local_model
+    from gitrag.embedding import fetching
 
     terminal: Terminal = session.terminal
     with terminal.progress("Fetching the model") as progress:
@@ -90,7 +90,7 @@ def fetch_model(session: Session, *, keep_weights: bool = False) -> None:
             progress.status(what)
             progress.update(done, total)
 
-        fetched = local_model.fetch(directory(session), progress=report, keep_weights=keep_weights)
+        fetched = fetching.fetch(directory(session), progress=report, keep_weights=keep_weights)
     for step in fetched.steps:
         terminal.print(f"  {step.name}: {step.seconds:.1f} s")
     path = sanitise_line(str(fetched.path))

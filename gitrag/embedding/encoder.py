@@ -61,7 +61,7 @@ class Encoder:
         """Open the model: 60 ms, of which 30 are the tokenizer's, once onnxruntime is imported.
 
         Args:
-            directory: Where it lies, as ``local_model.fetch`` left it.
+            directory: Where it lies, as ``fetching.fetch`` left it.
             threads: How many texts to encode at once; one a core when None.
             max_tokens: Word pieces read of a text, 256 at most. Vectors of another number than ``MAX_TOKENS``
                 are not those that ``ENCODER_VERSION`` stands for.

