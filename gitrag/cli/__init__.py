@@ -3,14 +3,12 @@
 import os
 import sys
 
+from gitrag.cli.exit_codes import INTERRUPTED, TRY_AGAIN
 from gitrag.machine.environment import forget_relative_paths
 
 TYPE_CHECKING = False  # typing takes as long to load as the rest of this
 if TYPE_CHECKING:
     from typing import NoReturn
-
-TRY_AGAIN = 75  # as in gitrag.errors, which may be more than there is memory for
-INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
 def main() -> "NoReturn":

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from gitrag.cli import INTERRUPTED
+from gitrag.cli.exit_codes import INTERRUPTED
 from gitrag.cli.frame import COMPLETION_VARIABLE
 from gitrag.cli.root import root
 from gitrag.cli.session import Session
