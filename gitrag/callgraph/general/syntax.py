@@ -2,7 +2,8 @@
 
 The captures that a file in ``queries/`` may use, besides ``@_…`` for its own predicates:
 
-- ``@call``: the expression that is called; or ``@receiver`` and ``@name``.
+- ``@call``: the expression that is called; or ``@receiver`` and ``@name``; or ``@sent``: a call with
+  fields ``receiver``, ``method`` and ``arguments``, which a query need not wait for.
 - ``@var`` or ``@field`` with ``@type``: a variable, or a member of the class around, of a declared type; with
   ``@made``: of what this call gives.
 - ``@returns``: what the function around gives.
@@ -19,7 +20,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
@@ -65,6 +66,7 @@ _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
 _OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
 """An array of what is named, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; less the bracket."""
 _INFERRED = frozenset("var auto let val".split())
+_MIXES = frozenset({"include", "prepend"})
 _NO_PART = frozenset(
     "new await async mut dyn impl const final static readonly ref struct class typename".split()
 )
@@ -98,7 +100,9 @@ class QueryReader:
         imports: list[dict[str, str]] = []
         names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "local": []}
         for captures in self._matches(tree):
-            if "call" in captures or "name" in captures:
+            if "sent" in captures:
+                self._read_sent(captures["sent"][0], calls, names["taken"], bases)
+            elif "call" in captures or "name" in captures:
                 calls += self._call(captures)
             elif not names.keys().isdisjoint(captures):
                 for key, nodes in captures.items():
@@ -193,6 +197,29 @@ class QueryReader:
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
         return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1)] if parts else []
 
+    def _read_sent(
+        self,
+        node: tree_sitter.Node,
+        calls: list[Any],
+        taken: list[tree_sitter.Node],
+        bases: list[Any],
+    ) -> None:
+        """Add what a call of Ruby's says; a query would wait for its parts all along a chain."""
+        method, receiver = node.child_by_field_name("method"), node.child_by_field_name("receiver")
+        if method is None:
+            return
+        calls += self._call({"name": [method], **({"receiver": [receiver]} if receiver else {})})
+        if method.type == "identifier":
+            taken.append(method)
+            bases += self._mixed_in(node, method)
+
+    def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[list[Any]]:
+        """Give what Ruby's ``include`` and ``prepend`` add to the class around."""
+        arguments = call.child_by_field_name("arguments")
+        if arguments is None or self._text(method) not in _MIXES:
+            return []
+        return [[self._class_around(node), self._type(node)] for node in arguments.named_children]
+
     def _bare_calls(
         self,
         bare: list[tree_sitter.Node],
@@ -242,6 +269,11 @@ def parts_of(text: str) -> list[str]:
 
     The last part is what is called; parts before it that are called end in ``()``.
     """
+    return list(_parts_of(text))
+
+
+@lru_cache(maxsize=4_096)  # the calls of a long chain begin alike, which is all that is read of them
+def _parts_of(text: str) -> tuple[str, ...]:
     for _ in range(6):
         shorter = _GENERICS.sub("", _ARGUMENTS.sub("\0", text))
         if shorter == text:
@@ -258,7 +290,7 @@ def parts_of(text: str) -> list[str]:
         parts.append((bare.lstrip("$") + ("()" if "\0" in part else "")) if named else "?")
     if parts:
         parts[-1] = parts[-1].removesuffix("()")
-    return [] if not parts or parts[-1] == "?" else parts
+    return () if not parts or parts[-1] == "?" else tuple(parts)
 
 
 @cache

@@ -1,14 +1,10 @@
-(call receiver: (_)? @receiver method: (_) @name)
+(call) @sent
 (superclass (_) @base)
 (assignment left: (identifier) @var right: (call receiver: (_) @type method: (_) @_new) (#eq? @_new "new"))
 (assignment
   left: (instance_variable) @field right: (call receiver: (_) @type method: (_) @_new) (#eq? @_new "new"))
-(call
-  method: (identifier) @_mixes arguments: (argument_list (_) @base)
-  (#any-of? @_mixes "include" "prepend"))
 
 (identifier) @bare
-(call method: (identifier) @taken)
 (method name: (identifier) @taken)
 (singleton_method name: (identifier) @taken)
 (alias (identifier) @taken)
