@@ -200,9 +200,9 @@ class QueryReader:
     def _read_sent(
         self,
         node: tree_sitter.Node,
-        calls: list[Any],
+        calls: list[WrittenCall],
         taken: list[tree_sitter.Node],
-        bases: list[Any],
+        bases: list[tuple[int, str]],
     ) -> None:
         """Add what a call of Ruby's says; a query would wait for its parts all along a chain."""
         method, receiver = node.child_by_field_name("method"), node.child_by_field_name("receiver")
@@ -213,12 +213,12 @@ class QueryReader:
             taken.append(method)
             bases += self._mixed_in(node, method)
 
-    def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[list[Any]]:
-        """Give what Ruby's ``include`` and ``prepend`` add to the class around."""
+    def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[tuple[int, str]]:
+        """Return what Ruby's ``include`` and ``prepend`` add to the class around."""
         arguments = call.child_by_field_name("arguments")
         if arguments is None or self._text(method) not in _MIXES:
             return []
-        return [[self._class_around(node), self._type(node)] for node in arguments.named_children]
+        return [(self._class_around(node), self._type(node)) for node in arguments.named_children]
 
     def _bare_calls(
         self,
