@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 PARSE_STEPS = 1_500
 PARSE_STEPS_PER_BYTE = 0.05
 
-# Processor time of a parse. A step may read on to the end of the file, as each `/*` without end does in Go: a
-# quarter of an hour for a megabyte of them. A megabyte that people write takes a tenth of a second.
-PARSE_S = 10.0
+# Processor time of a parse. A step may read on to the end of the file, as each `/*` without end does in Go:
+# 10 s for a megabyte, which takes a tenth of a second when people have written it.
+PARSE_S = 1.0
+PARSE_S_PER_BYTE = 1e-5
 
 # What a query's text predicates read at a time; identifiers are shorter.
 TEXT_BYTES = 256
@@ -59,6 +60,7 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     started_s = time.thread_time()
     if not source.endswith(b"\n"):
         source += b"\n"  # some grammars end lines, not files
+    most_s = PARSE_S + len(source) * PARSE_S_PER_BYTE
     left = PARSE_STEPS + int(len(source) * PARSE_STEPS_PER_BYTE)
     # The binding (0.26.1) takes a progress callback only beside a read callback, and never lets go of what
     # that returns: so the parser is given views, which are taken back. The query's text predicates come here
@@ -78,14 +80,14 @@ def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     def spent(_offset: int, _has_error: bool) -> bool:
         nonlocal left
         left -= 1
-        return left < 0 or time.thread_time() - started_s > PARSE_S
+        return left < 0 or time.thread_time() - started_s > most_s
 
     parser = _parser(language.grammar)
     try:
         return parser.parse(read, progress_callback=spent)
     except ValueError as error:
         parser.reset()
-        why = "took too many steps" if left < 0 else f"took longer than {PARSE_S:.0f} s"
+        why = "took too many steps" if left < 0 else f"took longer than {most_s:.0f} s"
         raise GrammarError(f"parsing {language.name} {why}") from error
     finally:
         parsing = False

@@ -89,3 +89,14 @@ found = extract(b"package a\\n" + b"var x a[{" " * 380}b]\\n" * 2_000, "go")
 assert len(found.definitions) == 1 and not found.failure, found.failure
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_lines_of_operators_alone_are_no_program():
+    """Of 3,000 such lines the parser keeps gigabytes, in one step."""
+    code = """
+import resource
+from gitrag.chunking.chunker import chunk
+assert [each.line_end for each in chunk(b"x = 1\\n" + b"/*\\n" * 3_000 + b"y = 2\\n", "python")][-1] == 3_002
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 500_000
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
