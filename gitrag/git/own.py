@@ -21,7 +21,7 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
         shown: What the user calls it.
 
     Raises:
-        UsageError: There is no such file; it is outside, in a git directory, ignored, or behind a link.
+        UsageError: There is no such file; it is outside, in a git directory, or ignored, or links to what is.
         RepositoryError: git cannot tell.
     """
     path = within(root, given)
@@ -29,12 +29,9 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
         raise UsageError(
             f"There is no file {shown} in {root}: it is outside.", "Give the path of one of its own files."
         )
-    if ".git" in (part.lower() for part in path.split("/")):
+    target = _target_of(root, path)
+    if any(part.lower() == ".git" for each in (path, target) for part in each.split("/")):
         raise UsageError(f"{shown} is git's own.", "Give the path of a file of the working tree.")
-    if link := _link_to(root, given, path):
-        raise UsageError(
-            f"{shown} is reached by the symbolic link {link}.", "Give the path of the file itself."
-        )
     try:
         is_file = (root / path).is_file()
     except (OSError, ValueError):  # a name that is too long, or with a NUL
@@ -45,11 +42,11 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
         )
     done = repo.git(
         *("--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"),
-        *("--", os.fsencode(path)),
+        *("--", os.fsencode(path), os.fsencode(target)),
     )
     if done.returncode:
         raise RepositoryError(f"git ls-files fails in {root}: {message_of(done)}.", "Try it: git ls-files")
-    if os.fsencode(path) not in done.stdout.split(b"\0"):
+    if not {os.fsencode(path), os.fsencode(target)} <= set(done.stdout.split(b"\0")):
         raise UsageError(
             f"{shown} is ignored by git, or belongs to a repository inside this one.",
             "Only files that git tracks or would add are meant: git add --force adds one.",
@@ -57,12 +54,9 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
     return path
 
 
-def _link_to(root: Path, given: Path, path: str) -> str:
-    """Return the first symbolic link on the way to a file, below the top level; "" for none."""
-    lexical = os.path.relpath(os.path.normpath(given), root)
-    for way in (path, path if lexical.startswith("..") else lexical):
-        parts = way.split("/")
-        for end in range(1, len(parts) + 1):
-            if os.path.islink(root / "/".join(parts[:end])):  # noqa: PTH114 - no error where it is too long
-                return "/".join(parts[:end])
-    return ""
+def _target_of(root: Path, path: str) -> str:
+    """Return the path that a file has where its symbolic links end; the path itself where that is unknown."""
+    try:
+        return (root / path).resolve().relative_to(root.resolve()).as_posix()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, a name that is too long
+        return path

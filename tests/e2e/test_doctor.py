@@ -46,6 +46,7 @@ def test_it_is_a_line_a_check(indexed):
         "git directory",
         "store",
         "freshness",
+        "files",
         "lock",
         "worker",
         "model",

@@ -25,6 +25,8 @@ def root(make_repository, tmp_path: Path) -> Path:
             "out.py": Link("../outside.py"),
             "code": Link("src"),
             "hooks": Link(".git/hooks"),
+            "settings": Link(".git/config"),
+            "env.py": Link("secret.env"),
             "loop": Link("loop"),
         }
     )
@@ -39,6 +41,11 @@ def test_a_file_that_git_tracks_or_would_add_is_one(root: Path, given: str):
     assert own_file(Repository.discover(root), root, root / given, given) == expected
 
 
+@pytest.mark.parametrize(("given", "expected"), [("alias.py", "alias.py"), ("code/a.py", "src/a.py")])
+def test_links_to_such_a_file_mean_it(root: Path, given: str, expected: str):
+    assert own_file(Repository.discover(root), root, root / given, given) == expected
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
@@ -50,8 +57,8 @@ def test_a_file_that_git_tracks_or_would_add_is_one(root: Path, given: str):
         ("../outside.py", "it is outside"),
         ("/etc/passwd", "it is outside"),
         ("out.py", "it is outside"),
-        ("alias.py", "symbolic link alias.py"),
-        ("code/a.py", "symbolic link code"),
+        ("env.py", "is ignored by git"),
+        ("settings", "is git's own"),
         ("loop", "loop"),
         ("secret.env", "is ignored by git"),
         ("inner/b.py", "inside this one"),
