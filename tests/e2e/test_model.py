@@ -45,7 +45,8 @@ def test_without_model_and_network_drafts_answer_and_what_is_missing_is_said(pro
     )
     assert done.said[0].startswith("warning: Could not get the model. Tried the Hugging Face hub (")
     assert done.said[1] == "hint: gitrag model fetch"
-    assert "Could not get the model" in (project.store / "log").read_text()
+    log = project.store / "log"
+    wait_until(lambda: "Could not get the model" in log.read_text(), "the worker, at its end, logs it")
 
     done = project.gitrag("doctor", env=alone)
     assert done.status == 0

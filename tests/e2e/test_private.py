@@ -99,7 +99,7 @@ def test_after_every_command_nothing_is_open_to_others(tmp_path, model_dir):
     wanted = {
         "gitrag/index.duckdb",
         "gitrag/lock",
-        "gitrag/machine/log",
+        "gitrag/log",
         ".gitrag/core_files.yaml",
         ".sdd/issues/1.md",
         ".sdd/issues/_meta.json",
