@@ -79,6 +79,8 @@ def test_every_benchmark_and_every_training_script_has_its_question():
     scripts = [path.relative_to(ROOT).as_posix() for path in (ROOT / "scripts").glob("*/*.py")]
     assert len(scripts) > 20
     assert [script for script in scripts if f"`{script}`" not in text] == []
+    headings = re.findall(r"(?m)^## (.+)$", text_of("docs/figures.md"))
+    assert set(re.findall(r'(?m)\| "([^"|]+)" \|$', text)) == set(headings)
 
 
 def test_every_line_on_how_something_is_held_has_its_test():
