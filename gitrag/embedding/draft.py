@@ -3,11 +3,12 @@
 A student of MiniLM in the model's own space, so that drafts, true vectors and true questions compare. Every
 word piece has a row; a text has two sums of its rows: each piece once, by ``log(1 + count)``, and the
 text's beginning, by ``exp(-position / 20)``, since a chunk begins with its name. Both are normalised and go
-through one hidden layer, which corrects what a sum cannot know. ``scripts/train_draft.py`` fits it all.
+through one hidden layer, which corrects what a sum cannot know. ``scripts/training/train_draft.py``
+fits it all.
 
-Trained on 115,000 texts of 248 public archives (``scripts/draft_archives.toml``). Mean cosine to the true
-vectors on 5,000 texts of 39 others: 0.881 (code 0.886, paths 0.892, prose 0.853, questions 0.869); on the 22
-development repositories of the search benchmark, none of which it has seen: chunks 0.878, paths 0.891.
+Trained on 115,000 texts of 248 public archives (``scripts/training/draft_archives.toml``). Mean cosine to the
+true vectors on 5,000 texts of 39 others: 0.881 (code 0.886, paths 0.892, prose 0.853, questions 0.869); on
+the 22 development repositories of the search benchmark, none of which it has seen: chunks 0.878, paths 0.891.
 What the parts are worth, with 60,000 texts: one sum of rows 0.849, both sums 0.862, one sum and the hidden
 layer 0.859, all 0.872; all with twice the texts 0.881. The same before the rows are int8 and the layers
 float16: 0.881. One core makes 11,000 drafts a second, a quarter of it cutting into pieces.

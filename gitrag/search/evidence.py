@@ -1,7 +1,7 @@
 """What speaks for each file: the store's rows turned into features, columns of one number a file.
 
 Pure NumPy over what `gitrag/store/candidates.py` reads. A feature is worth what the ranker says
-(`gitrag/search/ranking.py`); `scripts/fit_ranker.py` fits that.
+(`gitrag/search/ranking.py`); `scripts/training/fit_ranker.py` fits that.
 """
 
 from __future__ import annotations

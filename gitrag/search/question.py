@@ -65,7 +65,7 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
     """Shorten words as names of files do: ``auth`` for authentication, ``ws`` for a web socket.
 
     Beginnings of three letters and more, and the initials of two to four words in a row. In cross-validation
-    (`scripts/fit_ranker.py`) source 0.907 to 0.913, whole 0.899 to 0.904.
+    (`scripts/training/fit_ranker.py`) source 0.907 to 0.913, whole 0.899 to 0.904.
 
     Args:
         text: The question.

@@ -1,8 +1,8 @@
 """Order files by what speaks for them, and say how likely an answer is. Pure.
 
-A linear ranker: the sum of a file's features times fixed weights. `scripts/fit_ranker.py` fits them on
-annotated questions, `scripts/fit_calibration.py` fits what the score says; both score themselves on
-repositories left out, and print what to put here.
+A linear ranker: the sum of a file's features times fixed weights. `scripts/training/fit_ranker.py` fits them
+on annotated questions, `scripts/training/fit_calibration.py` fits what the score says; both score themselves
+on repositories left out, and print what to put here.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ CHANCE: Mapping[str, float] = {
 }
 """Weights of a logistic regression on whether a page of ten files answers its question: ``question_facts``.
 
-`scripts/fit_calibration.py` fits them on 436 questions with an answer and 462 without. On whole repositories
-left out 0.961 of the questions without an answer score below 0.3, of those with one 0.991 score above, and
-the expected calibration error is 0.013; on source folders 0.976, 0.982 and 0.014. Plausible features that the
-repository lacks are the hard kind: 0.864. Without ``cosine`` 0.959, 0.991 and 0.015.
+`scripts/training/fit_calibration.py` fits them on 436 questions with an answer and 462 without. On whole
+repositories left out 0.961 of the questions without an answer score below 0.3, of those with one 0.991 score
+above, and the expected calibration error is 0.013; on source folders 0.976, 0.982 and 0.014. Plausible
+features that the repository lacks are the hard kind: 0.864. Without ``cosine`` 0.959, 0.991 and 0.015.
 """
 
 CHANCE_BY_WORDS: Mapping[str, float] = {

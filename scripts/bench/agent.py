@@ -19,7 +19,7 @@ Below stands the share of all relevant files, the mean over questions, that the 
 
 Published for the best (MinishLab/semble's README; its benchmark, of which these questions are a part): 98 %
 fewer tokens than grep-and-read, 0.849 within 1k tokens, 0.938 within 2k. Our ranker was fitted with these
-questions; `scripts/fit_ranker.py` prints what it scores on repositories that were left out.
+questions; `scripts/training/fit_ranker.py` prints what it scores on repositories that were left out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from quality import Question, chosen_projects, parser_of, prepare
+from questions import Question, chosen_projects, parser_of, prepare
 
 from gitrag.actions.search_code import search_code
 from gitrag.search.question import STOP_WORDS

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from quality import (
+from questions import (
     HERE,
     PAGE,
     Project,

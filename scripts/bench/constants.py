@@ -16,7 +16,7 @@ import statistics
 import time
 from collections import Counter, defaultdict
 
-from quality import PAGE, chosen_projects, open_files, parser_of
+from questions import PAGE, chosen_projects, open_files, parser_of
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.languages import is_code

@@ -5,7 +5,7 @@
 Every indexed file of each working tree is cut; ``--texts`` chunks of it, evenly spread, and a tenth as many
 paths are embedded truly too. The rate is that of all texts of all repositories, words unseen at first, best
 of the rounds: in one process, and in one a core, as files are prepared. No repository given should be in
-``scripts/draft_archives.toml``.
+``scripts/training/draft_archives.toml``.
 """
 
 from __future__ import annotations

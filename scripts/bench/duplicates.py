@@ -25,7 +25,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
-from quality import chosen_projects, parser_of, prepare
+from questions import chosen_projects, parser_of, prepare
 
 from gitrag.chunking import chunk, language_of
 from gitrag.embedding.text import chunk_text

@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from main_job import GITRAG, PROJECTS, make_repository
+from projects import GITRAG, PROJECTS, make_repository
 
 QUESTION = "where are retries with backoff implemented"
 

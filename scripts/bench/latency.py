@@ -16,7 +16,7 @@ import statistics
 import time
 from pathlib import Path
 
-from main_job import QUESTIONS, WARM_UP, memory_mb
+from projects import QUESTIONS, WARM_UP, memory_mb
 
 from gitrag.actions.search import search
 from gitrag.workspace import Workspace

@@ -16,18 +16,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from questions import HERE, run
 
 from gitrag.actions.governance import review
 from gitrag.actions.governance.review import HELPERS, Added, added_definitions, helpers_like
 from gitrag.git.difference import changed_files
 from gitrag.workspace import Workspace
 
-HERE = Path(__file__).parent
 THRESHOLDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 
 
@@ -143,11 +143,6 @@ def report(outcomes: list[Outcome]) -> None:
         shown = sum(cosine >= least for cosine in others) / max(len(others), 1)
         mark = " <" if abs(least - review.THRESHOLD) < 1e-6 else ""
         print(f"{least:8.2f}{first:8.2f}{all_of_them:8.2f}   {shown:.2f}{mark}")
-
-
-def run(*command: str) -> None:
-    """Run a command that has to succeed."""
-    subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":

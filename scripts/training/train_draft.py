@@ -1,6 +1,6 @@
 """Train the draft table, ``gitrag/embedding/draft.safetensors``, from what ``draft_corpus.py`` left in WORK.
 
-    PYTHONPATH=. python scripts/train_draft.py WORK [--out FILE] [--epochs 6] [--linear] [--one-sum]
+    PYTHONPATH=. python scripts/training/train_draft.py WORK [--out FILE] [--epochs 6] [--linear] [--one-sum]
 
 It needs torch (a CPU build will do) and NumPy, in an environment of its own. Rows begin as the model's
 vectors of single word pieces; rows and layers then follow the gradient of the cosine itself (Adam), with a

@@ -1,0 +1,98 @@
+"""What the documents name is there: files, tests, rooms, tables, benchmarks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "scripts/bench/README.md",
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),
+]
+PATH = re.compile(
+    r"(?<![\w./<>{}$~-])(?:(?:\.ci|gitrag|hooks|scripts|tests|docs)/[\w./*-]*[\w*/]|[A-Z]+\.md|pyproject\.toml)"
+)
+README_PATH = re.compile(
+    r"(?<![\w./<>{}$~-])(?:(?:gitrag|scripts)/[\w./*-]*[\w*/]|docs/\w+\.md|(?!AGENTS)[A-Z]+\.md)"
+)
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def text_of(document: str) -> str:
+    return (ROOT / document).read_text("utf-8")
+
+
+def missing(paths: list[str]) -> list[str]:
+    return [path for path in paths if not next(ROOT.glob(path.rstrip("/")), None)]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_path_in_a_document_is_there(document: str):
+    named = PATH.findall(text_of(document))
+    assert named
+    assert missing(named) == []
+
+
+def test_every_path_in_the_readme_is_there_and_no_link_is_relative():
+    readme = text_of("README.md")
+    assert missing(README_PATH.findall(readme)) == []
+    # A package index shows the README alone, where a relative link leads nowhere.
+    assert re.findall(r"\]\((?!https?://|#)[^)]*\)", readme) == []
+
+
+def test_every_room_is_on_the_map():
+    text = text_of("ARCHITECTURE.md")
+    rooms = [
+        f"`gitrag/{path.name}`" if path.is_file() else f"`gitrag/{path.name}/`"
+        for path in (ROOT / "gitrag").iterdir()
+        if (path.suffix == ".py" and not path.name.startswith("__")) or (path / "__init__.py").exists()
+    ]
+    assert len(rooms) > 20
+    assert [room for room in rooms if room not in text] == []
+
+
+def test_the_floors_on_the_map_are_those_of_the_contract():
+    text = text_of("ARCHITECTURE.md").split("## What may import what")[1].split("```")[1]
+    drawn = [sorted(line.split()) for line in text.splitlines() if line and not line.startswith("text")]
+    contracts = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    layers = next(each["layers"] for each in contracts if each["type"] == "layers")
+    assert drawn == [sorted(re.findall(r"\w+", layer)) for layer in layers]
+
+
+def test_every_table_of_the_index_is_described():
+    text = text_of("ARCHITECTURE.md")
+    tables = re.findall(r"CREATE TABLE (\w+)", text_of("gitrag/store/schema.py"))
+    assert len(tables) > 10
+    assert [table for table in tables if f"`{table}`" not in text] == []
+
+
+def test_every_benchmark_and_every_training_script_has_its_question():
+    text = text_of("scripts/bench/README.md")
+    scripts = [path.relative_to(ROOT).as_posix() for path in (ROOT / "scripts").glob("*/*.py")]
+    assert len(scripts) > 20
+    assert [script for script in scripts if f"`{script}`" not in text] == []
+    headings = re.findall(r"(?m)^## (.+)$", text_of("docs/figures.md"))
+    assert set(re.findall(r'(?m)\| "([^"|]+)" \|$', text)) == set(headings)
+
+
+def test_every_line_on_how_something_is_held_has_its_test():
+    rows = [
+        line
+        for line in text_of("SECURITY.md").split("## How it is held")[1].splitlines()
+        if line.startswith("|") and not line.startswith(("| what ", "|---"))
+    ]
+    assert len(rows) > 15
+    for row in rows:
+        named = TEST.findall(row)
+        assert named, row
+        for path, test in named:
+            tree = ast.parse(text_of(path))
+            assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
