@@ -38,7 +38,8 @@ def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None)
             if place == workspace.place
             else Workspace.open(place, environ=workspace.environ, say=workspace.say)
         )
-        catch_up(at, asked)
+        if at.repo.common_dir == workspace.repo.common_dir:  # marks may have come with an archive
+            catch_up(at, asked)
 
     return worker.Worker(workspace.store.directory).run(workspace.place, work, settled)
 

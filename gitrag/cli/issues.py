@@ -115,7 +115,7 @@ def status(session: Session, *, as_json: bool) -> int:
     if found.token_withheld:
         terminal.hint(
             f"the environment's token is not sent to {found.server} unless you name it:"
-            f" git config gitrag.trackerUrl {found.server}"
+            f" git config --global gitrag.trackerUrl {found.server}"
         )
     return OK
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from gitrag.config.keys import Config, load
 from gitrag.config.team_file import read_team
 from gitrag.git import Repository
+
+_THE_USERS = frozenset({"gitrag.trackerurl", "gitrag.trackercredentials", "gitrag.modeldir"})
+"""Who gets a token, and which model is loaded. A ``.git/config`` may have come with an archive."""
 
 
 def settings_of(
@@ -20,4 +24,15 @@ def settings_of(
         ConfigError: A setting is wrong.
     """
     team = read_team(repo.root) if repo.root is not None else None
-    return load(git=repo.config("gitrag"), team=team, env=environ, flags=flags)
+    git, ignored = repo.config("gitrag"), []
+    for key in _THE_USERS & git.keys():
+        entries = [entry for entry in repo.configuration.entries() if entry.key == key]
+        if entries[-1].is_the_repositorys:
+            users = [entry.value for entry in entries if not entry.is_the_repositorys]
+            git.pop(key)
+            git |= {key: users[-1]} if users else {}
+            ignored.append(
+                f"{key} of the repository's own git configuration is ignored: use git config --global."
+            )
+    config = load(git=git, team=team, env=environ, flags=flags)
+    return replace(config, warnings=(*config.warnings, *sorted(ignored)))

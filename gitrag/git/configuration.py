@@ -42,12 +42,15 @@ NO_HOOKS = (("core.hooksPath", os.devnull), ("hook.post-index-change.enabled", "
 
 NO_SIGNATURES = (("log.showSignature", "false"),)
 
-_REPOSITORYS_OWN = frozenset({"local", "worktree"})
-_BOOLEAN = frozenset({"true", "false", "yes", "no", "on", "off", "1", "0", ""})
+_READING_S = 30.0
+"""For a configuration that includes a named pipe."""
 
-_FILTER = re.compile(r"filter\.(?P<name>.+)\.(clean|smudge|process)", re.DOTALL)
-_CREDENTIAL = re.compile(r"credential\.(.+\.)?helper", re.DOTALL)
-_HOOK = re.compile(r"hook\.(?P<name>.+)\.(command|event)", re.DOTALL)
+_REPOSITORYS_OWN = frozenset({"local", "worktree"})
+_BOOLEAN = frozenset({"true", "false", ""})  # before 2.36 git took others for programs
+
+_FILTER = re.compile(r"filter\.(?P<name>.*)\.(clean|smudge|process)", re.DOTALL)
+_CREDENTIAL = re.compile(r"credential\.(.*\.)?helper", re.DOTALL)
+_HOOK = re.compile(r"hook\.(?P<name>.*)\.(command|event)", re.DOTALL)
 _INCLUDE = re.compile(r"include(if\..*)?\.path", re.DOTALL)
 
 Setting: TypeAlias = "tuple[str, str]"
@@ -131,7 +134,7 @@ class Configuration:
         signs = {path: _sign(path) for path in self._fixed}  # before git looks: a change is not missed
         # libgit2 reads neither GIT_CONFIG_GLOBAL nor `git -c` nor every include. 2 to 4 ms.
         asked = ("config", "--null", "--show-scope", "--show-origin", "--list")
-        done = run_git(asked, cwd=self._place, environment=self._environment)
+        done = run_git(asked, cwd=self._place, environment=self._environment, timeout_s=_READING_S)
         if done.returncode:
             raise RepositoryError(f"git cannot read its configuration: {message_of(done)}.")
         self._entries = list(_parse(os.fsdecode(done.stdout)))
@@ -147,7 +150,7 @@ class Configuration:
             if entry.origin:
                 yield origin
             if entry.is_the_repositorys and _INCLUDE.fullmatch(entry.key):
-                yield origin.parent / Path(entry.value).expanduser()
+                yield origin.parent / os.path.expanduser(entry.value)  # noqa: PTH111 - any name
 
 
 def _sign(path: Path) -> tuple[int, ...]:

@@ -77,6 +77,8 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
         tree = _working_tree_of(Path(git_dir))
         top = _ask(tree, environment)[-1] if tree else ""
     root = Path(top) if top else None
+    if root is not None and not named:
+        _refuse_elsewhere(root, Path(git_dir))
     environment |= {"GIT_DIR": git_dir} | ({"GIT_WORK_TREE": top} if top else {})
     return Location(root, Path(git_dir), Path(common_dir), environment)
 
@@ -93,7 +95,7 @@ def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
         common_dir: The one that it shares with other worktrees.
     """
     git_dir, start = git_dir.resolve(), start.resolve()
-    if ".git" in git_dir.parts or not start.is_relative_to(git_dir):
+    if _is_part_of_one(git_dir) or not start.is_relative_to(git_dir):
         return
     known = {git_dir, common_dir.resolve()}
     for above in git_dir.parents:
@@ -102,6 +104,28 @@ def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
                 f"{git_dir} looks like a git repository, and lies in another: {above}.",
                 f"Go to {above}; or, if you trust what it configures, set GIT_DIR to it.",
             )
+
+
+def _is_part_of_one(git_dir: Path) -> bool:
+    """Tell whether it is a ``.git``, or a submodule or worktree of one: no clone brings that."""
+    for place in (git_dir, *git_dir.parents):
+        if place.name == ".git":
+            return place == git_dir or git_dir.relative_to(place).parts[0] in {"modules", "worktrees"}
+    return False
+
+
+def _refuse_elsewhere(top: Path, git_dir: Path) -> None:
+    """Refuse a working tree that does not lead back: ``core.worktree`` may name any directory."""
+    try:
+        pointer = top / ".git"
+        back = _working_tree_link(pointer) or pointer.resolve()
+    except (OSError, RuntimeError):
+        back = None
+    if back != git_dir.resolve():
+        raise RepositoryError(
+            f"{git_dir} says that its working tree is {top}, which has no .git that leads back.",
+            f"If that is what you want, set GIT_DIR={git_dir} and GIT_WORK_TREE={top}.",
+        )
 
 
 def _may_be_repository(place: Path, known: Collection[Path]) -> bool:

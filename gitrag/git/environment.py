@@ -123,7 +123,7 @@ def run_git(
             "Patterns with many `*` in .gitattributes or .gitignore can hold it up; of a giant repository set"
             f" {TIMEOUT_VARIABLE} to more seconds.",
         ) from error
-    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+    except OSError as error:  # one that is too long to be passed on included
         raise not_run(error, cwd) from error
 
 

@@ -11,15 +11,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SEARCH_PATHS = ("PATH", "PYTHONPATH")
+SEARCH_PATHS = (
+    "PATH",
+    "PYTHONPATH",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_FALLBACK_LIBRARY_PATH",
+)
 """Lists of directories; an empty entry means the current one."""
+
+PRELOADED = ("LD_PRELOAD", "DYLD_INSERT_LIBRARIES")
+"""Lists of libraries; one that is a path may be relative."""
 
 PLACES = ("PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX")
 """Single directories that Python loads code from."""
 
 
 def safe_environment(environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return an environment without relative entries in what programs and modules are found by.
+    """Return an environment without relative entries in what programs, libraries and modules are found by.
 
     Args:
         environ: The environment to start from.
@@ -33,6 +42,12 @@ def safe_environment(environ: "Mapping[str, str]") -> dict[str, str]:
             safe[name] = os.pathsep.join(filter(os.path.isabs, safe[name].split(os.pathsep)))
             if not safe[name]:
                 del safe[name]
+    for name in PRELOADED:
+        if name in safe:
+            entries = safe[name].replace(" ", os.pathsep).split(os.pathsep)
+            safe[name] = os.pathsep.join(
+                each for each in entries if os.path.isabs(each) or os.sep not in each
+            )
     for name in PLACES:
         if not os.path.isabs(safe.get(name, os.sep)):
             del safe[name]
@@ -54,7 +69,7 @@ def forget_relative_paths() -> None:
     relative -= set(entries)
     sys.path[:] = [entry for entry in sys.path if os.path.isabs(entry) and entry not in relative]
     safe = safe_environment(os.environ)
-    for name in (*SEARCH_PATHS, *PLACES):
+    for name in (*SEARCH_PATHS, *PRELOADED, *PLACES):
         if name not in safe:
             os.environ.pop(name, None)
         elif os.environ.get(name) != safe[name]:

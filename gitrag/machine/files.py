@@ -80,8 +80,10 @@ def make_private(directory: Path) -> None:
     """Make a directory that nobody else looks into, where there is none; those above it are as usual.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: It cannot be made, or is a link: what is written there would be written elsewhere.
     """
+    if directory.is_symlink():
+        raise OSError(errno.ELOOP, "it is a symbolic link", str(directory))
     directory.parent.mkdir(parents=True, exist_ok=True)
     try:
         directory.mkdir(mode=_PRIVATE_DIRECTORY)
@@ -126,6 +128,8 @@ def settle(directory: Path, mode: int) -> None:
         mode: Of files. Directories can be entered by whoever may read files, and hand down their group where
             that is one; as git's adjust_shared_perm does (path.c).
     """
+    if directory.is_symlink():
+        return
     of_directories = mode | (mode & 0o444) >> 2
     if mode & 0o060:
         of_directories |= stat.S_ISGID
@@ -152,7 +156,7 @@ def _set_mode(path: os.PathLike[str], found: int, wanted: int) -> None:
 
 def _opened(path: str, flags: int) -> int:
     mode = private_mode(Path(path).parent)
-    descriptor = os.open(path, flags, mode)
+    descriptor = os.open(path, flags | os.O_NOFOLLOW, mode)  # a link may have come with an archive
     if flags & os.O_CREAT:  # it may be there, as an earlier version made it; the umask may have taken more
         found = stat.S_IMODE(os.fstat(descriptor).st_mode)
         if found != mode:

@@ -197,7 +197,7 @@ def _chosen(
     if not base:
         raise TrackerSetupError(
             f"Nothing says which {name} server has the issues.",
-            "git config gitrag.trackerUrl https://tracker.example.com",
+            "git config --global gitrag.trackerUrl https://tracker.example.com",
         )
     project = wishes.project or (origin.path if origin and by_path else "")
     form = _PATH if by_path else _KEY

@@ -78,9 +78,9 @@ def test_after_every_command_nothing_is_open_to_others(tmp_path, model_dir):
     environment = user_environment(tmp_path / "home", model_dir) | {"GITHUB_TOKEN": TOKEN}
     fake = GitHubFake()
     git = create_repository(tmp_path / "project", environment, {"client.py": "def retry(): pass\n"})
-    git.git("config", "gitrag.tracker", "github")
-    git.git("config", "gitrag.trackerUrl", fake.url)
-    git.git("config", "gitrag.trackerProject", fake.project)
+    git.git("config", "--global", "gitrag.tracker", "github")
+    git.git("config", "--global", "gitrag.trackerUrl", fake.url)
+    git.git("config", "--global", "gitrag.trackerProject", fake.project)
     project = Project(git, Gitrag(git.path, environment))
     Tracked(project, fake).fill(3)
     git.write({"notes.py": f'"""{SECRET}"""\n'})

@@ -113,7 +113,7 @@ def test_update_catches_up_by_itself(project, remote):
 
 
 def test_update_without_a_model_warns_and_lets_the_push_through(project, remote, tmp_path):
-    project.git.git("config", "gitrag.modelDir", str(tmp_path / "none"))
+    project.git.git("config", "--global", "gitrag.modelDir", str(tmp_path / "none"))
     del project.git.environment["GITRAG_MODEL_DIR"]
     commit(project, {"new.py": "def new(): pass\n"})
     done = push(project, "main", policy="update")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from gitrag.machine.environment import safe_environment
 from tests.e2e.conftest import Gitrag, Project, user_environment
 from tests.hostile.conftest import Traces, run_everything
 from tests.repository import GitRepository, create_repository
 
-ATTRIBUTES = "* filter=evil diff=evil merge=evil\n"
+ATTRIBUTES = "* filter=evil diff=evil merge=evil\n*.py filter=\n"
 FILES = {
     ".gitattributes": ATTRIBUTES,
     "client.py": "def retry_with_backoff():\n    '''Retry.'''\n",
@@ -20,10 +22,10 @@ FILES = {
 
 RUN = {
     "alias": ["alias.status", "alias.log", "alias.config", "alias.grep"],
-    "credential": ["credential.helper", "credential.https://github.com.helper"],
+    "credential": ["credential.helper", "credential.https://github.com.helper", "credential..helper"],
     "diff": ["diff.external", "diff.evil.command", "diff.evil.textconv"],
     "editor": ["core.editor", "sequence.editor"],
-    "filter": ["filter.evil.clean", "filter.evil.smudge", "filter.evil.process"],
+    "filter": ["filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "filter..clean"],
     "gpg": ["gpg.program", "gpg.openpgp.program", "gpg.ssh.program", "gpg.ssh.defaultKeyCommand"],
     "hook": ["hook.evil.command"],
     "merge": ["merge.evil.driver", "mergetool.evil.cmd", "difftool.evil.cmd"],
@@ -130,8 +132,10 @@ def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces
     ("key", "command"),
     [
         ("core.fsmonitor", ("status",)),
-        ("filter.evil.clean", ("hash-object", "client.py")),
-        ("filter.evil.process", ("hash-object", "client.py")),
+        ("filter.evil.clean", ("hash-object", "docs/adrs/ADR-0001-retry.md")),
+        ("filter.evil.process", ("hash-object", "docs/adrs/ADR-0001-retry.md")),
+        ("filter..clean", ("hash-object", "client.py")),
+        ("credential..helper", ("credential", "fill")),
         ("gpg.program", ("-c", "log.showSignature=true", "log", "-1")),
         ("diff.external", ("diff",)),
         ("diff.evil.command", ("diff",)),
@@ -202,6 +206,56 @@ def test_doctor_names_what_is_not_run(tmp_path, model_dir, traces):
 
     assert "filter.evil.clean" in said
     assert "core.fsmonitor" not in said
+
+
+def test_who_gets_a_token_is_not_for_the_repository_to_say(tmp_path, model_dir):
+    project = make(tmp_path, model_dir)
+    settings = {"trackerUrl": "http://127.0.0.1:9", "trackerCredentials": "git", "modelDir": "/elsewhere"}
+    for key, value in settings.items():
+        project.git.git("config", f"gitrag.{key}", value)
+
+    done = project.gitrag("config", "--json")
+
+    rows = {row["git_config"]: row["value"] for row in json.loads(done.out)}
+    assert all(rows[f"gitrag.{key}"] != value for key, value in settings.items())
+    assert done.err.count("of the repository's own git configuration is ignored") == 3
+
+
+def test_a_working_tree_elsewhere_is_refused(tmp_path, model_dir):
+    project = make(tmp_path, model_dir)
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "secret.py").write_text("SECRET = 'swordfish'\n")
+    project.git.git("config", "core.worktree", str(tmp_path / "victim"))
+
+    done = project.gitrag("search", "swordfish")
+
+    assert (done.status, done.out) == (78, "")
+    assert "has no .git that leads back" in done.err
+
+
+@pytest.mark.parametrize("name", ["", "worker.marks", "worker.holder", "log", "lock"])
+def test_links_in_the_store_are_not_followed(tmp_path, model_dir, name):
+    project = make(tmp_path, model_dir)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "run").write_text("#!/bin/sh\n")
+    (outside / "run").chmod(0o755)
+    link = project.store / name if name else project.store
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside / "run" if name else outside)
+
+    for command in (("init",), ("index", "update", "--no-embed"), ("status",), ("hook", "run", "worker")):
+        project.gitrag(*command)
+
+    assert [path.name for path in outside.iterdir()] == ["run"]
+    assert (outside / "run").read_text() == "#!/bin/sh\n"
+    assert (outside / "run").stat().st_mode & 0o777 == 0o755
+
+
+def test_libraries_are_not_loaded_relative_to_the_repository():
+    given = {"LD_LIBRARY_PATH": ":/lib:x", "LD_PRELOAD": "libfake.so ./evil.so /lib/a.so", "PATH": "/bin"}
+    kept = safe_environment(given)
+    assert kept == {"LD_LIBRARY_PATH": "/lib", "LD_PRELOAD": "libfake.so:/lib/a.so", "PATH": "/bin"}
 
 
 def test_settings_of_the_environment_are_kept(tmp_path, model_dir):

@@ -97,10 +97,11 @@ def make_tracked(
         fake = kind()
         fakes.append(fake)
         environment = {**plain_environment, **({kind.variable: TOKEN} if token else {})}
+        environment["GIT_CONFIG_GLOBAL"] = str(tmp_path / f"gitconfig{len(fakes)}")
         git = create_repository(tmp_path / f"project{len(fakes)}", environment, {".gitignore": ".sdd/\n"})
-        git.git("config", "gitrag.tracker", fake.name)
-        git.git("config", "gitrag.trackerUrl", fake.url)
-        git.git("config", "gitrag.trackerProject", fake.project)
+        git.git("config", "--global", "gitrag.tracker", fake.name)
+        git.git("config", "--global", "gitrag.trackerUrl", fake.url)
+        git.git("config", "--global", "gitrag.trackerProject", fake.project)
         return Tracked(Project(git, Gitrag(git.path, environment)), fake)
 
     yield make

@@ -80,7 +80,7 @@ def test_pages_of_pull_requests_alone_are_no_end_of_the_listing(make_tracked):
 def test_ever_new_pages_are_left_after_so_many_and_the_next_sync_goes_on(tracked):
     git = tracked.project.git
     answer = new_pages_for_ever(tracked.fake, tracked.id)
-    git.git("config", "gitrag.trackerMaxPages", "4")
+    git.git("config", "--global", "gitrag.trackerMaxPages", "4")
     done = tracked.project.gitrag("issues", "sync")
     assert done.status == TRY_AGAIN
     assert f"{tracked.fake.name} has more than 4 pages." in done.err
@@ -88,7 +88,7 @@ def test_ever_new_pages_are_left_after_so_many_and_the_next_sync_goes_on(tracked
     assert 1 < len(tracked.ids()) < len(tracked.fake.tickets)
     assert not tracked.meta["complete"]
     tracked.fake.answer = answer
-    git.git("config", "gitrag.trackerMaxPages", "100")
+    git.git("config", "--global", "gitrag.trackerMaxPages", "100")
     tracked.sync()
     assert len(tracked.ids()) == len(tracked.fake.tickets)
     assert tracked.meta["complete"]

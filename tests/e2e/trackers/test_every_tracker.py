@@ -305,7 +305,7 @@ def test_without_a_way_to_the_server_the_sync_is_skipped(tracked):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    tracked.project.git.git("config", "gitrag.trackerUrl", f"http://127.0.0.1:{port}")
+    tracked.project.git.git("config", "--global", "gitrag.trackerUrl", f"http://127.0.0.1:{port}")
     done = tracked.project.gitrag("issues", "sync")
     assert done.status == 75
     assert done.said[0] == "Network unreachable — sync skipped."

@@ -20,7 +20,7 @@ def from_origin(tracked: Tracked, *, user: str = "") -> Tracked:
     """Take the user's settings away: only origin names the server."""
     git = tracked.project.git
     for key in ("tracker", "trackerUrl", "trackerProject"):
-        git.git("config", "--unset", f"gitrag.{key}")
+        git.git("config", "--global", "--unset", f"gitrag.{key}")
     origin = tracked.fake.url.replace("://", f"://{user}") + f"/{tracked.fake.project}.git"
     git.git("remote", "add", "origin", origin)
     return tracked
@@ -39,7 +39,7 @@ def test_a_server_that_only_origin_names_is_probed_and_gets_no_token(make_tracke
     told = tracked.project.gitrag("issues", "status")
     assert "token    none" in told.out
     assert f"hint: the environment's token is not sent to {tracked.fake.url} unless you name it:" in told.err
-    tracked.project.git.git("config", "gitrag.trackerUrl", tracked.fake.url)
+    tracked.project.git.git("config", "--global", "gitrag.trackerUrl", tracked.fake.url)
     tracked.fake.asked.clear()
     tracked.sync()
     assert f"token {TOKEN}" in sent(tracked)
@@ -91,7 +91,7 @@ def test_a_forged_note_of_the_last_sync_names_no_host(make_tracked):
 def test_the_vendors_program_is_asked_for_the_host_without_the_environments_tokens(make_tracked, tmp_path):
     tracked = from_origin(make_tracked(GitLabFake))
     tracked.fill(1)
-    tracked.project.git.git("config", "gitrag.tracker", "gitlab")
+    tracked.project.git.git("config", "--global", "gitrag.tracker", "gitlab")
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "glab").write_text(
@@ -130,7 +130,7 @@ def test_gits_credential_helper_is_asked_only_where_the_user_says_so(make_tracke
     git.git("config", "credential.helper", helper)
     tracked.sync()
     assert sent(tracked) == {""}
-    git.git("config", "gitrag.trackerCredentials", "git")
+    git.git("config", "--global", "gitrag.trackerCredentials", "git")
     tracked.fake.asked.clear()
     tracked.sync()
     assert sent(tracked) == {"Bearer from-helper"}
@@ -168,7 +168,9 @@ def test_a_certificate_of_an_unknown_authority_is_told_with_the_way_to_trust_it(
     context.load_cert_chain(made, secret)
     server = tracked.fake.server
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    tracked.project.git.git("config", "gitrag.trackerUrl", f"https://localhost:{server.server_port}")
+    tracked.project.git.git(
+        "config", "--global", "gitrag.trackerUrl", f"https://localhost:{server.server_port}"
+    )
     done = tracked.project.gitrag("issues", "sync")
     assert (done.status, done.said[0]) == (78, "The certificate of localhost is not trusted.")
     assert "SSL_CERT_FILE=" in done.err
@@ -180,7 +182,7 @@ def test_a_certificate_of_an_unknown_authority_is_told_with_the_way_to_trust_it(
 def test_a_server_in_the_clear_is_refused(make_tracked):
     tracked = make_tracked(GitHubFake)
     for url in ("http://tracker.example.com", "https://user:pass@tracker.example.com", "ftp://x", "tracker"):
-        tracked.project.git.git("config", "gitrag.trackerUrl", url)
+        tracked.project.git.git("config", "--global", "gitrag.trackerUrl", url)
         done = tracked.project.gitrag("issues", "sync")
         assert done.status == 2
         assert "it must be https://host, or http://localhost, without user or password" in done.err

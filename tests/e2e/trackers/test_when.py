@@ -55,7 +55,7 @@ def test_a_failed_sync_is_told_and_blocks_nothing(tracked):
     assert done.status == 0
     assert done.said[0] == DEGRADED
     assert len(done.out.splitlines()) == 3
-    tracked.project.git.git("config", "gitrag.trackerUrl", "http://127.0.0.1:9")
+    tracked.project.git.git("config", "--global", "gitrag.trackerUrl", "http://127.0.0.1:9")
     done = tracked.project.gitrag("issues", "show", "2")
     assert (done.status, done.said[0]) == (0, DEGRADED)
     assert done.said[1].startswith("Network unreachable — sync skipped. No way to 127.0.0.1: ")
@@ -66,7 +66,7 @@ def hanging(tracked):
     """A tracker that was synced some time ago, answers no more, and may be waited for a second."""
     tracked.sync()
     age(tracked, 400)
-    tracked.project.git.git("config", "gitrag.trackerTimeoutS", "1")
+    tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "1")
     over, answer = Event(), tracked.fake.answer
     tracked.fake.answer = lambda asked: over.wait(600) and answer(asked)
     yield tracked
@@ -90,7 +90,7 @@ def test_a_server_that_hangs_does_not_hold_an_update_of_the_index(hanging):
 
 
 def test_a_long_listing_does_not_hold_who_reads_and_what_came_is_kept(tracked):
-    tracked.project.git.git("config", "gitrag.trackerTimeoutS", "3")
+    tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "3")
     answer = tracked.fake.answer
 
     def endless(asked):
@@ -179,7 +179,7 @@ def test_an_update_of_the_index_syncs_too(tracked):
 
 
 def test_a_failed_sync_does_not_fail_the_update_of_the_index(tracked):
-    tracked.project.git.git("config", "gitrag.trackerUrl", "http://127.0.0.1:9")
+    tracked.project.git.git("config", "--global", "gitrag.trackerUrl", "http://127.0.0.1:9")
     done = tracked.project.gitrag("index", "update", "--no-embed")
     assert done.status == 0
     assert "warning: Network unreachable — sync skipped." in done.err
@@ -189,8 +189,8 @@ def test_a_failed_sync_does_not_fail_the_update_of_the_index(tracked):
 @pytest.mark.parametrize("setting", ["none", "auto"])
 def test_an_update_of_the_index_asks_no_server_that_nobody_chose(tracked, setting):
     git = tracked.project.git
-    git.git("config", "gitrag.tracker", setting)
-    git.git("config", "--unset", "gitrag.trackerUrl")
+    git.git("config", "--global", "gitrag.tracker", setting)
+    git.git("config", "--global", "--unset", "gitrag.trackerUrl")
     git.git("remote", "add", "origin", f"{tracked.fake.url}/team/project.git")
     done = tracked.project.gitrag("index", "update", "--no-embed")
     assert done.status == 0
@@ -202,7 +202,7 @@ def test_a_token_at_hand_is_no_wish_for_all_issues_of_a_server(tracked):
     """The first download is asked for: by a sync, a reading command or the setting; later ones come along."""
     git, gitrag = tracked.project.git, tracked.project.gitrag
     for key in ("tracker", "trackerUrl", "trackerProject"):
-        git.git("config", "--unset", f"gitrag.{key}")
+        git.git("config", "--global", "--unset", f"gitrag.{key}")
     git.git("remote", "add", "origin", f"{tracked.fake.url}/team/project.git")
     known = {"GH_HOST": urlsplit(tracked.fake.url).netloc}
     done = gitrag("index", "update", "--no-embed", env=known)
@@ -222,7 +222,7 @@ def test_a_token_at_hand_is_no_wish_for_all_issues_of_a_server(tracked):
 def test_who_reads_issues_wants_them_fetched(tracked):
     git = tracked.project.git
     for key in ("tracker", "trackerUrl", "trackerProject"):
-        git.git("config", "--unset", f"gitrag.{key}")
+        git.git("config", "--global", "--unset", f"gitrag.{key}")
     git.git("remote", "add", "origin", f"{tracked.fake.url}/team/project.git")
     done = tracked.project.gitrag("issues", "list", env={"GH_HOST": urlsplit(tracked.fake.url).netloc})
     assert len(done.out.splitlines()) == 3
@@ -246,11 +246,11 @@ def test_what_is_missing_is_told_with_the_way_out(tracked):
     assert not_ignored in gitrag("issues", "status").said
     done = gitrag("issues", "list")
     assert done.said == ["There are no issues here yet.", "hint: gitrag issues sync"]
-    git.git("config", "gitrag.tracker", "none")
+    git.git("config", "--global", "gitrag.tracker", "none")
     chosen = "hint: git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
     assert chosen in gitrag("issues", "status").said
     assert chosen in gitrag("issues", "list").said
-    git.git("config", "gitrag.tracker", "github")
+    git.git("config", "--global", "gitrag.tracker", "github")
     git.commit({".gitignore": ".sdd/\n"})
     assert "hint" not in gitrag("issues", "status").err
     done = gitrag("issues", "list", "--label", "nothing")
