@@ -1,6 +1,6 @@
-"""What a process may be started with: no program and no module is looked for relative to where it stands.
+"""A safe environment for processes: no program and no module is looked up relative to the current directory.
 
-The current directory is mostly a repository, and its files are somebody else's. Imports nothing but ``os``
+The current directory is usually a repository, whose files others wrote. Imports nothing but ``os``
 and ``sys``: it runs before anything else may be imported, ``__future__`` included.
 """
 
@@ -19,7 +19,7 @@ PLACES = ("PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX")
 
 
 def safe_environment(environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return an environment without relative entries in what programs and modules are found by.
+    """Return an environment without relative entries in the search paths for programs and modules.
 
     Args:
         environ: The environment to start from.
@@ -41,15 +41,15 @@ def safe_environment(environ: "Mapping[str, str]") -> dict[str, str]:
 
 
 def forget_relative_paths() -> None:
-    """Make this process's environment safe, and take from ``sys.path`` what its relative entries stood for.
+    """Make this process's environment safe, and remove from ``sys.path`` what its relative entries added.
 
-    Python makes ``sys.path`` absolute before it runs anything of ours. What it imports until then (encodings,
-    the launcher's few modules) is out of reach.
+    Python makes ``sys.path`` absolute before any of our code runs. What it imports until then (encodings,
+    the launcher's few modules) cannot be protected.
     """
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     try:
         relative = {os.path.abspath(entry) for entry in entries if not os.path.isabs(entry)}
-    except OSError:  # the current directory is gone: there is nothing in it
+    except OSError:  # the current directory was deleted: there is nothing in it
         relative = set()
     relative -= set(entries)
     sys.path[:] = [entry for entry in sys.path if os.path.isabs(entry) and entry not in relative]
