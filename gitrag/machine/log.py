@@ -17,7 +17,7 @@ from gitrag.machine import files
 NAME = "log"
 """Its name in the store's directory (``<git-common-dir>/gitrag``) or the user's state directory."""
 LARGEST_BYTES = 512 * 1024
-"""A thousand tracebacks; one older file of the same size is kept beside it."""
+"""A thousand tracebacks; one older file of the same size is kept."""
 _TAIL_BYTES = 16 * 1024
 """Enough for the longest traceback that follows an entry."""
 
