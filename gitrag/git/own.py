@@ -1,4 +1,4 @@
-"""Which paths that somebody gives are the repository's own files."""
+"""Check that a given path is one of the repository's own files."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gitrag.machine.files import within
 
 
 def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
-    """Return the path of a file that is tracked, or untracked and not ignored, relative to the top level.
+    """Return a file's path relative to the top level, if it is tracked, or untracked and not ignored.
 
     Args:
         repo: The repository.
         root: Its working tree's top level.
-        given: The path, absolute.
-        shown: What the user calls it.
+        given: The absolute path.
+        shown: The path as the user wrote it.
 
     Raises:
-        UsageError: There is no such file; it is outside, in a git directory, ignored, or behind a link.
-        RepositoryError: git cannot tell.
+        UsageError: The file is missing, outside, in a git directory, ignored, or behind a link.
+        RepositoryError: git fails.
     """
     path = within(root, given)
     if path is None:
@@ -37,7 +37,7 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
         )
     try:
         is_file = (root / path).is_file()
-    except (OSError, ValueError):  # a name that is too long, or with a NUL
+    except (OSError, ValueError):  # the name is too long, or contains a NUL
         is_file = False
     if not is_file:
         raise UsageError(
@@ -58,11 +58,11 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
 
 
 def _link_to(root: Path, given: Path, path: str) -> str:
-    """Return the first symbolic link on the way to a file, below the top level; "" for none."""
+    """Return the first symbolic link on a file's path, below the top level; "" for none."""
     lexical = os.path.relpath(os.path.normpath(given), root)
     for way in (path, path if lexical.startswith("..") else lexical):
         parts = way.split("/")
         for end in range(1, len(parts) + 1):
-            if os.path.islink(root / "/".join(parts[:end])):  # noqa: PTH114 - no error where it is too long
+            if os.path.islink(root / "/".join(parts[:end])):  # noqa: PTH114 - no error for a long path
                 return "/".join(parts[:end])
     return ""
