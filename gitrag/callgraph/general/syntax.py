@@ -4,15 +4,14 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 
 - ``@call``: the called expression; or ``@receiver`` and ``@name``; or ``@sent``: a call with
   fields ``receiver``, ``method`` and ``arguments``, which the query does not have to match.
-- ``@var`` or ``@field`` with ``@type``: a variable, or a member of the enclosing class, with its type; with
-  ``@made``: of the type that this call returns.
+- ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
+  or ``@made``, the call whose result it holds.
 - ``@returns``: the return type of the enclosing function.
 - ``@base``: a base class of the enclosing class.
 - ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
   ``@local`` in the enclosing definition (a variable).
 - ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: the module; with ``@import.name``,
   ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: the name, and its alias.
-
 """
 
 from __future__ import annotations
