@@ -1,4 +1,4 @@
-"""The errors a user can meet: what failed, the value, the fix, and the exit code.
+"""The errors a user can meet: what failed, the value, what to do, and the exit code.
 
 Exit codes: 0 done; 1 nothing found, or a check failed; 2 usage; 3 stale (``check --push`` under ``block``);
 70 a bug; 75 busy or no network, try again; 78 not set up.
@@ -37,17 +37,17 @@ class UsageError(GitragError):
 
 
 class NotSetUpError(GitragError):
-    """Something gitrag needs is not there: a repository, an index, a prerequisite."""
+    """Something gitrag needs is missing: a repository, an index, a prerequisite."""
 
     exit_code = NOT_SET_UP
 
 
 class RepositoryError(NotSetUpError):
-    """There is no repository here, or git or libgit2 cannot or will not read it."""
+    """There is no git repository, or git or libgit2 cannot or will not read it."""
 
 
 class NoRepositoryError(RepositoryError):
-    """There is no git repository, readable or not."""
+    """There is no git repository at all, not even an unreadable one."""
 
 
 class ConfigError(UsageError):
@@ -55,25 +55,25 @@ class ConfigError(UsageError):
 
 
 class ModelError(GitragError):
-    """The model is not there, or is not what it should be."""
+    """The model is missing, or its files are not the expected ones."""
 
     exit_code = TRY_AGAIN
 
 
 class NetworkError(GitragError):
-    """A download failed for want of a network."""
+    """A download failed because the network could not be reached."""
 
     exit_code = TRY_AGAIN
 
 
 class BusyError(GitragError):
-    """Another process holds the store for too long."""
+    """Another process has held the store for too long."""
 
     exit_code = TRY_AGAIN
 
 
 class OutOfMemoryError(GitragError):
-    """The system refuses memory."""
+    """The operating system refused to allocate memory."""
 
     exit_code = TRY_AGAIN
 

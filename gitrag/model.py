@@ -1,4 +1,4 @@
-"""The words everyone uses: the domain's frozen data types.
+"""The frozen data types that every layer shares.
 
 Lines are 1-based and inclusive. Object ids are lower-case hex strings. Paths are relative to the repository's
 top level, with ``/``, decoded from git's bytes with ``surrogateescape``.
@@ -31,8 +31,8 @@ class Chunk:
             or the heading path joined by `` > ``; empty for module chunks.
         signature: The definition up to its body, white space collapsed to one line; empty if none.
         docstring: The docstring, or the comment right before the definition, without comment marks.
-        text: The exact lines ``line_start..line_end`` without the final line end. Only a line longer than a
-            chunk may be is cut, into several chunks with the same line range.
+        text: The exact lines ``line_start..line_end`` without the final line end. Only a single line that is
+            longer than a chunk may be is split, into several chunks with the same line range.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
     """
@@ -88,9 +88,9 @@ class CallGraph:
         filter: The pattern that chose its nodes; None when everything was drawn.
         mermaid: A mermaid block's text; None when there is none.
         error: Why there is none, for the user; None when there is one.
-        nodes: How many nodes it has, the undrawn ones too.
-        notes: What else the user should know, a line each.
-        calls: What is drawn, as path, caller and callees, for readers without Mermaid.
+        nodes: How many nodes it has, including those not drawn.
+        notes: Further remarks for the user, one line each.
+        calls: The edges drawn, as path, caller and callees, for readers without Mermaid.
     """
 
     filter: str | None

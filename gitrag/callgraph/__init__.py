@@ -1,1 +1,1 @@
-"""Who calls whom: facts a blob, resolved over a view's files into edges, drawn as a graph."""
+"""The call graph: facts per blob, resolved over a view's files into edges, drawn as a graph."""

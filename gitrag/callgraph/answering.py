@@ -1,4 +1,4 @@
-"""A question about calls to its answer: which definitions are meant, and who calls them or is called."""
+"""Answer a question about calls: which definitions it means, and who calls them or is called by them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import GitragError
 
 MOST_RESOLVED = 200
-"""Definitions of one question whose calls are resolved, those matched by name first: a second of django."""
+"""Definitions per question whose calls are resolved, those matched by name first: a second for django."""
 
 MOST_WITH_CALLERS = 60
-"""Definitions whose callers are looked for too where nobody asked for callers: they may be anywhere."""
+"""Definitions whose callers are searched even if not asked for: callers may be anywhere."""
 
 
 class Direction(StrEnum):
-    """Which calls are asked for."""
+    """Which calls to follow."""
 
     BOTH = "both"
     CALLERS = "callers"
@@ -28,13 +28,13 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraphQuestion:
-    """Which part of the call graph is asked for.
+    """The part of the call graph that is asked for.
 
     Attributes:
         target: A path, a name, or a qualified name.
         filter: A regular expression on paths and qualified names; None for no filter.
-        direction: Which calls.
-        depth: How many calls away from what is meant.
+        direction: Which calls to follow.
+        depth: Maximum number of calls between a match and a node.
         allowed: Tells whether a path may be in the answer.
     """
 
@@ -46,15 +46,15 @@ class GraphQuestion:
 
 
 class NoMatchError(GitragError):
-    """Nothing is called what was asked for."""
+    """No definition matches the target."""
 
 
 def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
-    """Resolve what is asked for.
+    """Resolve the question's target and the calls around it.
 
     Raises:
-        NoMatchError: The target is no definition.
-        UsageError: The filter is no good regular expression.
+        NoMatchError: The target matches no definition.
+        UsageError: The filter is not a valid regular expression.
     """
     rows = [(own, node) for own, node in calls.nodes() if question.allowed(node.path)]
     nodes = [node for _, node in rows]
@@ -83,7 +83,7 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
     if question.target is None:
         return graph([node for node in matches if node in ends], kept)
     twins = {(node.path, node.name) for node in matches if node in ends}
-    # Overloads have no calls; the function that they are of has the same name.
+    # Overloads have no calls; the function they belong to has the same name.
     shown = [node for node in matches if node in ends or (node.path, node.name) not in twins]
     return graph(shown, kept)
 
@@ -94,7 +94,7 @@ def _walk(
     matches: Mapping[Node, tuple[str, int]],
     ids: Mapping[Node, tuple[str, int]],
 ) -> list[Edge]:
-    """Follow calls from what is meant, to the depth asked for."""
+    """Follow calls from the matches, to the requested depth."""
     asked = question.target is not None
     edges: list[Edge] = []
     for direction in (Direction.CALLEES, Direction.CALLERS):
@@ -120,7 +120,7 @@ def _walk(
 def _ordered(
     matches: Mapping[Node, tuple[str, int]], question: GraphQuestion, check: Callable[[], None]
 ) -> list[Node]:
-    """Put what is matched by name before what only lies in a file or directory that is."""
+    """Put definitions matched by name before those matched only by file or directory."""
     if len(matches) <= MOST_RESOLVED or question.filter is None:
         return sorted(matches)
     nodes = sorted(matches)

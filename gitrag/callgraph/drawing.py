@@ -1,4 +1,4 @@
-"""A call graph as Mermaid, Graphviz dot, JSON, or plain calls. Pure: the same graph gives the same bytes."""
+"""Draw a call graph as Mermaid, Graphviz dot, JSON, or plain calls. Pure: equal graphs give equal bytes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _ESCAPES = str.maketrans(
         "\t": " ",
     }
 )
-"""What Mermaid reads as more than text in a quoted label: entities are written with ``#``, a back-tick begins
+"""Characters with a special meaning in a quoted Mermaid label: ``#`` begins an entity, a backtick
 Markdown, ``%%`` a comment."""
 
 
 def as_mermaid(graph: Graph) -> str:
-    """Draw a graph, its best connected nodes where there are more than 20, as ``graph TD``."""
+    """Draw a graph as ``graph TD``; of more than 20 nodes the best connected ones."""
     kept, omitted = most_connected(graph, MOST_NODES)
     names = _identifiers(kept.nodes)
     lines = ["graph TD"]
@@ -48,7 +48,7 @@ def as_mermaid(graph: Graph) -> str:
 
 
 def label(node: Node) -> str:
-    """Return what stands in a node's box: its name, and its file below."""
+    """Return the text of a node's box: its name, and its file below."""
     file = node.path.rpartition("/")[2]
     return f"{_text(node.name)}<br/>{_text(file)}"
 
@@ -62,9 +62,9 @@ def _text(text: str) -> str:
 
 
 def _identifiers(nodes: tuple[Node, ...]) -> dict[Node, str]:
-    """Name nodes by what they are, not by where they stand, so that an edit elsewhere renames none.
+    """Derive node identifiers from path and name, not from position, so that edits elsewhere change none.
 
-    ``n_`` in front keeps clear of Mermaid's reserved words (``end``, ``graph``, ``style``…).
+    The prefix ``n_`` avoids Mermaid's reserved words (``end``, ``graph``, ``style``…).
     """
     found: dict[Node, str] = {}
     taken: set[str] = set()
@@ -80,7 +80,7 @@ def _identifiers(nodes: tuple[Node, ...]) -> dict[Node, str]:
 
 
 def as_calls(graph: Graph) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """Return what Mermaid would draw as path, caller and callees, in the order of path and source."""
+    """Return what Mermaid would draw as path, caller and callees, by path and source order."""
     kept, _ = most_connected(graph, MOST_NODES)
     callees: dict[Node, list[str]] = {}
     for edge in kept.edges:
@@ -101,7 +101,7 @@ def as_dot(graph: Graph) -> str:
 
 
 def as_json(graph: Graph) -> str:
-    """Return a whole graph as one JSON object: ``nodes`` and ``edges``, the edges by the nodes' places."""
+    """Return a whole graph as one JSON object: ``nodes`` and ``edges``, which refer to nodes by index."""
     places = {node: place for place, node in enumerate(graph.nodes)}
     value = {
         "nodes": [

@@ -1,4 +1,4 @@
-"""A blob's facts: parsed once, by the same parser and under the same limits as for its chunks."""
+"""Extract a blob's facts, with the same parser and limits as its chunks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gitrag.callgraph.general.syntax import QUERIES
 from gitrag.machine.isolation import reason_of
 
 LANGUAGES = frozenset({"python", *QUERIES})
-"""Languages whose calls are known."""
+"""Languages with call extraction."""
 
 _MAX_BYTES = 1 << 20
-"""Larger sources are generated; their calls are nobody's question."""
+"""Larger sources are generated; nobody asks about their calls."""
 
 
 def extract(data: bytes, language: str) -> Facts:
-    """Return the facts of a blob; where it cannot be read, only why.
+    """Return the facts of a blob; if it cannot be read, only the reason.
 
     Args:
         data: Its bytes.
@@ -31,7 +31,7 @@ def extract(data: bytes, language: str) -> Facts:
         return failed(str(error))
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever one file does, the others have their facts
+    except Exception as error:  # noqa: BLE001 - one bad file must not stop the others
         return failed(reason_of(error))
 
 
@@ -69,15 +69,15 @@ def failed_facts(job: Job, reason: str) -> tuple[int, bytes]:
 
 
 def extract_all(jobs: Sequence[Job]) -> list[tuple[int, bytes]]:
-    """Return the packed facts of contents, by the ids that came with them."""
+    """Return the packed facts of contents, by the ids given with them."""
     return [(content_id, pack(extract(data, language))) for content_id, data, language in jobs]
 
 
 def unsupported(files: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield the paths of those files that are programs in a language whose calls are not known.
+    """Yield the paths of programs in a language without call extraction.
 
     Args:
-        files: Path and language; an empty one goes by the path.
+        files: Path and language; if the language is empty, it is derived from the path.
     """
     from gitrag.chunking.languages import is_code, language_of
 

@@ -1,7 +1,7 @@
-"""What one blob says about calls, and how it is kept: a pure function of its bytes and language.
+"""What one blob says about calls, and its storage format: a pure function of its bytes and language.
 
-Facts lie in the store as one BLOB a content: an outline that every question needs, and bodies that only the
-files in question are asked for.
+The store has one BLOB per content: an outline, which every question needs, and bodies, read only for
+the files in question.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import msgspec
 from msgspec import Struct
 
 FACTS_VERSION = 6
-"""Raise with any change to what is extracted or how it is packed; facts of another version are made again."""
+"""Raise with any change to what is extracted or how it is packed; facts of other versions are redone."""
 
 _HEAD = struct.Struct("<BI")
 _LEVEL = 1
-"""Of zlib: level 6 saves a tenth and takes three times as long."""
+"""zlib level: 6 saves a tenth and takes three times as long."""
 
 
 class DefinitionFacts(Struct, array_like=True, frozen=True, gc=False):
-    """Something that calls or is called.
+    """A definition, which may call and be called.
 
     Attributes:
         kind: ``module`` (the code outside definitions, always the first), ``function`` or ``class``.
         name: Qualified name, its parts joined by ``.``; empty for the module.
         line_start: First line, decorators included.
         line_end: Last line.
-        bases: Last parts of the names that it inherits from.
+        bases: Last parts of the names of its base classes.
     """
 
     kind: Literal["module", "function", "class"]
@@ -46,9 +46,9 @@ class Facts:
 
     Attributes:
         definitions: In the order of the source.
-        mentions: Every name that it reads, calls or imports, sorted; who may call what is found by these.
-        body: What the language's resolution needs beyond, packed.
-        failure: Why the blob could not be read; empty where it could.
+        mentions: Every name that it reads, calls or imports, sorted; used to find possible callers.
+        body: Further data for the language's resolution, packed.
+        failure: Why the blob could not be read; empty if it could.
     """
 
     definitions: tuple[DefinitionFacts, ...]
@@ -62,11 +62,11 @@ class Facts:
 
 
 EMPTY = Facts((), frozenset(), zlib.compress(b"null"))
-"""What is said of a blob that holds nothing."""
+"""The facts of an empty blob."""
 
 _FAILED = 0xFFFFFFFF
 FAILURE_MARK = _HEAD.pack(FACTS_VERSION, _FAILED)
-"""How the packed facts of a blob begin that could not be read; the reason follows, in UTF-8."""
+"""Prefix of the packed facts of a blob that could not be read; the reason follows, in UTF-8."""
 
 
 def failed(reason: str) -> Facts:
@@ -84,7 +84,7 @@ _decode_outline = msgspec.json.Decoder(_Outline).decode
 
 
 def packed_body(*rows: object) -> bytes:
-    """Pack a body; of several rows, each is read alone."""
+    """Pack a body; each of several rows can be read alone."""
     return zlib.compress(b"\n".join(map(_encode, rows)), _LEVEL)
 
 
@@ -97,7 +97,7 @@ def pack(facts: Facts) -> bytes:
 
 
 def unpack(data: bytes) -> Facts | None:
-    """Read facts; None where they are of another version, or damaged."""
+    """Unpack facts; None if they are of another version, or damaged."""
     try:
         version, size = _HEAD.unpack_from(data)
         if version != FACTS_VERSION:

@@ -1,4 +1,4 @@
-"""Which part of a call graph is asked for: by a regular expression, or by name."""
+"""Select a part of a call graph: by a regular expression, or by name."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from gitrag.callgraph.graph import MODULE, Node
 from gitrag.errors import UsageError
 
 MAX_FILTER_CHARS = 10_000
-"""A search of 50 hits has three words of each in its filter: some 4,000 characters."""
+"""Maximum length of a filter. A search with 50 hits puts three words of each in it: some 4,000 characters."""
 
 MAX_TEXT_CHARS = 300
-"""Of a path or name that a filter sees."""
+"""Characters of a path or name that a filter is matched against."""
 
 _MATCHING_S = 5.0
-"""For all nodes: each takes linear time, but of the longest expressions 20 ms."""
+"""Time limit for all nodes: each takes linear time, but with the longest expressions 20 ms."""
 
 _MOST_MEMORY_BYTES = 1 << 20
-"""Of a compiled expression and its automaton: 20 times what a filter of 10,000 characters needs."""
+"""Memory limit of a compiled expression and its automaton: 20 times the need of 10,000 characters."""
 
 _UNSUPPORTED = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P=)|\\[1-9ZAGuUNXR]|[*+?}]\+")
-"""What Python's expressions have and RE2's have not: look-around, back-references, atomic groups …"""
+"""Python syntax that RE2 lacks: look-around, back-references, atomic groups …"""
 
 
 def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] = lambda: None) -> list[bool]:
-    """Tell which nodes a regular expression is found in, by path or qualified name, whatever the case.
+    """Tell which nodes a regular expression matches anywhere in path or qualified name, ignoring case.
 
     RE2 matches in time linear in the text, whatever the expression (github.com/google/re2/wiki/Syntax).
 
     Args:
         expression: The regular expression.
         nodes: The nodes.
-        check: Called now and then; stops it by raising.
+        check: Called now and then; raises to stop.
 
     Raises:
-        UsageError: It is no regular expression that RE2 knows, too long, or takes too long.
+        UsageError: RE2 cannot compile it, it is too long, or it takes too long.
     """
     if len(expression) > MAX_FILTER_CHARS:
         raise UsageError(
@@ -87,14 +87,14 @@ def _compiled(expression: str) -> Callable[[str], bool]:
 
 
 def _valid(text: str) -> str:
-    """Replace bytes of names that are no UTF-8, which RE2 does not take."""
+    """Replace bytes in names that are not UTF-8, which RE2 does not accept."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def named(target: str, nodes: Sequence[Node]) -> list[int]:
-    """Find the places of the definitions that a target means: a path, a qualified name, or the end of one.
+    """Return the indices of the definitions that match a target: a path, a qualified name, or the end of one.
 
-    The exact spelling wins over another case, ``path:name`` says both, and a directory means what is in it.
+    An exact match wins over one in another case, ``path:name`` gives both, a directory means its contents.
     """
     for fold in (str, str.casefold):
         path, _, name = target.rpartition(":")
@@ -122,7 +122,7 @@ def _is_called(name: str, wanted: str) -> bool:
 
 
 def _is_dotted(node: Node, wanted: str, fold: type[str] | object) -> bool:
-    """Tell whether a target with its module in front means a node: ``click.core.Context.invoke``."""
+    """Tell whether a target that begins with the module matches a node: ``click.core.Context.invoke``."""
     if "." not in wanted or node.name == MODULE:
         return False
     place = node.path[: node.path.rfind(".")].removesuffix("/__init__").replace("/", ".")
@@ -131,17 +131,17 @@ def _is_dotted(node: Node, wanted: str, fold: type[str] | object) -> bool:
 
 
 _LONGEST_MISTYPED = 80
-"""Characters: the time that a comparison takes grows with their square."""
+"""Characters: a comparison's time grows with their square."""
 
 _COMPARING_S = 0.5
-"""50,000 names of a real repository take half of it; as many that are all alike would take 20 s."""
+"""50,000 names of a real repository take half of it; as many similar names would take 20 s."""
 
 _ALIKE = 0.6
-"""difflib's own default for close matches."""
+"""difflib's default for close matches."""
 
 
 def near_names(target: str, nodes: Iterable[Node]) -> list[str]:
-    """Return up to three names that a mistyped target may have meant, the likest first."""
+    """Return up to three names similar to a mistyped target, the most similar first."""
     last = target.rpartition(".")[2].rpartition(":")[2].casefold()
     if len(last) > _LONGEST_MISTYPED:
         return []

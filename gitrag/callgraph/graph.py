@@ -1,4 +1,4 @@
-"""A call graph, and what of it is worth showing. Pure."""
+"""A call graph, and its most important part. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MODULE = "<module>"
 
 
 class Node(NamedTuple):
-    """A definition in a file. A tuple: each question makes those of all files.
+    """A definition in a file. A tuple, since each question creates one for every definition of all files.
 
     Attributes:
         path: The file.
@@ -33,10 +33,10 @@ class Edge:
     """A call.
 
     Attributes:
-        caller: Who calls.
-        callee: Whom.
-        line: The first line on which it does, in the caller's file.
-        confidence: From 0 to 1; 1 where the name says it.
+        caller: The calling node.
+        callee: The called node.
+        line: The line of the first such call, in the caller's file.
+        confidence: From 0 to 1; 1 where the name alone determines the callee.
     """
 
     caller: Node
@@ -47,10 +47,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes and the calls among them, both sorted.
+    """Nodes and the calls between them, both sorted.
 
     Attributes:
-        nodes: Every end of an edge, and what matched without one.
+        nodes: Every end of an edge, and matches without edges.
         edges: The calls.
         matches: The nodes that were asked for.
     """
@@ -61,16 +61,16 @@ class Graph:
 
 
 def graph(matches: Collection[Node], edges: Iterable[Edge]) -> Graph:
-    """Make a graph of what was asked for and the calls found."""
+    """Build a graph from the matches and the calls found."""
     kept = tuple(sorted(set(edges)))
     nodes = {end for edge in kept for end in (edge.caller, edge.callee)} | set(matches)
     return Graph(tuple(sorted(nodes)), kept, frozenset(matches))
 
 
 def most_connected(whole: Graph, limit: int) -> tuple[Graph, int]:
-    """Keep the best connected nodes, matches and their neighbours before others.
+    """Keep the best connected nodes, preferring matches and their neighbours.
 
-    Connected counts callers and callees; ties go by name, then path.
+    The number of callers and callees counts; ties are broken by name, then path.
 
     Returns:
         The smaller graph, and how many nodes were left out.

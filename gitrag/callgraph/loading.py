@@ -1,4 +1,4 @@
-"""The facts of a view's files: those that are kept, and those that have to be made first."""
+"""Load the facts of a view's files, extracting those that are missing."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from gitrag.machine.isolation import Reading
 from gitrag.store.call_facts import FileFacts
 
 _POOL_FROM_BYTES = 3 << 20
-"""More source than this is shared among processes; less is done before they have started."""
+"""Above this much source, a process pool is worth its start-up time."""
 
 _BATCH_BYTES = 8 << 20
-"""Source read between two writes."""
+"""Bytes of source read between two writes."""
 
 
 class TimeoutReachedError(Exception):
-    """The time for a graph is over."""
+    """The time limit for a graph is exceeded."""
 
 
 class Deadline:
-    """A moment after which the making of a graph stops.
+    """A moment after which the construction of a graph stops.
 
     Args:
-        timeout_s: From now.
+        timeout_s: Seconds from now.
     """
 
     def __init__(self, timeout_s: float) -> None:
         self._end = time.monotonic() + timeout_s
 
     def check(self) -> None:
-        """Raise once the time is over."""
+        """Raise if the time is over."""
         if time.monotonic() > self._end:
             raise TimeoutReachedError
 
@@ -44,11 +44,11 @@ Made = list[tuple[int, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Facts of a view.
+    """The facts of a view.
 
     Attributes:
         files: Language and facts, by path.
-        made: Contents whose facts had to be made.
+        made: Number of contents whose facts had to be extracted.
         failed: Why a file could not be read, by path.
     """
 
@@ -66,16 +66,16 @@ def load(
     processes: int = 1,
     check: Callable[[], None] = lambda: None,
 ) -> Loaded:
-    """Unpack the facts of files, making and keeping those that are missing.
+    """Unpack the facts of files, extracting and storing those that are missing.
 
     Args:
-        rows: The view's files in languages that are known.
-        read: Returns the bytes of a blob; None where they are gone.
-        keep: Keeps packed facts; may fail silently.
-        directory: Where it is noted what this process reads, for the case that a file ends it; None for
+        rows: The view's files in supported languages.
+        read: Returns the bytes of a blob; None if they are missing.
+        keep: Stores packed facts; may fail silently.
+        directory: Where the files this process is reading are recorded, in case one crashes it; None for
             nowhere.
-        processes: How many may parse at once.
-        check: Called between batches; stops by raising.
+        processes: How many processes may parse at once.
+        check: Called between batches; raises to stop.
     """
     facts: dict[int, Facts] = {}
     missing: dict[int, FileFacts] = {}

@@ -1,4 +1,4 @@
-"""A view's files to the calls among them: what each language resolves, as one graph."""
+"""Resolve the calls among a view's files: all languages together, as one graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitrag.callgraph.graph import MODULE, Edge, Node
 from gitrag.callgraph.python.view import PythonView
 
 LIKELY = 0.5
-"""Confidence from which a call is shown. On click 8.1.8 this gives recall 0.938 with 0.855 seen; only calls
+"""Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.938 with 0.855 seen; only calls
 that are certain 0.82 with 0.90, all of them 0.938 with 0.84 (`scripts/bench/callgraph.py`)."""
 
 _Id = tuple[str, int]
@@ -20,11 +20,11 @@ _Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, int
 
 
 class ResolvedCalls:
-    """The calls among a view's files, resolved as far as they are asked for.
+    """The calls among a view's files, resolved on demand.
 
     Args:
         files: Language and facts of each file, by path.
-        check: Called now and then while calls are resolved; stops it by raising.
+        check: Called now and then; raises to stop.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class ResolvedCalls:
         self._views += [GeneralView(families[name], check) for name in sorted(families)]
 
     def forget(self) -> None:
-        """Drop what was inferred; nothing can be asked after."""
+        """Drop all inferred data; no more questions are possible."""
         for view in self._views:
             if isinstance(view, PythonView):
                 view.forget()
 
     @property
     def failed(self) -> dict[str, str]:
-        """Why bodies of a file could not be resolved so far, by path."""
+        """Why bodies of files could not be resolved so far, by path."""
         return {
             path: why
             for view in self._views
@@ -57,23 +57,23 @@ class ResolvedCalls:
         }
 
     def nodes(self) -> Iterator[tuple[_Id, Node]]:
-        """Yield every definition, in the order of path and source."""
+        """Yield every definition, by path and source order."""
         for path in sorted(self._files):
             for index in range(len(self._files[path][1].definitions)):
                 yield (path, index), self.node((path, index))
 
     def node(self, own: _Id) -> Node:
-        """Return a definition."""
+        """Return a definition's node."""
         path, index = own
         each = self._files[path][1].definitions[index]
         return Node(path, each.name or MODULE, each.line_start, each.line_end, each.kind)
 
     def callees(self, own: Collection[_Id], least: float = LIKELY) -> list[Edge]:
-        """Find what some definitions call."""
+        """Return what some definitions call."""
         return [edge for view in self._views for edge in self._edges(view.callees, own, least)]
 
     def callers(self, own: Collection[_Id], least: float = LIKELY) -> list[Edge]:
-        """Find who calls some definitions."""
+        """Return the callers of some definitions."""
         return [edge for view in self._views for edge in self._edges(view.callers, own, least)]
 
     def _edges(self, resolve: _Resolve, own: Collection[_Id], least: float) -> list[Edge]:
@@ -87,7 +87,7 @@ class ResolvedCalls:
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Keep Python's cycle collector away from lists by the million: it takes three quarters of the time."""
+    """Disable Python's cycle collector around millions of new lists: it takes three quarters of the time."""
     was = gc.isenabled()
     gc.disable()
     try:

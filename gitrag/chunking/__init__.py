@@ -1,4 +1,4 @@
-"""Files to chunks: pieces that mean something by themselves, with exact line ranges."""
+"""Cut files into chunks: pieces that are meaningful on their own, with exact line ranges."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["CHUNKER_VERSION", "chunk", "decode", "language_of", "needs_first_lin
 def chunk(data: bytes, language: str | None) -> list[Chunk]:
     """Return the chunks of a file, in order: a pure function of its arguments and ``CHUNKER_VERSION``.
 
-    Every line that is not blank is in a chunk; ranges are exact. Never raises.
+    Every non-blank line is in a chunk; ranges are exact. Never raises.
 
     Args:
         data: The file's content.
-        language: A name from ``language_of``; None for no language.
+        language: A name from ``language_of``; None for an unknown language.
     """
     from gitrag.chunking.chunker import chunk as chunk_file
 

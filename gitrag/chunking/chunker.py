@@ -1,4 +1,4 @@
-"""A file's bytes to its chunks."""
+"""Cut a file's bytes into chunks."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
     from gitrag.chunking.outline import Definition
 
-# Sources past this size are data or generated; their definitions are not worth minutes of parsing.
+# Larger sources are data or generated; their definitions are not worth minutes of parsing.
 MAX_PARSED_BYTES = 4 * 1024 * 1024
 
-# Longer lines are data or minified code (1 file in 800 has one); the parser sees them blank.
+# Longer lines are data or minified code (1 file in 800 has one); the parser sees them as blank.
 MAX_PARSED_LINE_CHARS = 5_000
 
-# The parser may take quadratic time, uninterruptible, over what opens and never closes, and some scanners
+# The parser may take quadratic, uninterruptible time over unclosed brackets, and some scanners
 # abort the process on deep nesting. Of 56,000 sources none nests deeper than 26 or leaves more than 626
 # brackets unmatched (those are lexers, full of brackets in strings).
 MAX_NESTING = 100
 MAX_UNMATCHED_BRACKETS = 1_000
 
-# Where error recovery is quadratic, a source must be plausible before it is parsed whole: a large one in any
-# language, one of more than a few pages in a wary one.
+# Where error recovery is quadratic, the first lines are checked before the whole source is parsed: of a large
+# source in any language, and of more than a few pages in a wary one (see `Language`).
 MIN_PROBED_BYTES = 100_000
 MIN_PROBED_WARY_BYTES = 8_000
 MAX_WARY_BYTES = 100_000
@@ -46,11 +46,11 @@ _EVERYTHING_BUT_LINE_ENDS = re.compile(rb"[^\n]")
 def chunk(data: bytes, language: str | None) -> list[Chunk]:
     """Return the chunks of a file, in order: a pure function of its arguments and ``CHUNKER_VERSION``.
 
-    Every line that is not blank is in a chunk. Never raises: what does not parse is cut into windows.
+    Every non-blank line is in a chunk. Never raises: what cannot be parsed is cut into windows.
 
     Args:
         data: The file's content.
-        language: A name from ``language_of``; None or an unknown one for no language.
+        language: A name from ``language_of``; None or an unknown name for no language.
     """
     lines = decode(data).split("\n")
     row = BY_NAME.get(language or "")
@@ -69,7 +69,7 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
 
 
 def _definitions(source: bytes, lines: Sequence[str], language: Language) -> list[Definition] | None:
-    """Return a source's definitions, or None if it cannot be parsed as what it says it is."""
+    """Return a source's definitions, or None if it cannot be parsed as its language."""
     if len(source) > MAX_PARSED_BYTES or source.lstrip()[:5] == b"<?xml" or is_hopelessly_nested(source):
         return None
     for pattern, other in language.dialects:
@@ -84,10 +84,10 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
 
 
 def is_plausible(source: bytes, language: Language) -> bool:
-    """Whether a source is in its language, as far as its first lines tell, and not too large for that.
+    """Return whether a source's first lines parse as its language, and it is not too large for that language.
 
     Raises:
-        GrammarError: If its first lines are too costly to parse.
+        GrammarError: The first lines are too costly to parse.
     """
     if language.wary and len(source) > MAX_WARY_BYTES:
         return False
@@ -96,14 +96,14 @@ def is_plausible(source: bytes, language: Language) -> bool:
 
 
 def without_long_lines(source: bytes, lines: Sequence[str]) -> bytes:
-    """Blank out lines that are data; the others keep their rows."""
+    """Blank out lines that are data; the other lines keep their rows."""
     if max(map(len, lines)) <= MAX_PARSED_LINE_CHARS:
         return source
     return "\n".join("" if len(line) > MAX_PARSED_LINE_CHARS else line for line in lines).encode()
 
 
 def _for_parser(source: bytes, lines: Sequence[str], language: Language) -> bytes:
-    """Blank out what the parser shall not see; what stays keeps its row and column."""
+    """Blank out what the parser must not see; the rest keeps its row and column."""
     source = without_long_lines(source, lines)
     if language.noise:
         source = _compiled(language.noise).sub(_without_group, source)
@@ -113,12 +113,12 @@ def _for_parser(source: bytes, lines: Sequence[str], language: Language) -> byte
 
 
 _OPERATORS = re.compile(rb"(?:^[ \t]{0,40}[-+*/%<>=!&|^~@][-+*/%<>=!&|^~@ \t]{0,40}\n){256}", re.MULTILINE)
-"""Line after line of nothing but operators. At the end of 3,000 lines of ``/*`` the parser of Python keeps
-3 GB of readings, in one step that nothing can end."""
+"""Many consecutive lines of operators only. At the end of 3,000 lines of ``/*`` Python's parser holds
+3 GB of alternative parses, in one step that cannot be interrupted."""
 
 
 def is_hopelessly_nested(source: bytes) -> bool:
-    """Whether brackets nest or fail to match, or operators follow, in numbers that no real source has."""
+    """Return whether bracket depth, unmatched brackets or operator lines exceed those of any real source."""
     if _OPERATORS.search(source):
         return True
     brackets = source.translate(None, _NOT_BRACKETS)
@@ -138,7 +138,7 @@ def _without_group(found: re.Match[bytes]) -> bytes:
 
 
 def _only(source: bytes, element: bytes) -> bytes:
-    """Blank out all of a source but what is in elements of a name, so that rows and columns stay."""
+    """Blank out everything except what is inside elements of a name, so that rows and columns stay."""
     lower = source.lower()
     kept: list[bytes] = []
     end = 0

@@ -1,6 +1,6 @@
-"""Lines and definitions to chunks: which definitions are chunks, where they begin and end, what is between.
+"""Cut lines and definitions into chunks: which definitions become chunks, where they begin and end.
 
-Every row that is not blank falls into exactly one chunk (a line too long for one chunk, into several).
+Every non-blank row is in exactly one chunk (a line too long for one chunk, in several).
 Rows are 0-based and inclusive.
 """
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
     from gitrag.chunking.outline import Definition
 
-# Definitions within definitions are told apart this deep; generated nesting knows no bounds, names must.
+# Nested definitions are distinguished to this depth; generated nesting can be unbounded, names must not be.
 MAX_DEPTH = 16
 
-# A run of this many definitions of one line each is one chunk, not many: forward declarations, accessors,
+# A run of at least this many one-line definitions becomes a single chunk: forward declarations, accessors,
 # exception types.
 MIN_RUN_OF_LINES = 4
 
-# A minor definition of fewer rows (comments above included) stays with what is around it.
+# A minor definition of fewer rows (comments above included) stays with the code around it.
 MIN_MINOR_ROWS = 3
 
 # An inner class without methods stays with its outer class below this size (Django's Meta, a small enum).
 MIN_INNER_CLASS_CHARS = 400
 
-# A nested function is cut out of a function too long for one chunk only from this size on.
+# A nested function gets its own chunk, if the outer one is too long for a chunk, only from this size on.
 MIN_INNER_FUNCTION_CHARS = 300
 
-# A comment between definitions that stands alone is a heading of what follows, below this size.
+# A comment that stands alone between definitions is a heading of what follows, below this size.
 MAX_DIVIDER_CHARS = 80
 
-# What is left between the methods of a class joins a neighbour below this size: an embedding of ``private:``
-# or ``class << self`` says nothing. Fields are longer.
+# Leftovers between the methods of a class join a neighbour below this size: an embedding of ``private:``
+# or ``class << self`` has no meaning. Fields are longer.
 MIN_GAP_CHARS = 20
 
 
 @dataclass(slots=True)
 class _DefinitionNode:
-    """A definition in its place, with the rows that are its own after disputes with its neighbours."""
+    """A definition in the tree, with the rows assigned to it where neighbours overlap."""
 
     definition: Definition
     parent: _DefinitionNode | None
@@ -73,8 +73,8 @@ def cut(
 
     Args:
         lines: The file's lines.
-        definitions: Its definitions by start, outer ones before inner ones.
-        merge_clauses: Whether neighbouring definitions of the same name are one.
+        definitions: Its definitions by start, outer before inner.
+        merge_clauses: Whether neighbouring definitions of the same name form one.
     """
     ends = [0, *accumulate(len(line) + 1 for line in lines)]
     nodes = _place(lines, definitions, ends, merge_clauses=merge_clauses)
@@ -86,9 +86,9 @@ def cut(
 def _place(
     lines: Sequence[str], definitions: Sequence[Definition], ends: Sequence[int], *, merge_clauses: bool
 ) -> list[_DefinitionNode]:
-    """Nest the definitions, and give each row to one: the first that begins on it.
+    """Nest the definitions, and assign each row to one: the first that begins on it.
 
-    A definition that begins on the row where another begins or ends (minified code) is part of that one.
+    A definition that begins on the row where another begins or ends (minified code) becomes part of that one.
     """
     nodes: list[_DefinitionNode] = []
     stack: list[_DefinitionNode] = []
@@ -136,7 +136,7 @@ def _continues(
 
 
 def _choose(lines: Sequence[str], nodes: Sequence[_DefinitionNode], ends: Sequence[int]) -> None:
-    """Decide which definitions are chunks of their own, and name those."""
+    """Decide which definitions become chunks of their own, and name those."""
     run: list[_DefinitionNode] = []
 
     def dissolve() -> None:
@@ -181,7 +181,7 @@ def _stands_alone(node: _DefinitionNode, ends: Sequence[int]) -> bool:
 
 
 def _segments(lines: Sequence[str], nodes: Sequence[_DefinitionNode]) -> list[_Segment]:
-    """Return runs of rows with the innermost chunk-worthy definition they are in, blank rows trimmed."""
+    """Return runs of rows with the innermost definition that is a chunk, blank rows trimmed."""
     segments: list[_Segment] = []
     stack: list[_DefinitionNode] = []
     row = 0
@@ -207,7 +207,7 @@ def _segments(lines: Sequence[str], nodes: Sequence[_DefinitionNode]) -> list[_S
 
 
 def _absorb(lines: Sequence[str], segments: list[_Segment]) -> list[_Segment]:
-    """Let what is too small to stand alone between definitions join the one before or after."""
+    """Merge pieces between definitions that are too small for a chunk with the piece before or after."""
     kept: list[_Segment] = []
     for index, segment in enumerate(segments):
         after = segments[index + 1] if index + 1 < len(segments) else None

@@ -1,13 +1,13 @@
-"""Bytes of a file to its text."""
+"""Decode a file's bytes into text."""
 
 from __future__ import annotations
 
 
 def decode(data: bytes) -> str:
-    r"""Return the text of a file: UTF-8 (a byte-order mark dropped), else Latin-1, which reads anything.
+    r"""Return the text of a file: UTF-8 (without byte-order mark), else Latin-1, which accepts any byte.
 
     Every ``\r\n`` becomes ``\n``, so that line numbers and chunk texts do not depend on ``core.autocrlf``.
-    Lines end at ``\n`` and nowhere else; a lone ``\r`` is a character of its line.
+    Lines end at ``\n`` only; a lone ``\r`` is a character within its line.
     """
     try:
         text = data.decode("utf-8-sig")

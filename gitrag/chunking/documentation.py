@@ -1,11 +1,11 @@
-"""What comments and docstrings say, without their marks."""
+"""The text of comments and docstrings, without their delimiters."""
 
 from __future__ import annotations
 
 import inspect
 import re
 
-# A summary is what is shown and embedded; the whole comment is in the chunk's text.
+# Only a summary is shown and embedded; the whole comment is in the chunk's text.
 DOCSTRING_CHARS = 1_000
 
 _OPENING = re.compile(
@@ -41,7 +41,7 @@ def comment_text(comment: str) -> str:
             kept.append(_CONTINUING.sub("", line, count=1))
         inside = inside and not _CLOSING.search(line.rstrip())
     text = _shorten(inspect.cleandoc(_XML_TAG.sub("", _RULE.sub("", "\n".join(kept)))))
-    return "" if text == "false" else text  # Elixir's @doc false: there is none
+    return "" if text == "false" else text  # Elixir's @doc false: no documentation
 
 
 def docstring_text(literal: str) -> str:

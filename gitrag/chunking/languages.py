@@ -1,7 +1,7 @@
-"""The table of languages: how a file is known to be in one, and what parses it.
+"""The table of languages: how a file's language is recognised, and what parses it.
 
-A language without a grammar is cut into windows, or by headings if it is prose. Its name is still worth
-having: ``--lang`` filters by it.
+A language without a grammar is cut into windows, or at headings if it is prose. It is still in the
+table for ``--lang``, which filters by name.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ class Language:
     """A row of the table.
 
     Attributes:
-        name: Our name, the one ``--lang`` takes.
-        suffixes: What follows the last dot of a file's name, lower case.
+        name: Our name, as for ``--lang``.
+        suffixes: File suffixes without the dot, lower case.
         files: Whole file names, lower case.
         interpreters: Names on a ``#!`` line, version numbers removed.
         grammar: The grammar's name in tree-sitter-language-pack; empty if the language is not parsed.
-        queries: Files in ``queries/``, without ``.scm``, read one after the other.
-        merge_clauses: Whether neighbouring definitions of the same name are one (equations, clauses).
-        owner_parts: How many parts of a written name before its last dot count as owners; 0 where a dot is a
-            letter.
-        dialects: Regular expressions for sources that another grammar reads better, each with that language's
-            name; the first that is found counts.
-        wary: Whether the grammar takes seconds and gigabytes over what is not its language, so that the first
+        queries: Files in ``queries/``, without ``.scm``, read in order.
+        merge_clauses: Whether neighbouring definitions of the same name form one (equations, clauses).
+        owner_parts: How many parts of a dotted name, except the last, count as owners; 0 where a dot is part
+            of a name.
+        dialects: Regular expressions for sources that another grammar parses better, each with that
+            language's name; the first match counts.
+        wary: Whether the grammar takes seconds and gigabytes on text in another language, so that the first
             lines must parse before the rest is tried.
-        element: The element of a mark-up that is in the language; the rest is other text.
-        noise: Regular expression whose first group the parser does not see: macros that are no syntax.
+        element: The markup element that contains the language; the rest is other text.
+        noise: Regular expression whose first group is hidden from the parser: macros that are not syntax.
     """
 
     name: str
@@ -47,11 +47,11 @@ class Language:
 
 
 def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", **more: object) -> Language:
-    """Return a row whose grammar and query bear the language's name unless others are given."""
+    """Return a row whose grammar and query have the language's name unless given."""
     return Language(name, suffixes, grammar=grammar or name, queries=queries or name, **more)  # type: ignore[arg-type]
 
 
-# C++ and Objective-C share ``.h`` with C; these lines are none of C.
+# C++ and Objective-C share ``.h`` with C; these lines are not valid C.
 _OBJC_HEADER = r"(?m)^@(?:interface|protocol)\b"
 _CPP_HEADER = (
     r"(?m)^[ \t]*(?:class[ \t]+\w[^;\n]*$|namespace\b|template\s*<|using\s+\w"
@@ -61,7 +61,7 @@ _CPP_HEADER = (
 _EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\w+\s*(?:final\b\s*)?[:{])"
 
 LANGUAGES: tuple[Language, ...] = (
-    # Floor of the requirements, section 1.3
+    # The languages whose definitions must be recognised at the least
     _parsed(
         "python", "py pyi pyw pyx pxd", files="sconstruct sconscript wscript", interpreters="python pypy"
     ),
@@ -110,7 +110,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("ocaml-interface", "mli", "ocaml-interface", grammar="ocaml_interface"),
     _parsed("r", "r", interpreters="rscript", owner_parts=0),
     _parsed("julia", "jl", interpreters="julia", wary=True),
-    # Further ones
+    # Others
     _parsed("objc", "m mm"),
     _parsed("groovy", "groovy gradle gvy", files="jenkinsfile", interpreters="groovy"),
     _parsed("clojure", "clj cljs cljc bb edn", interpreters="bb clojure"),
@@ -132,7 +132,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("prisma", "prisma"),
     _parsed("vue", "vue", "javascript typescript", grammar="typescript", element="script"),
     _parsed("svelte", "svelte", "javascript typescript", grammar="typescript", element="script"),
-    # Prose, cut at its headings
+    # Prose, cut at headings
     Language("markdown", "md markdown mdx mdown mkd qmd rmd"),
     Language("rst", "rst rest"),
     Language("asciidoc", "adoc asciidoc asc"),
@@ -141,7 +141,7 @@ LANGUAGES: tuple[Language, ...] = (
     Language(
         "text", "txt text", files="readme license copying notice authors changelog changes news todo install"
     ),
-    # Known by name, cut into windows
+    # Recognised by name, cut into windows
     Language("html", "html htm xhtml jinja jinja2 j2 erb ejs hbs mustache twig liquid"),
     Language("css", "css scss sass less styl pcss"),
     Language("json", "json jsonc json5 geojson webmanifest ipynb"),
@@ -153,7 +153,7 @@ LANGUAGES: tuple[Language, ...] = (
     Language("cmake", "cmake", files="cmakelists.txt"),
     Language("dockerfile", "dockerfile", files="dockerfile containerfile"),
     Language("nix", "nix"),
-    Language("perl", "pl pm t", interpreters="perl"),  # its scanner loops and crashes on what is not Perl
+    Language("perl", "pl pm t", interpreters="perl"),  # its scanner loops and crashes on other text
     Language("vim", "vim", files=".vimrc"),
     Language("awk", "awk", interpreters="awk gawk mawk"),
     Language("tcl", "tcl tk", interpreters="tclsh wish"),
@@ -197,21 +197,21 @@ _DATA = frozenset(
 
 
 def is_code(language: str) -> bool:
-    """Tell whether a language is one that programs are written in."""
+    """Tell whether a language is a programming language."""
     return bool(language) and language not in _PROSE and language not in _DATA
 
 
 def is_prose(language: str) -> bool:
-    """Tell whether a language is one that people read."""
+    """Tell whether a language is prose."""
     return language in _PROSE
 
 
 def language_of(path: str, first_line: str = "") -> str | None:
-    """Return our name of the language of a path, or None if it is not known.
+    """Return our name for a path's language, or None if unknown.
 
     Args:
-        path: A path with ``/``; only its last part counts.
-        first_line: The file's first line, for the ``#!`` of a file whose name says nothing.
+        path: A path with ``/``; only its last part matters.
+        first_line: The file's first line; its ``#!`` is used if the name does not tell the language.
     """
     file = path.rpartition("/")[2].lower()
     name = _BY_FILE.get(file)
@@ -228,7 +228,7 @@ def language_of(path: str, first_line: str = "") -> str | None:
 
 
 def needs_first_line(path: str) -> bool:
-    """Whether only the first line can tell: the name has no suffix and is not in the table."""
+    """Return whether only the first line can tell: the name has no suffix and is not in the table."""
     file = path.rpartition("/")[2].lower()
     return "." not in file.lstrip(".") and file not in _BY_FILE and language_of(path) is None
 

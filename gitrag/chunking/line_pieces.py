@@ -1,4 +1,4 @@
-"""Cut runs of lines into pieces of at most so many characters.
+"""Cut runs of lines into pieces of limited length.
 
 Rows are 0-based and inclusive. A piece is ``(text, first row, last row)``.
 """
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 # a result should still fit a screen.
 MAX_CHUNK_CHARS = 1_800
 
-# Requirements, section 1.5.
+# Windows of files without a grammar; a short text at a cut is whole in one of two overlapping windows.
 WINDOW_CHARS = 1_000
 WINDOW_OVERLAP_CHARS = 200
 
-# What a boundary costs, in columns of indentation: a cut before a less indented line is better, after a blank
-# line better still; one after a comment parts it from what it explains; one before a bracket strands that.
+# Cost of a cut, in columns of indentation: best before a less indented line and after a blank one;
+# one after a comment separates it from what it explains; one before a closing bracket isolates the bracket.
 _NO_BLANK_LINE = 6
 _AFTER_COMMENT = 10
 _BEFORE_CLOSER = 40
@@ -42,12 +42,12 @@ Piece = tuple[str, int, int]
 
 
 def is_closing(stripped: str) -> bool:
-    """Whether a stripped line is blank, or only closes or returns what earlier lines opened or defined."""
+    """Return whether a stripped line is blank, or only closes or returns what earlier lines opened."""
     return not stripped or (stripped[0] in _CLOSING_FIRST and _CLOSING.fullmatch(stripped) is not None)
 
 
 def is_comment(stripped: str) -> bool:
-    """Whether a stripped line is a comment in most languages; ``#include`` is not, ``# include`` passes."""
+    """Tell whether a stripped line is a comment in most languages; ``#include`` is not, ``# include`` is."""
     return stripped.startswith(_COMMENT_STARTS) and not _DIRECTIVE.match(stripped)
 
 
@@ -56,12 +56,12 @@ def text_of(lines: Sequence[str], first: int, last: int) -> str:
 
 
 def size_of(lines: Sequence[str], first: int, last: int) -> int:
-    """Characters of the rows, line ends between them included."""
+    """Return the number of characters of the rows, including line ends between them."""
     return sum(map(len, lines[first : last + 1])) + last - first
 
 
 def trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
-    """Drop blank rows at both ends; ``first > last`` if nothing is left."""
+    """Drop blank rows at both ends; ``first > last`` if no row is left."""
     while first <= last and not lines[first].strip():
         first += 1
     while last > first and not lines[last].strip():
@@ -70,10 +70,10 @@ def trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
 
 
 def split(lines: Sequence[str], first: int, last: int) -> Iterator[Piece]:
-    """Cut rows into pieces of at most ``MAX_CHUNK_CHARS``, at the best boundaries, of about equal size.
+    """Cut rows into pieces of at most ``MAX_CHUNK_CHARS``, at the best boundaries, of roughly equal size.
 
-    The rows' ends must not be blank. Blank rows at a cut belong to no piece. A line longer than a piece may
-    be is cut into several with the same row.
+    The first and last row must not be blank. Blank rows at a cut belong to no piece. A line longer than a
+    piece is cut into several with the same row.
     """
     if size_of(lines, first, last) <= MAX_CHUNK_CHARS:
         yield text_of(lines, first, last), first, last
@@ -95,7 +95,7 @@ def split(lines: Sequence[str], first: int, last: int) -> Iterator[Piece]:
 
 
 def _boundary(lines: Sequence[str], ends: Sequence[int], first: int, start: int, last: int) -> int:
-    """Return the row that the piece after the one from ``start`` begins with."""
+    """Return the first row of the piece after the one from ``start``."""
     offset = ends[start - first] - len(lines[start]) - 1
     total = ends[last - first] - offset
     if total - 1 <= MAX_CHUNK_CHARS:
@@ -127,7 +127,7 @@ def _boundary(lines: Sequence[str], ends: Sequence[int], first: int, start: int,
 
 
 def split_line(line: str, limit: int = MAX_CHUNK_CHARS) -> Iterator[str]:
-    """Cut one line into texts of at most ``limit`` characters that concatenate to it, at spaces if any."""
+    """Cut a line into texts of at most ``limit`` characters, at spaces if possible; they join to the line."""
     start = 0
     while len(line) - start > limit:
         space = line.rfind(" ", start + limit * 3 // 4, start + limit)
@@ -140,8 +140,8 @@ def split_line(line: str, limit: int = MAX_CHUNK_CHARS) -> Iterator[str]:
 def windows(lines: Sequence[str]) -> Iterator[Piece]:
     """Cut a whole file into windows of ``WINDOW_CHARS`` that overlap by up to ``WINDOW_OVERLAP_CHARS``.
 
-    For files without a grammar. Cut at line ends; a line longer than a window is cut into several that
-    concatenate to it.
+    For files without a grammar. Cut at line ends; a longer line is cut into several windows that,
+    joined, equal it.
     """
     start, last = trim(lines, 0, len(lines) - 1)
     while start <= last:

@@ -1,15 +1,15 @@
-"""The definitions of a source: what a language's query captures, as rows, names, signatures and docstrings.
+"""The definitions of a source, as a language's query captures them: rows, names, signatures and docstrings.
 
 The captures that a query file may use:
 
 - ``@definition.class``, ``@definition.function``, ``@definition.method``: a definition's node.
-- ``@minor.…``: the same, but a chunk only if it is of some length: an alias, a prototype.
+- ``@minor.…``: the same, but a chunk only if long enough: an alias, a prototype.
 - ``@name``: its name, possibly with owners before it (``Foo::bar``); or ``(#set! name "init")``.
-- ``@owner``: an owner that stands elsewhere (Go's receiver).
-- ``@body``: where the signature ends; it may lie outside the definition's node, and then extends it.
-- ``@doc``: a docstring inside.
+- ``@owner``: an owner written elsewhere (Go's receiver).
+- ``@body``: where the signature ends; if outside the definition's node, it extends the definition.
+- ``@doc``: a docstring inside the definition.
 - ``@comment``, ``@lead``: comments and attributes; those directly above a definition belong to it.
-- ``@decorator``: what at a definition's start is not its signature.
+- ``@decorator``: text at a definition's start that is not part of its signature.
 - ``@wrapper``: a node around a definition, ending where it ends (``template <…>``), that belongs to it.
 - ``@_…``: for the query's own predicates.
 """
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
 # A signature is one line of a result; the rest of a longer one is in the chunk's text.
 SIGNATURE_CHARS = 300
 
-# What of a comment and of a name is read; generated ones know no bounds, and the rest would be cut off.
+# How much of a comment and of a name is read; generated ones can be unbounded, and the rest would be cut off.
 COMMENT_BYTES = 4_000
 NAME_BYTES = 200
 
-# Past this share of bytes outside definitions that did not parse, and below this one in definitions, the tree
-# says nothing about the file.
+# Above this share of unparsed bytes outside definitions, and below this share inside definitions, the tree
+# is useless.
 MAX_ERROR_SHARE = 0.5
 MIN_DEFINED_SHARE = 0.2
 
-# The first lines of a source, twice, since a cut within a comment makes errors of it, and how many error
-# nodes in them are another language. Foreign text gives 10 to 1,700, a damaged source one or two, C with
-# macros 100.
+# Sizes of the probe at the start of a source (two, since a cut within a comment causes errors), and how
+# many error nodes in it mean another language. Foreign text gives 10 to 1,700, a damaged source 1 or 2, C
+# with macros 100.
 PROBE_BYTES = (8_000, 16_000)
 MAX_PROBE_ERRORS = 200
 MAX_PROBE_ERRORS_WARY = 20
 
-# Parts of a written name that say where JavaScript keeps it, not whose it is.
+# Parts of a dotted name that JavaScript assigns to and that are not owners.
 _NO_OWNERS = frozenset({"exports", "module", "prototype", "this", "self"})
 
 _KINDS = {
@@ -68,11 +68,11 @@ _OPENS_BODY = re.compile(r"\s*(?:[:{]|=>|=|\bdo|\bbegin|\bis)$")
 
 @dataclass(slots=True)
 class Definition:
-    """A definition as it stands in the source; rows are 0-based and inclusive.
+    """A definition in the source; rows are 0-based and inclusive.
 
     Attributes:
-        kind: FUNCTION also for what turns out to be a method by where it stands.
-        minor: Whether it is a chunk only if it is of some length.
+        kind: FUNCTION also for functions whose position will make them methods.
+        minor: Whether it becomes a chunk only if long enough.
         owners: Owners written with the name, outermost first.
         name: The bare identifier.
         start: Byte where its node starts.
@@ -80,8 +80,8 @@ class Definition:
         first: First row, with the comments above.
         row: Row where its node starts.
         last: Last row.
-        signature: Up to its body, on one line.
-        docstring: Of its docstring, or of the comments above.
+        signature: The text up to its body, on one line.
+        docstring: From its docstring, or the comments above.
     """
 
     kind: Kind
@@ -99,7 +99,7 @@ class Definition:
 
 @dataclass(slots=True)
 class _Captured:
-    """The nodes of one definition, gathered from every match that has its name."""
+    """The nodes of one definition, collected from every match with the same name node."""
 
     kind: Kind
     minor: bool
@@ -121,7 +121,7 @@ def outline(  # noqa: C901 (one loop over the captures)
         language: A language with a grammar.
 
     Raises:
-        GrammarError: If the source is too costly to parse.
+        GrammarError: The source is too costly to parse.
     """
     tree = parse(source, language)
     found: dict[int, _Captured] = {}
@@ -166,10 +166,10 @@ def outline(  # noqa: C901 (one loop over the captures)
 
 
 def is_foreign(source: bytes, language: Language) -> bool:
-    """Whether a source is plainly not in its language, to judge by its first lines.
+    """Return whether a source's first lines are clearly in another language.
 
     Raises:
-        GrammarError: If they are too costly to parse.
+        GrammarError: They are too costly to parse.
     """
     most = MAX_PROBE_ERRORS_WARY if language.wary else MAX_PROBE_ERRORS
     for size in PROBE_BYTES:
@@ -272,7 +272,7 @@ def _define(
 
 
 def _comments_text(source: bytes, above: Sequence[tree_sitter.Node]) -> str:
-    """Return what the comments above a definition say; they come nearest first."""
+    """Return the text of the comments above a definition, given nearest first."""
     texts: list[str] = []
     left = COMMENT_BYTES
     for comment in reversed(above):
@@ -341,7 +341,7 @@ def _name_parts(written: str, most_owners: int) -> tuple[tuple[str, ...], str]:
 
 
 def _without_arguments(name: str) -> str:
-    """Drop type arguments and subscripts, inner ones first; a name has few."""
+    """Remove type arguments and subscripts, inner ones first; a name has few."""
     for _ in range(8):
         shorter = _ARGUMENTS.sub("", name)
         if shorter == name or not shorter:
@@ -351,13 +351,13 @@ def _without_arguments(name: str) -> str:
 
 
 def _mostly_errors(errors: Sequence[tree_sitter.Node], definitions: Sequence[Definition], size: int) -> bool:
-    """Whether error nodes outside of definitions are most of a source, and definitions little of it."""
+    """Return whether errors outside definitions make up most of a source, and definitions little of it."""
     spans = sorted(
         [(node.start_byte, 1, node.end_byte) for node in errors] + [(d.start, 0, d.end) for d in definitions]
     )
     wrong = defined = 0
     defined_to = wrong_to = 0
-    # Error nodes and definitions nest or are apart; what a definition covers inside an error is not wrong.
+    # Error nodes and definitions are nested or disjoint; a definition inside an error was parsed.
     for start, is_error, end in spans:
         if is_error:
             from_ = max(start, defined_to, wrong_to)
@@ -372,7 +372,7 @@ def _mostly_errors(errors: Sequence[tree_sitter.Node], definitions: Sequence[Def
 
 
 def _last_row(node: tree_sitter.Node) -> int:
-    """Return the last row with text of a node; some grammars put the line end into comments and blocks."""
+    """Return the last row of a node with text; some grammars include the line end in comments and blocks."""
     row, column = node.end_point
     return row - 1 if column == 0 and row > node.start_point[0] else row
 

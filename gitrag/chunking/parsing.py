@@ -1,6 +1,6 @@
-"""Sources to syntax trees, and trees to what a language's query captures: the only user of tree-sitter.
+"""Parse sources into syntax trees and run a language's queries on them: the only user of tree-sitter.
 
-What is parsed once here serves every reader of the tree: a second query over the same ``Tree`` costs a
+A tree parsed once serves every reader: a second query over the same ``Tree`` costs a
 fraction of the parse.
 """
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
     from gitrag.chunking.languages import Language
 
-# The parser calls back every hundred operations, about once in 200 bytes of ordinary source. A budget of
+# The parser calls back every hundred operations, about once per 200 bytes of ordinary source. A budget of
 # calls bounds pathological input and, unlike seconds, gives the same result on every machine. The costliest
-# of 22,000 real files took 0.018 a byte.
+# of 22,000 real files took 0.018 calls per byte.
 PARSE_STEPS = 1_500
 PARSE_STEPS_PER_BYTE = 0.05
 
-# Processor time of a parse. A step may read on to the end of the file, as each `/*` without end does in Go:
-# 10 s for a megabyte, which takes a tenth of a second when people have written it.
+# Limit on a parse's processor time. One step may read to the end of the file, as each unclosed `/*` in Go
+# does: 10 s for a megabyte, where source written by people takes a tenth of a second.
 PARSE_S = 1.0
 PARSE_S_PER_BYTE = 1e-5
 
-# What a query's text predicates read at a time; identifiers are shorter.
+# How much a query's text predicates read at a time; identifiers are shorter.
 TEXT_BYTES = 256
 
-# States a query may hold at once; beyond it the oldest are dropped. (The binding's progress callback for
+# States that a query may hold at once; beyond it the oldest are dropped. (The binding's progress callback for
 # queries crashes the process in 0.26.1.)
 MATCH_LIMIT = 20_000
 
-# What did not parse is one node, and a query that looks among its children for neighbours takes the square of
-# their number: 0.1 s for these, 87 s for a megabyte of `* & * &` in C.
+# A query that looks for neighbours among an error node's children takes time quadratic in
+# their number: 0.1 s for this many, 87 s for a megabyte of `* & * &` in C.
 MAX_ERROR_CHILDREN = 10_000
 
-# A query counts depth in 16 bits: below 65,535 nodes, as in a chain of that many calls, it finds wrong things
-# and may never end; and over some chains it takes the square of their length, 2 s for 12,000 calls in Ruby.
+# A query stores depth in 16 bits: from depth 65,535 on, as in a chain of that many calls, it returns wrong
+# matches and may never end; on some chains its time is quadratic, 2 s for 12,000 calls in Ruby.
 # Of 6,638 sources the deepest has 1,974.
 MAX_DEPTH = 10_000
 
@@ -48,23 +48,23 @@ _parsers = local()
 
 
 class GrammarError(RuntimeError):
-    """A source was too costly to parse, or its tree to query."""
+    """A source is too costly to parse, or its tree too costly to query."""
 
 
 def parse(source: bytes, language: Language) -> tree_sitter.Tree:
     """Return the syntax tree of UTF-8 ``source``.
 
     Raises:
-        GrammarError: If parsing would take far longer than it does for any source of this size.
+        GrammarError: Parsing takes far longer than for any real source of this size.
     """
     started_s = time.thread_time()
     if not source.endswith(b"\n"):
-        source += b"\n"  # some grammars end lines, not files
+        source += b"\n"  # some grammars need a line end, not just the end of the file
     most_s = PARSE_S + len(source) * PARSE_S_PER_BYTE
     left = PARSE_STEPS + int(len(source) * PARSE_STEPS_PER_BYTE)
-    # The binding (0.26.1) takes a progress callback only beside a read callback, and never lets go of what
-    # that returns: so the parser is given views, which are taken back. The query's text predicates come here
-    # too, later, and want bytes.
+    # The binding (0.26.1) accepts a progress callback only with a read callback, and never frees what that
+    # returns: so the parser gets memory views, which are released afterwards. The query's text predicates
+    # use the callback later, too, and need bytes.
     whole = memoryview(source)
     views = [whole]
     parsing = True
@@ -101,7 +101,7 @@ def matches(
     """Return the matches of the language's definition query: pattern index, and captured nodes by name.
 
     Raises:
-        GrammarError: If too much in one place did not parse, or the tree is too deep.
+        GrammarError: Too many errors in one place, or the tree is too deep.
     """
     from tree_sitter import QueryCursor
 
@@ -114,7 +114,7 @@ def matches(
 
 
 def _errs_widely(root: tree_sitter.Node) -> bool:
-    """Whether a node of what did not parse has more children than a query should look among."""
+    """Return whether an error node has too many children for a query."""
     pending = [root] if root.has_error else []
     while pending:
         node = pending.pop()
@@ -125,7 +125,7 @@ def _errs_widely(root: tree_sitter.Node) -> bool:
 
 
 def _is_deep(root: tree_sitter.Node) -> bool:
-    """Whether a tree is deeper than ``MAX_DEPTH``; looks only where there are nodes enough for that."""
+    """Return whether a tree is deeper than ``MAX_DEPTH``; walks it only if it has enough nodes for that."""
     pending = [(root, 0)]
     while pending:
         node, depth = pending.pop()
@@ -138,7 +138,7 @@ def _is_deep(root: tree_sitter.Node) -> bool:
 
 @cache
 def definition_query(language: Language) -> tree_sitter.Query:
-    """Return the compiled ``queries/*.scm`` of a language, with a capture for what did not parse."""
+    """Return the compiled ``queries/*.scm`` of a language, with an added capture for parse errors."""
     from tree_sitter import Query
 
     folder = resources.files("gitrag.chunking") / "queries"
@@ -162,7 +162,7 @@ def load_grammar(name: str) -> tree_sitter.Language:
 
 
 def _parser(grammar: str) -> tree_sitter.Parser:
-    """Return this thread's parser: one keeps state while it calls back into Python."""
+    """Return this thread's parser: a parser has state while it calls back into Python."""
     from tree_sitter import Parser
 
     held: dict[str, tree_sitter.Parser] = _parsers.__dict__.setdefault("by_grammar", {})

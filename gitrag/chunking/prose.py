@@ -1,6 +1,6 @@
-"""Prose by its headings: Markdown, reStructuredText, AsciiDoc, Org, LaTeX, and text that looks like it.
+"""Cut prose at its headings: Markdown, reStructuredText, AsciiDoc, Org, LaTeX, and similar plain text.
 
-A section reaches from its heading to the next one of any level; its qualified name is the path of headings.
+A section extends from its heading to the next one of any level; its qualified name is the path of headings.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 # (first row, last row, level, title) of a heading; levels count from 1.
 Heading = tuple[int, int, int, str]
 
-# Plain text is taken for reStructuredText with this many underlined headings; fewer may be a ruled table.
+# Plain text with this many underlined headings is read as reStructuredText; fewer may be a ruled table.
 MIN_TEXT_HEADINGS = 2
 
-# A longer line is no heading, and patterns need not try it.
+# A longer line is not a heading; patterns skip it.
 MAX_HEADING_LINE_CHARS = 500
 
-# A heading path this long names nothing better.
+# A longer heading path does not describe a section better.
 HEADING_CHARS = 200
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]{1,20}#{1,20})?[ \t]{0,20}$")
@@ -61,7 +61,7 @@ def sections(lines: Sequence[str], language: str) -> list[Chunk]:
     start, body, name, path = front, front, "", ""
     above: list[tuple[int, str]] = []
     for first, last, level, title in headings:
-        # A heading with nothing under it opens the section of the heading that follows.
+        # A heading without text joins the section of the heading that follows.
         if not all(map(_NOTHING.fullmatch, short[body:first])):
             chunks.extend(_pieces(lines, start, first - 1, name, path))
             start = first
@@ -120,7 +120,7 @@ def _markdown(lines: Sequence[str], start: int) -> Iterator[Heading]:
 
 
 def _rst(lines: Sequence[str], start: int) -> Iterator[Heading]:
-    """Headings are underlined, or ruled above and below; levels are styles in order of appearance."""
+    """Headings are underlined, or ruled above and below; levels follow the order in which styles appear."""
     styles: list[tuple[str, bool]] = []
     for row in range(start + 1, len(lines)):
         rule = _RST_RULE.match(lines[row])

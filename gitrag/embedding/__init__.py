@@ -1,5 +1,5 @@
-"""From texts to vectors: all-MiniLM-L6-v2, fetched once, converted here, run by onnxruntime.
+"""Turn texts into vectors: all-MiniLM-L6-v2, downloaded once, converted here, run by onnxruntime.
 
-``text`` says what of a chunk, or of a path, is embedded; ``encoder`` gives it its vector. ``weights`` puts
-the model on the machine: from ``sources``, through ``graph``, described by a ``manifest``.
+``text`` selects what of a chunk or a path is embedded; ``encoder`` computes the vector. ``fetching``
+installs the model: from ``sources``, through ``onnx_model``, described by a ``manifest``.
 """

@@ -1,17 +1,16 @@
-"""Draft vectors: what the model would say of a text, guessed from its word pieces in 0.1 ms.
+"""Draft vectors: the model's vector of a text, estimated from its word pieces in 0.1 ms.
 
-A student of MiniLM in the model's own space, so that drafts, true vectors and true questions compare. Every
-word piece has a row; a text has two sums of its rows: each piece once, by ``log(1 + count)``, and the
-text's beginning, by ``exp(-position / 20)``, since a chunk begins with its name. Both are normalised and go
-through one hidden layer, which corrects what a sum cannot know. ``scripts/training/train_draft.py``
-fits it all.
+A distilled model in the vector space of MiniLM, so that drafts, vectors and questions are comparable. Each
+word piece has a row; a text has two sums of its rows: each piece once, weighted ``log(1 + count)``, and the
+text's beginning, weighted ``exp(-position / 20)``, since a chunk begins with its name. Both are normalised,
+then one hidden layer corrects what sums cannot express. ``scripts/training/train_draft.py`` trains it all.
 
-Trained on 115,000 texts of 248 public archives (``scripts/training/draft_archives.toml``). Mean cosine to the
-true vectors on 5,000 texts of 39 others: 0.881 (code 0.886, paths 0.892, prose 0.853, questions 0.869); on
-the 22 development repositories of the search benchmark, none of which it has seen: chunks 0.878, paths 0.891.
-What the parts are worth, with 60,000 texts: one sum of rows 0.849, both sums 0.862, one sum and the hidden
-layer 0.859, all 0.872; all with twice the texts 0.881. The same before the rows are int8 and the layers
-float16: 0.881. One core makes 11,000 drafts a second, a quarter of it cutting into pieces.
+Trained on 115,000 texts of 248 public archives (``scripts/training/draft_archives.toml``). Mean cosine to the true
+vectors on 5,000 texts of 39 others: 0.881 (code 0.886, paths 0.892, prose 0.853, questions 0.869); on the 22
+development repositories of the search benchmark, none of which it has seen: chunks 0.878, paths 0.891.
+Contribution of the parts, with 60,000 texts: one sum of rows 0.849, both sums 0.862, one sum and the hidden
+layer 0.859, all 0.872; all with twice the texts 0.881. Also with int8 rows and float16 layers: 0.881.
+One core makes 11,000 drafts per second; a quarter of the time is tokenisation.
 """
 
 from __future__ import annotations
@@ -35,20 +34,20 @@ if TYPE_CHECKING:
 __all__ = ["DRAFT_VERSION", "TABLE", "Drafter", "Undrafted", "drafter", "has_table"]
 
 TABLE = Path(__file__).with_name("draft.safetensors")
-"""int8 rows with a scale each, the layers in float16, and the vocabulary they go by: 15 MB."""
+"""int8 rows with a scale each, the layers in float16, and the vocabulary: 15 MB."""
 
 MAX_PIECES = MAX_TOKENS - 2
-"""What the model reads of a text between the marks of its begin and end."""
+"""Word pieces that the model reads of a text, without the begin and end markers."""
 
 HEAD_PIECES = 20.0
 _BLOCK = 256
-"""Texts that go through the layers together."""
+"""Texts that pass through the layers together."""
 
 _SUMS = 2
 
 
 class Drafter:
-    """The table, loaded. Not to be used by several threads at once: it learns words as it goes."""
+    """The loaded table. Not to be shared between threads: it caches words."""
 
     def __init__(self, tensors: dict[str, NDArray[np.generic]]) -> None:
         import numpy as np
@@ -68,21 +67,21 @@ class Drafter:
 
     @classmethod
     def load(cls, path: Path = TABLE) -> Self:
-        """Open the table: 10 ms, and no part of the model is needed.
+        """Open the table: 10 ms; needs no part of the model.
 
         Raises:
-            ModelError: It is not whole.
+            ModelError: It is incomplete.
         """
         return cls(read_tensors(path))
 
     def draft(self, texts: Sequence[str]) -> Vectors:
-        """Draft texts' vectors: float32 (n, 384), L2-normalised, in their order.
+        """Compute the texts' draft vectors: float32 (n, 384), L2-normalised, in their order.
 
-        A text's draft does not depend on the others', but for the last bits, which a larger matrix product
+        A text's draft does not depend on the others, except for the last bits, which a larger matrix product
         rounds otherwise.
 
         Args:
-            texts: What ``embedding.text`` gives, or questions.
+            texts: Results of ``embedding.text``, or questions.
         """
         import numpy as np
 
@@ -95,7 +94,7 @@ class Drafter:
         return drafts
 
     def _sums(self, pieces: Sequence[Sequence[int]]) -> Vectors:
-        """Give each text's two sums of rows, each normalised, side by side; zeros for no pieces."""
+        """Return each text's two sums of rows, each normalised, side by side; zeros if it has no pieces."""
         import numpy as np
 
         sizes = np.array([len(own) for own in pieces])
@@ -117,7 +116,7 @@ class Drafter:
         return sums.reshape(len(pieces), -1)
 
     def _correct(self, sums: Vectors) -> Vectors:
-        """Send sums through the layers."""
+        """Pass sums through the layers."""
         import numpy as np
 
         hidden: Vectors = sums @ self._into
@@ -131,23 +130,23 @@ class Drafter:
 
 
 class Undrafted:
-    """What stands in for the table where there is none: nothing is near to anything, words answer alone."""
+    """Replaces the table if it is missing: no text is similar to any other, so only keywords count."""
 
     def draft(self, texts: Sequence[str]) -> Vectors:
-        """Give zeros: float32 (n, 384)."""
+        """Return zeros: float32 (n, 384)."""
         import numpy as np
 
         return np.zeros((len(texts), DIMENSIONS), np.float32)
 
 
 def has_table() -> bool:
-    """Tell whether the table is there; it ships with the package, but packagers drop large files."""
+    """Tell whether the table exists; it ships with the package, but packagers drop large files."""
     return TABLE.exists()
 
 
 @cache
 def drafter() -> Drafter | Undrafted:
-    """Give this process's drafter, loaded once."""
+    """Return this process's drafter, loaded once."""
     return Drafter.load() if has_table() else Undrafted()
 
 
@@ -155,4 +154,4 @@ def _normalise(vectors: Vectors) -> None:
     import numpy as np
 
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    np.divide(vectors, np.maximum(lengths, 1e-12)[:, None], out=vectors)  # nothing stays nothing
+    np.divide(vectors, np.maximum(lengths, 1e-12)[:, None], out=vectors)  # zeros stay zeros

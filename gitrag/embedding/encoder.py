@@ -1,10 +1,10 @@
-"""From texts to vectors.
+"""The encoder: texts to vectors.
 
-A text is encoded alone, on one thread, and as many texts at once as there are threads. Activations are
-quantised with one scale a run, so texts that shared a run would change each other's vectors (cosines down to
-0.985 between batchings were measured); alone, a text has one vector, bit for bit, whatever comes with it.
-No padding is computed, and threads never wait for each other within a layer: on two idle cores it does 0.9 to
-1 of what padded batches of eight on all threads do (about 400 texts a second), on busy ones more.
+Each text is encoded alone, on one thread, and as many texts at once as there are threads. Activations are
+quantised with one scale per run, so texts in the same run would change each other's vectors (cosines down to
+0.985 between batchings were measured); alone, a text has one vector, bit for bit, whatever else is encoded.
+No padding is computed, and threads never wait for each other within a layer: two idle cores reach 0.9 to
+1 of the speed of padded batches of eight on all threads (about 400 texts a second), busy ones more.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 __all__ = ["ENCODER_VERSION", "MAX_TOKENS", "Encoder", "has_gpu"]
 
 _BATCH = 64
-"""Texts a batch of ``encode_batches``: a fifth of a second on two cores, so that little is lost when the
-process is killed, and one write transaction is paid for by many texts."""
+"""Texts per batch of ``encode_batches``: a fifth of a second on two cores, so that little is lost when the
+process is killed, and many texts share one write transaction."""
 
 _GPU_RUN = 256
-"""Texts a run on a GPU; 12 attention heads of 128 by 128 scores each make it 200 MB."""
+"""Texts per run on a GPU; 12 attention heads of 128 by 128 scores each take 200 MB."""
 
 
 class Encoder:
-    """all-MiniLM-L6-v2, loaded. Safe to use from several threads; ``close`` ends its own."""
+    """all-MiniLM-L6-v2, loaded. Safe to use from several threads; ``close`` ends its own threads."""
 
     def __init__(self, tokenizer: Any, session: Any, threads: int, *, on_gpu: bool) -> None:
         self._tokenizer = tokenizer
@@ -58,18 +58,18 @@ class Encoder:
         max_tokens: int = MAX_TOKENS,
         gpu: bool = False,
     ) -> Self:
-        """Open the model: 60 ms, of which 30 are the tokenizer's, once onnxruntime is imported.
+        """Open the model: 60 ms, 30 of them for the tokenizer, once onnxruntime is imported.
 
         Args:
-            directory: Where it lies, as ``fetching.fetch`` left it.
-            threads: How many texts to encode at once; one a core when None.
-            max_tokens: Word pieces read of a text, 256 at most. Vectors of another number than ``MAX_TOKENS``
-                are not those that ``ENCODER_VERSION`` stands for.
-            gpu: Use a GPU if there is one that is right and faster. It takes seconds to open: for a long job,
-                not for a question. Its vectors are float32's, which the CPU's approximate.
+            directory: The model's directory, as ``fetching.fetch`` left it.
+            threads: How many texts to encode at once; None for one per core.
+            max_tokens: Word pieces read per text, 256 at most. With a number other than ``MAX_TOKENS`` the
+                vectors are not those that ``ENCODER_VERSION`` identifies.
+            gpu: Use a GPU if there is one that is correct and faster. Opening takes seconds: for a long job,
+                not for a question. Its vectors are exact in float32; the CPU's int8 ones approximate them.
 
         Raises:
-            ModelError: The model is not there, not whole, or cannot be opened.
+            ModelError: The model is missing, incomplete, or cannot be opened.
         """
         check(directory)
         session = open_cpu(directory)
@@ -96,13 +96,13 @@ class Encoder:
         return self._encode_together([text])[0] if self.on_gpu else self._encode_one(text)
 
     def encode_batches(self, texts: Iterable[str], *, size: int = _BATCH) -> Iterator[Vectors]:
-        """Encode texts one batch after the other, in their order: for long jobs.
+        """Encode texts one batch after another, in their order: for long jobs.
 
-        While the caller deals with a batch, the next one is being encoded.
+        While the caller processes a batch, the next one is being encoded.
 
         Args:
             texts: Any number of texts; read one batch ahead.
-            size: Texts a batch, one at least.
+            size: Texts per batch, at least one.
 
         Yields:
             float32 (up to ``size``, 384), L2-normalised.
@@ -131,7 +131,7 @@ class Encoder:
                     future.cancel()
 
     def close(self) -> None:
-        """End the threads; what is being encoded is finished, what waits is dropped."""
+        """End the threads; the current texts are finished, waiting ones dropped."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
@@ -150,7 +150,7 @@ class Encoder:
         return vector
 
     def _encode_together(self, texts: Sequence[str]) -> Vectors:
-        """Encode in large padded runs, texts of like length together; only exact in float32."""
+        """Encode in large padded runs, texts of similar length together; only exact in float32."""
         import numpy as np
 
         tokens = [self._tokenizer.encode(_encodable(text)).ids for text in texts]
@@ -172,7 +172,7 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Any:
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the only type that tokenizers raises
+    except Exception as error:  # the only exception type of tokenizers
         raise ModelError(
             f"Cannot read the tokenizer {path}: {error}.", "Run `gitrag model fetch`."
         ) from error
@@ -182,7 +182,7 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Any:
 
 
 def _encodable(text: str) -> str:
-    """Replace lone surrogates (paths and contents that are no UTF-8), which no tokenizer takes."""
+    """Replace lone surrogates (from paths and contents that are not UTF-8), which no tokenizer accepts."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 

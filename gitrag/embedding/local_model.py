@@ -1,4 +1,4 @@
-"""The model on this machine: where it lies, whether it is whole, and how it gets there."""
+"""The model on this machine: where it is, whether it is complete, and how it is installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitrag.embedding.version import GRAPH_VERSION
 from gitrag.errors import ModelError
 
 DOWNLOAD_BYTES = WEIGHTS.size_bytes + TOKENIZER.size_bytes
-"""What a fetch downloads, about: for the messages that announce it."""
+"""Approximate size of a fetch's download, for the messages that announce it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class ModelStatus:
     """Whether the model can be used.
 
     Attributes:
-        ready: It can.
+        ready: Whether it can be used.
         path: Its directory.
-        size_bytes: What its files take, 0 when it is not ready.
-        problem: One sentence, empty when it is ready.
+        size_bytes: Size of its files; 0 when it is not ready.
+        problem: One sentence; empty when it is ready.
     """
 
     ready: bool
@@ -46,12 +46,12 @@ class FetchStep:
 
 @dataclass(frozen=True, slots=True)
 class ModelFetch:
-    """How the model came here.
+    """How the model was installed.
 
     Attributes:
-        source: From where; ``already there`` when there was nothing to do.
+        source: Where it came from; ``already there`` when there was nothing to do.
         path: Its directory.
-        size_bytes: What its files take.
+        size_bytes: Size of its files.
         steps: What was done, in order.
     """
 
@@ -62,17 +62,17 @@ class ModelFetch:
 
 
 def model_directory(override: Path | None = None) -> Path:
-    """Say where the model lies: in ``override``, or in the user's cache, one for all repositories."""
+    """Return the model's directory: ``override``, or one in the user's cache, shared by all repositories."""
     if override is not None:
         return override
     import platformdirs
 
-    # Another version of the graph lies beside this one, so that two versions of gitrag get along.
+    # Another version of the graph has its own directory, so that two versions of gitrag can coexist.
     return Path(platformdirs.user_cache_dir("gitrag")) / f"all-MiniLM-L6-v2-{GRAPH_VERSION}"
 
 
 def status(directory: Path) -> ModelStatus:
-    """Say whether the model in a directory is whole; hashes every file, 25 ms."""
+    """Check whether the model in a directory is complete; hashes every file, 25 ms."""
     try:
         manifest = check(directory, thorough=True)
     except ModelError as error:

@@ -1,4 +1,4 @@
-"""What lies in a model's directory, written down when it was built: the files, their sizes and digests."""
+"""The manifest of a model's directory, written when it is built: its files, their sizes and digests."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _FETCH = "Run `gitrag model fetch`."
 
 @dataclass(frozen=True, slots=True)
 class BuiltFile:
-    """A file as it was when the model was built.
+    """A file when the model was built.
 
     Attributes:
         name: Its name in the directory.
         size_bytes: Its size.
-        modified_ns: Its modification time. A file with another one is hashed before use, which a copied model
-            pays with 12 ms at each start.
+        modified_ns: Its modification time. If it differs, the file is hashed before use; for a copied model
+            this takes 12 ms at each start.
         sha256: Its digest.
     """
 
@@ -37,12 +37,12 @@ class BuiltFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was built, from what, by what.
+    """What was built, from which inputs, with which versions.
 
     Attributes:
         graph: The version of graph and quantisation.
         weights_sha256: The weights it was built from.
-        tokenizer_sha256: The tokenizer beside it.
+        tokenizer_sha256: The tokenizer installed with it.
         built_with: The versions of the packages that built it.
         files: Every file an encoder may open.
     """
@@ -55,26 +55,26 @@ class Manifest:
 
 
 def describe(path: Path) -> BuiltFile:
-    """Describe a file as it is now."""
+    """Describe a file's current state."""
     stat = path.stat()
     return BuiltFile(path.name, stat.st_size, stat.st_mtime_ns, sha256(path))
 
 
 def write_manifest(path: Path, files: tuple[BuiltFile, ...], built_with: str) -> None:
-    """Write the manifest of what was just built."""
+    """Write the manifest of a model just built."""
     manifest = Manifest(GRAPH_VERSION, WEIGHTS_SHA256, TOKENIZER_SHA256, built_with, files)
     path.write_text(json.dumps(asdict(manifest), indent=1) + "\n", "utf-8")
 
 
 def check(directory: Path, *, thorough: bool = False) -> Manifest:
-    """Check that a directory holds a whole model that this version of gitrag can use.
+    """Check that a directory contains a complete model that this version of gitrag can use.
 
     Args:
         directory: The model's directory.
-        thorough: Hash every file, instead of only those whose modification time changed.
+        thorough: Hash every file, not only those whose modification time changed.
 
     Raises:
-        ModelError: It does not: nothing there, another version's, cut short, altered.
+        ModelError: It does not: the model is missing, of another version, truncated or altered.
     """
     manifest = _read(directory)
     if (manifest.graph, manifest.weights_sha256) != (GRAPH_VERSION, WEIGHTS_SHA256):
@@ -96,7 +96,7 @@ def check(directory: Path, *, thorough: bool = False) -> Manifest:
 
 
 def is_there(directory: Path, name: str = MANIFEST) -> bool:
-    """Tell whether a directory has a file; not if nobody may look into it."""
+    """Tell whether a directory contains a file; False if it may not be read."""
     return os.path.exists(directory / name)  # noqa: PTH110  # Path.exists raises then
 
 

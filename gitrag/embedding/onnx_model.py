@@ -23,19 +23,19 @@ _HEADS = 12
 _HEAD_DIMENSIONS = DIMENSIONS // _HEADS
 
 _OPSET = 20  # the first with Gelu
-_IR_VERSION = 10  # what onnxruntime 1.20 reads; onnx itself would write its newest
+_IR_VERSION = 10  # what onnxruntime 1.20 reads; onnx's default is its newest version
 
 _MASKED = -10_000.0
-"""Added to the attention score of padding; the softmax of it is zero in float32."""
+"""Added to the attention score of padding; its softmax is zero in float32."""
 
 _WEIGHT_LEVELS = 63
-"""Weights take 7 of their 8 bits. CPUs without VNNI add pairs of byte products in 16 bits that saturate:
-2 · 255 · 63 fits, 2 · 255 · 127 does not. It costs 0.001 of cosine and makes all CPUs compute the same."""
+"""Weights use 7 of their 8 bits. CPUs without VNNI add pairs of byte products in 16 bits that saturate:
+2 · 255 · 63 fits, 2 · 255 · 127 does not. It costs 0.001 of cosine and gives the same result on all CPUs."""
 
 _ROW_LEVELS = 127
 
 _EXTERNAL_FROM_BYTES = 4096
-"""Larger constants go to a file of their own, which onnxruntime maps instead of parsing: a session opens in
+"""Larger constants go to a separate file, which onnxruntime maps instead of parsing: a session opens in
 30 ms instead of 57."""
 
 
@@ -55,10 +55,10 @@ def build_fp32(weights: Path, out: Path) -> None:
 
 
 def quantise(fp32: Path, out: Path) -> None:
-    """Write the model in int8: ``out``, and its constants beside it with the suffix ``.bin``; 23 MB together.
+    """Write the model in int8: ``out``, and its constants in a file with the suffix ``.bin``; 23 MB together.
 
-    Products with constant weights become integer products: the weights per column, once; the activations
-    per tensor, at run time. The word table is kept as bytes, one scale a row.
+    Products with constant weights become integer products: the weights are quantised per column, once; the
+    activations per tensor, at run time. The word table is stored as bytes, with one scale per row.
     """
     import onnx
 
@@ -74,12 +74,12 @@ def quantise(fp32: Path, out: Path) -> None:
 
 
 def data_file(model: Path) -> Path:
-    """Name the file of a quantised model's constants."""
+    """Return the file of a quantised model's constants."""
     return model.with_suffix(".bin")
 
 
 class _Builder:
-    """Nodes and constants of a graph that grows by one expression at a time."""
+    """Nodes and constants of a graph, added one expression at a time."""
 
     def __init__(self, tensors: dict[str, NDArray[np.float32]]) -> None:
         self._tensors = tensors
@@ -87,7 +87,7 @@ class _Builder:
         self._constants: list[Any] = []
 
     def model(self) -> Any:
-        """Make the whole model, an ``onnx.ModelProto``."""
+        """Build the whole model, an ``onnx.ModelProto``."""
         from onnx import TensorProto, helper
 
         mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
@@ -114,8 +114,8 @@ class _Builder:
 
     def _embed(self) -> str:
         words = self._node("Gather", self._tensor("embeddings.word_embeddings.weight"), "input_ids")
-        # Every token has type 0: that row is added to the positions. The first rows are taken with a Slice:
-        # onnxruntime 1.31 makes an invalid one of its own out of Gather(table, Range(0, n)).
+        # Every token has type 0: that row is added to the positions. A Slice takes the first rows:
+        # onnxruntime 1.31 turns Gather(table, Range(0, n)) into an invalid Slice.
         table = self._tensors["embeddings.position_embeddings.weight"]
         types = self._tensors["embeddings.token_type_embeddings.weight"]
         count = self._node("Shape", "input_ids", start=1, end=2)
@@ -151,7 +151,7 @@ class _Builder:
         return self._node("Transpose", split, perm=axes)
 
     def _pool(self, states: str, mask: str) -> None:
-        # The sum stands for the mean: the norm that follows cancels the count.
+        # The sum replaces the mean: the normalisation that follows cancels the count.
         counted = self._node("Mul", states, self._node("Unsqueeze", mask, self._integers(2)))
         total = self._node("ReduceSum", counted, self._integers(1), keepdims=0)
         norm = self._node("ReduceL2", total, self._integers(1), keepdims=1)
@@ -202,7 +202,7 @@ class _Quantiser:
         self._activations: dict[str, tuple[str, str, str]] = {}
 
     def run(self) -> None:
-        """Replace each product with constant weights, and each gather of rows of a large table."""
+        """Replace each product with constant weights, and each gather from a large table."""
         for node in self._graph.node:
             weight = self._constants.get(node.input[1]) if node.op_type == "MatMul" else None
             table = self._constants.get(node.input[0]) if node.op_type == "Gather" else None
@@ -247,14 +247,14 @@ class _Quantiser:
         self._scale(rows, scale, node)
 
     def _scale(self, values: str, scale: str, node: Any) -> None:
-        """Turn integers into what ``node`` gave."""
+        """Scale the integer output of ``node``."""
         from onnx import TensorProto
 
         floats = self._node("Cast", [values], f"{node.name}_float", to=TensorProto.FLOAT)
         self._node("Mul", [floats, scale], node.output[0])
 
     def _quantised_activation(self, name: str) -> tuple[str, str, str]:
-        # The query, key and value products share theirs.
+        # The query, key and value products share their input's.
         if name not in self._activations:
             from onnx import helper
 
@@ -288,7 +288,7 @@ def _initializer(name: str, value: NDArray[Any]) -> Any:
 
 
 def _to_bytes(tensor: Any, *, axis: int, levels: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Quantise symmetrically, with one scale for what lies along ``axis``."""
+    """Quantise symmetrically, with one scale per slice along ``axis``."""
     import numpy as np
     from onnx import numpy_helper
 

@@ -1,4 +1,4 @@
-"""The two files of the published model, whoever delivers them."""
+"""The two files of the published model, from whatever source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitrag.embedding.version import TOKENIZER_SHA256, WEIGHTS_SHA256
 from gitrag.errors import ModelError
 
 Progress = Callable[[str, int, "int | None"], None]
-"""Called with what is being done, the bytes done, and the bytes in all where they are known."""
+"""Called with the current step, the bytes done, and the total bytes if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class PublishedFile:
 
     Attributes:
         name: Its name in every source.
-        size_bytes: Its size; what is longer is not read to its end.
+        size_bytes: Its size; a longer file is not read to its end.
         sha256: Its digest.
     """
 
@@ -40,7 +40,7 @@ def verify(path: Path, file: PublishedFile) -> None:
     """Check that a file has the published bytes.
 
     Raises:
-        ModelError: It has not.
+        ModelError: It does not.
         OSError: It cannot be read.
     """
     size = path.stat().st_size

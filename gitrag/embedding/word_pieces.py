@@ -1,7 +1,7 @@
-"""Word pieces without the tokenizer: the model's own cutting of a text, over a cache of words.
+"""Word pieces without the tokenizer: the model's own segmentation of a text, with a cache of words.
 
-The tokenizer reads every text anew; code repeats its words, so cutting each word once is five times as
-fast. The pieces are the same ones, but for some 500 characters that Unicode got after the tokenizer's tables.
+The tokenizer processes every text from scratch; code repeats its words, so splitting each word once is five
+times as fast. The pieces are the same, except for some 500 characters added to Unicode after its tables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PUNCTUATION = "!-/:-@\\[-`{-~"
 _ASCII_WORDS = re.compile(f"[a-z0-9]+|[{_PUNCTUATION}]")
 _WORDS = re.compile(f"[^\\s{_PUNCTUATION}]+|[{_PUNCTUATION}]")
 _HAS_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]").search
-"""What the tokenizer drops, joining what stands on both sides."""
+"""What the tokenizer drops, joining the text on both sides."""
 
 _DROPPED = frozenset({"Cc", "Cf", "Co"})
 _LONGEST_WORD = 100
@@ -32,11 +32,11 @@ _IDEOGRAPHS = (
     (0xF900, 0xFAFF),
     (0x2F800, 0x2FA1F),
 )
-"""The blocks whose characters are words of their own to BERT's tokenizer, as it lists them."""
+"""Blocks whose characters are separate words to BERT's tokenizer, as it lists them."""
 
 
 class WordPieces(dict[str, tuple[int, ...]]):
-    """A WordPiece vocabulary, and the pieces of every word cut so far."""
+    """A WordPiece vocabulary, with a cache of the words split so far."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         super().__init__()
@@ -45,11 +45,11 @@ class WordPieces(dict[str, tuple[int, ...]]):
         self._longest = max(map(len, vocabulary))
 
     def cut(self, text: str, limit: int) -> list[int]:
-        """Cut a text as the model's tokenizer does, without the marks of its begin and end.
+        """Split a text as the model's tokenizer does, without the begin and end markers.
 
         Args:
             text: Any text.
-            limit: How many pieces are wanted at most.
+            limit: Maximum number of pieces.
         """
         if len(self) > _CACHED_WORDS:
             self.clear()
@@ -64,7 +64,7 @@ class WordPieces(dict[str, tuple[int, ...]]):
         return pieces
 
     def _cut_word(self, word: str) -> tuple[int, ...]:
-        """Take the longest known piece, again and again."""
+        """Take the longest known piece repeatedly."""
         if len(word) > _LONGEST_WORD:
             return self._unknown
         known = self._pieces
@@ -83,7 +83,7 @@ class WordPieces(dict[str, tuple[int, ...]]):
 
 
 class _Characters(dict[int, str]):
-    """What BERT's normaliser makes of each character: lower case, no accent, no control, ideographs apart."""
+    """BERT's normaliser per character: lower case, no accents or control characters, ideographs separated."""
 
     def __missing__(self, code: int) -> str:
         made = self[code] = self._normalise(chr(code))

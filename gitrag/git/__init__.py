@@ -1,4 +1,4 @@
-"""git: repositories, trees, the working tree's uncommitted state, and what is left out."""
+"""git: repositories, trees, the working tree's uncommitted state, and which paths are left out."""
 
 from gitrag.git.content_rules import content_skip
 from gitrag.git.conversion import read_file

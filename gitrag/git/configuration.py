@@ -1,9 +1,9 @@
-"""What git is configured to do in a repository, and how it is kept from running what the repository names.
+"""git's configuration in a repository, and how git is kept from running programs that the repository names.
 
-git runs programs that its configuration names. What stands in the user's own configuration (system, global,
-the environment, ``git -c``) is the user's wish. What stands in the repository's own (``.git/config``, a
-worktree's, files that these include) may have come with an archive, a shared disk or, by an include, with a
-pull. gitrag asks git many things unasked, so there it has git run nothing:
+git runs programs that its configuration names. Those in the user's own configuration (system, global,
+the environment, ``git -c``) are the user's choice. Those in the repository's own (``.git/config``, a
+worktree's, files that these include) may have come with an archive, a shared disk or, through an include,
+with a pull. gitrag calls git often without being asked, so git must run none of them:
 
 ==============================================  ===========================================================
 what git can run                                why it does not
@@ -20,7 +20,7 @@ hooks, ``core.hooksPath``, ``hook.*.command``   none runs for a call of gitrag's
 ``core.askPass``, ``remote.*.url`` (``ext::``)
 ``core.pager``, ``pager.*``, ``core.editor``    the environment names others, and none is asked for
 ``alias.*``                                     no alias can stand for a command of git's own
-``merge.*.driver``, ``*tool.*.cmd``,            of commands that gitrag does not call
+``merge.*.driver``, ``*tool.*.cmd``,            for commands that gitrag does not call
 ``trailer.*.command``, ``tar.*.command``, …
 ==============================================  ===========================================================
 """
@@ -38,7 +38,7 @@ from gitrag.errors import RepositoryError
 from gitrag.git.environment import message_of, run_git
 
 NO_HOOKS = (("core.hooksPath", os.devnull), ("hook.post-index-change.enabled", "false"))
-"""An event as a whole can be switched off since git 2.55; for 2.54 each configured hook is."""
+"""git 2.55 can switch off all hooks of an event; for 2.54 each configured hook is switched off."""
 
 NO_SIGNATURES = (("log.showSignature", "false"),)
 
@@ -63,9 +63,9 @@ class Entry:
 
     Attributes:
         scope: ``system``, ``global``, ``local``, ``worktree`` or ``command``.
-        origin: The file it is from, as git names it; empty for one of the environment.
+        origin: The file it comes from, as git names it; empty for one from the environment.
         key: Section and variable in lower case.
-        value: ``true`` where the key stands alone.
+        value: ``true`` where the key has no value.
     """
 
     scope: str
@@ -75,7 +75,7 @@ class Entry:
 
     @property
     def is_the_repositorys(self) -> bool:
-        """Whether it stands in the repository's own configuration."""
+        """Whether it comes from the repository's own configuration."""
         return self.scope in _REPOSITORYS_OWN
 
 
@@ -83,10 +83,10 @@ class Configuration:
     """git's configuration as seen from a worktree, read again when one of its files has changed.
 
     Args:
-        place: Where git is run: the top level, or a bare repository's directory.
+        place: Directory to run git in: the top level, or a bare repository's directory.
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
-        environment: For git; the repository is named in it.
+        environment: The environment for git; it names the repository.
     """
 
     def __init__(self, place: Path, git_dir: Path, common_dir: Path, environment: Mapping[str, str]) -> None:
@@ -98,7 +98,7 @@ class Configuration:
         self._guarded: dict[str, str] = {}
 
     def entries(self) -> Sequence[Entry]:
-        """Return every line, in the order in which git reads them: later ones win.
+        """Return all lines in the order in which git reads them: later ones override earlier ones.
 
         Raises:
             RepositoryError: A configuration file is malformed.
@@ -107,7 +107,7 @@ class Configuration:
         return self._entries
 
     def values(self, prefix: str) -> dict[str, str]:
-        """Return the values whose key is ``prefix`` or begins with ``prefix.``; of several the last.
+        """Return the values whose key is ``prefix`` or begins with ``prefix.``; the last one per key.
 
         Raises:
             RepositoryError: A configuration file is malformed.
@@ -120,7 +120,7 @@ class Configuration:
         }
 
     def guarded(self) -> dict[str, str]:
-        """Return the environment in which git runs nothing that the repository names.
+        """Return the environment in which git runs nothing that the repository's configuration names.
 
         Raises:
             RepositoryError: A configuration file is malformed.
@@ -131,8 +131,8 @@ class Configuration:
     def _read(self) -> None:
         if self._signs is not None and all(_sign(path) == sign for path, sign in self._signs.items()):
             return
-        signs = {path: _sign(path) for path in self._fixed}  # before git looks: a change is not missed
-        # libgit2 reads neither GIT_CONFIG_GLOBAL nor `git -c` nor every include. 2 to 4 ms.
+        signs = {path: _sign(path) for path in self._fixed}  # before git reads: no change is missed
+        # libgit2 reads neither GIT_CONFIG_GLOBAL nor `git -c`, nor all includes. 2 to 4 ms.
         asked = ("config", "--null", "--show-scope", "--show-origin", "--list")
         done = run_git(asked, cwd=self._place, environment=self._environment, timeout_s=_READING_S)
         if done.returncode:
@@ -144,7 +144,7 @@ class Configuration:
         self._guarded = with_settings(self._environment, guards(self._entries))
 
     def _files(self) -> Iterable[Path]:
-        """List the files that were read, and those that the repository's own would include."""
+        """List the files that were read, and those that the repository's configuration would include."""
         for entry in self._entries:
             origin = self._place / entry.origin
             if entry.origin:
@@ -183,7 +183,7 @@ def guards(entries: Sequence[Entry]) -> list[Setting]:
             settings.append((entry.key, users.get(entry.key, "")))
             settings.append((f"filter.{found['name']}.required", "false"))
     helpers = [entry.key for entry in own if _CREDENTIAL.fullmatch(entry.key)]
-    if helpers:  # an empty one takes back those before it
+    if helpers:  # an empty value discards the earlier ones
         settings += [(key, "") for key in dict.fromkeys([*helpers, "credential.helper"])]
         settings += [
             (entry.key, entry.value)
@@ -194,7 +194,7 @@ def guards(entries: Sequence[Entry]) -> list[Setting]:
 
 
 def run_by_the_repository(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the repository's own filters and monitors: what git would run when it looks at files."""
+    """Return the repository's own filters and monitors, which git would run when it examines files."""
     return [
         entry
         for entry in entries
@@ -207,7 +207,7 @@ def run_by_the_repository(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def with_settings(environment: Mapping[str, str], settings: Iterable[Setting]) -> dict[str, str]:
-    """Return an environment that gives git settings which win over those of any file."""
+    """Return an environment with settings for git that override those of any file."""
     changed = dict(environment)
     given = changed.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isascii() and given.isdecimal() else 0

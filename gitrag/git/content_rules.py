@@ -1,4 +1,4 @@
-"""What a file's content says against indexing it. Pure; a change here is a new `RULES_VERSION`."""
+"""Which files are left out because of their content. Pure; a change here needs a new `RULES_VERSION`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from gitrag.model import Skip
 # git's own test for binary content (buffer_is_binary): a NUL in the first 8000 bytes.
 BINARY_PREFIX_BYTES = 8000
 
-# UTF-16 and UTF-32 say so at the start, and may hold no NUL: Chinese text without a line of ASCII.
+# UTF-16 and UTF-32 are recognised by their byte-order mark: they may contain no NUL (Chinese without ASCII).
 _WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 # A Git LFS pointer: its first line, and the size the format allows.
 _LFS_LINE = b"version https://git-lfs.github.com/spec/v1\n"
 _LFS_MAX_BYTES = 1024
 
-# Minified scripts and style sheets: linguist's bound on the mean line; short files prove nothing.
+# Minified scripts and style sheets: linguist's bound on the mean line length; short files are never minified.
 _SCRIPT_NAMES = (".js", ".mjs", ".cjs", ".css")
 MINIFIED_MEAN_LINE_BYTES = 110
 MINIFIED_MIN_BYTES = 1000
 
-# Generators sign in the first comment. Markers count in comment lines only, so that code which looks for
+# Generators sign in the first comment. Markers count only in comment lines, so that code that searches for
 # markers is not itself taken for generated.
 MARKER_LINES = 20
 _MARKER_PREFIX_BYTES = 4000
@@ -36,11 +36,11 @@ _MARKER = re.compile(
 
 
 def content_skip(data: bytes, path: str, max_bytes: int) -> Skip | None:
-    """Return why a file's content keeps it from being indexed, or None.
+    """Return why a file's content excludes it from the index, or None.
 
     Args:
-        data: The content, as git stores it.
-        path: Its path; the extension tells which tests apply.
+        data: The content, as stored by git.
+        path: Its path; the suffix decides which tests apply.
         max_bytes: Larger content is left out.
     """
     if len(data) > max_bytes:

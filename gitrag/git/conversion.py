@@ -1,9 +1,9 @@
-"""What git would store of a file of the working tree, after line-end and filter conversion.
+"""What git would store for a file of the working tree, after line-end and filter conversion.
 
-`git hash-object` knows every conversion (eol, ident, working-tree-encoding, clean filters) and costs 1.6 ms
-for one file, 44 ms for 2,000. It does not know the index, though, and `text=auto` leaves a file alone whose
-staged version already has CRLF. So where a tracked file is converted at all, a scratch index and object
-directory settle it.
+`git hash-object` applies every conversion (eol, ident, working-tree-encoding, clean filters) and takes 1.6 ms
+for one file, 44 ms for 2,000. It ignores the index, though, and `text=auto` does not convert a file whose
+staged version already has CRLF. So a tracked file that is converted at all is staged in a temporary index
+with a temporary object directory.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pathlib import Path
 from gitrag.git.environment import GitTimeoutError
 from gitrag.git.repository import BlobError, Repository
 
-# A warning or a refusal meant for `git add`; what would be stored is the same.
+# A warning or a refusal of `git add`; what would be stored is the same.
 _NO_SAFECRLF = ("-c", "core.safecrlf=false")
 
-# A second is enough for 20,000 files; what the user's own filters take is not known. A .gitattributes with a
-# few patterns of many stars takes git longer than anybody waits, and git has no bound of its own.
+# A second is enough for 20,000 files; the user's own filters may take longer. On a .gitattributes with a
+# few patterns of many stars git takes almost for ever, and git has no limit of its own.
 _CONVERTING_S = 10.0
 _CONVERTING_A_FILE_S = 0.05
 
-_PATHS_A_COMMAND = 500  # well under the smallest limit on argument lists, with paths of 250 bytes
+_PATHS_A_COMMAND = 500  # well below the smallest limit on argument lists, with paths of 250 bytes
 
 
 def blob_id(data: bytes) -> str:
-    """Return the id git gives to this content."""
+    """Return the id that git gives this content."""
     digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     return digest.hexdigest()
@@ -42,12 +42,12 @@ def blob_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str
     """Return the blob ids that `git add` would give to regular files of the working tree.
 
     Args:
-        repository: One with a working tree.
-        files: Paths, and whether each is in the index.
+        repository: A repository with a working tree.
+        files: Paths, each with whether it is in the index.
 
     Returns:
         An id for each path; paths that cannot be read, or whose filter fails, are left out. Where git takes
-        too long to apply attributes and filters, the ids are those of the files as they are, and
+        too long to apply attributes and filters, the ids are those of the unconverted files, and
         ``repository.unconverted`` says so.
     """
     if not repository.unconverted:
@@ -86,7 +86,7 @@ def _converted_ids(repository: Repository, files: Mapping[str, bool]) -> dict[st
 
 
 def converted_content(repository: Repository, path: str, blob: str) -> bytes | None:
-    """Return the content `git add` would store for a path now, or None if that is not ``blob``."""
+    """Return the content `git add` would store for a path now, or None if it is not ``blob``."""
     if repository.unconverted:
         return None
     with suppress(GitTimeoutError), _scratch(repository) as environment:
@@ -98,10 +98,10 @@ def converted_content(repository: Repository, path: str, blob: str) -> bytes | N
 
 
 def read_file(root: Path | None, path: str, max_bytes: int | None = None) -> bytes:
-    """Return the bytes of a regular file of the working tree; links are not followed, pipes not waited for.
+    """Return the bytes of a regular file in the working tree; links are not followed, pipes do not block.
 
     Raises:
-        BlobError: It is not there, no regular file, not readable, or larger than ``max_bytes``.
+        BlobError: It is missing, not a regular file, not readable, or larger than ``max_bytes``.
     """
     if root is None:
         raise BlobError(f"There is no working tree to read {path!r} from.")
@@ -119,7 +119,7 @@ def read_file(root: Path | None, path: str, max_bytes: int | None = None) -> byt
 
 
 def quote_path(path: bytes) -> bytes:
-    """Quote a path as git's line-based inputs want it: as a C string only if it would be misread."""
+    """Quote a path for git's line-based inputs: as a C string only if it would be misread otherwise."""
     return _quoted(path) if path.startswith(b'"') or min(path, default=0) < ord(" ") else path
 
 
@@ -140,7 +140,7 @@ def _hash_objects(repository: Repository, paths: Sequence[str]) -> dict[str, str
         )
         answers = done.stdout.decode().split()
         ids |= zip(rest, answers, strict=False)
-        # git stops at the first file that it cannot read: that one is left out
+        # git stops at the first unreadable file: leave that one out
         rest = rest[len(answers) + 1 :]
     return ids
 
@@ -151,12 +151,12 @@ def _deadline_s(paths: Sequence[str]) -> float:
 
 @contextmanager
 def _scratch(repository: Repository) -> Iterator[dict[str, str]]:
-    """Provide an environment whose index is a copy and whose new objects go nowhere that lasts."""
+    """Provide an environment with a copy of the index and a temporary directory for new objects."""
     with tempfile.TemporaryDirectory(prefix="gitrag-") as name:
         directory = Path(name)
         index = repository.git_dir / "index"
         if index.exists():
-            shutil.copy2(index, directory / "index")  # with its time, by which git knows what may be stale
+            shutil.copy2(index, directory / "index")  # with its time: git needs it to detect stale entries
         (directory / "objects").mkdir()
         objects = os.fsdecode(_quoted(os.fsencode(repository.common_dir / "objects")))
         yield {
@@ -167,7 +167,7 @@ def _scratch(repository: Repository) -> Iterator[dict[str, str]]:
 
 
 def _stage(repository: Repository, environment: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
-    """Add paths to the scratch index; return their ids. Those that cannot be added are left out."""
+    """Add paths to the temporary index; return their ids. Those that cannot be added are left out."""
     command = (*_NO_SAFECRLF, "update-index", "--add", "--remove", "-z", "--stdin")
     done = repository.git(
         *command,

@@ -1,4 +1,4 @@
-"""What a range of commits, or the working tree, changes: before, after, and what is said of it."""
+"""What a range of commits, or the working tree, changes: before, after, and the commit messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_BYTES = 1024 * 1024
 """Larger files are not compared."""
 
 RUN_NOTHING = ("--no-ext-diff", "--no-textconv")
-"""Of what a repository's attributes and configuration may have git compare with."""
+"""Keep git from running external programs that attributes and configuration name for comparing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class ChangedFile:
     """A file that a change touches.
 
     Attributes:
-        path: Where it is.
-        before: What it held; None where it is new, or no text to compare.
-        after: What it holds; None where it is gone, or no text to compare.
+        path: Its path.
+        before: Its old content; None if it is new, or not text to compare.
+        after: Its new content; None if it is deleted, or not text to compare.
     """
 
     path: str
@@ -33,19 +33,19 @@ class ChangedFile:
 
 
 def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
-    """Read what a range changes, by path; renames are a removal and an addition.
+    """Return the files a range changes, by path; a rename is a removal and an addition.
 
     Args:
         repo: The repository.
-        span: ``main..HEAD``, ``main...``, or a single revision, with which the working tree is compared.
+        span: ``main..HEAD``, ``main...``, or a single revision to compare the working tree with.
 
     Raises:
-        UsageError: git knows no such range.
+        UsageError: git does not know the range.
     """
     if not span or span.startswith("-") or "\0" in span:
         raise UsageError(f"{span!r} is no range of commits.", "Give one, such as main...HEAD.")
     options = ("--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules")
-    done = repo.git("diff", *options, *RUN_NOTHING, "-O/dev/null", span, "--")  # no diff.orderFile
+    done = repo.git("diff", *options, *RUN_NOTHING, "-O/dev/null", span, "--")  # override diff.orderFile
     if done.returncode:
         raise UsageError(
             f"git cannot compare {span}: {message_of(done)}.", "Give a range, such as main...HEAD."
@@ -62,7 +62,7 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
 
 
 def messages(repo: Repository, span: str) -> list[str]:
-    """Read the messages of the commits that a range adds, newest first; none for what is not committed."""
+    """Return the messages of the commits that a range adds, newest first; none for uncommitted changes."""
     first, dots, last = span.partition("...") if "..." in span else span.partition("..")
     own = f"{first or 'HEAD'}..{last or 'HEAD'}" if dots else f"{first}..HEAD"
     done = repo.git("log", "-z", "--encoding=UTF-8", *RUN_NOTHING, "--format=%B", own, "--")
@@ -70,7 +70,7 @@ def messages(repo: Repository, span: str) -> list[str]:
 
 
 def _read(repo: Repository, mode: str, blob: str, path: str = "") -> bytes | None:
-    """Read a side of a change: a blob, or for git's null id the file of the working tree."""
+    """Read one side of a change: a blob, or the working tree's file if git gives the null id."""
     if int(mode, 8) not in (FILE_MODE, EXECUTABLE_MODE):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Finding the repository a directory belongs to, and saying clearly why there is none."""
+"""Find the repository that a directory belongs to, or say clearly why there is none."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _ABSOLUTE = "--path-format=absolute"  # git 2.31
 _FIELDS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--show-object-format")
 
 _MAKE_A_REPOSITORY = ("HEAD", "objects", "refs")
-"""What git looks for; ``refs`` also where they are kept in tables."""
+"""What git looks for in a directory; ``refs`` exists even with reftable storage."""
 
 _LONGEST_LINK = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a repository lies.
+    """Where a repository is.
 
     Attributes:
         root: Top level of the working tree; None for a bare repository.
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
-        environment: For git subprocesses: scrubbed, with this repository named.
+        environment: For git subprocesses: cleaned, with this repository set.
     """
 
     root: Path | None
@@ -40,15 +40,15 @@ class Location:
 def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
     """Find the repository that ``start`` is in.
 
-    git decides what is a repository and whether its owner is trusted. Which one is looked for:
+    git decides what is a repository and whether its owner is trusted. Which repository is found:
 
-    * Without ``environ``: the one around ``start``, whatever the process's environment says. For an explicit
-      path, and for anything that runs with ``start`` other than the current directory.
-    * With ``environ``: GIT_DIR and GIT_WORK_TREE in it are honoured as git honours them. They are a user's
-      wish (a bare repository of dotfiles) or, in a hook, git's own word on which repository it works on. A
+    * Without ``environ``: the one around ``start``, regardless of the process's environment. For explicit
+      paths, and whenever ``start`` is not the current directory.
+    * With ``environ``: its GIT_DIR and GIT_WORK_TREE are honoured as git honours them. They come from a user
+      (a bare repository of dotfiles) or, in a hook, from git, to name the repository it works on. A
       GIT_DIR without GIT_WORK_TREE would make ``start`` the top level, which is wrong when a hook has changed
       the directory, so a git directory that knows its working tree is looked up from there. Everything else
-      that leaks from hooks is dropped in any case.
+      leaks from hooks is dropped in any case.
 
     Raises:
         RepositoryError: There is none, or it cannot be read; the hint says what to do.
@@ -86,13 +86,13 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
 def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
     """Refuse a git directory that may be part of another repository's working tree.
 
-    It can come with a clone, whose trees hold anything but an entry called ``.git``. No git is asked: what
-    lies around it may have come along, and answer as it likes.
+    It can come with a clone, whose trees may contain anything except an entry called ``.git``. git is not
+    asked: what lies around the directory may have come with the clone, and could mislead git.
 
     Args:
         start: Where git found it from.
         git_dir: The git directory.
-        common_dir: The one that it shares with other worktrees.
+        common_dir: The directory shared with other worktrees.
     """
     git_dir, start = git_dir.resolve(), start.resolve()
     if _is_part_of_one(git_dir) or not start.is_relative_to(git_dir):
@@ -129,7 +129,7 @@ def _refuse_elsewhere(top: Path, git_dir: Path) -> None:
 
 
 def _may_be_repository(place: Path, known: Collection[Path]) -> bool:
-    """Tell whether a directory has a repository, or is one, as far as its entries tell."""
+    """Tell whether a directory contains a repository, or is one, judging by its entries."""
     try:
         if _is_there(place / ".git"):
             return _working_tree_link(place / ".git") not in known
@@ -139,10 +139,10 @@ def _may_be_repository(place: Path, known: Collection[Path]) -> bool:
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether a directory has an entry, a broken link included.
+    """Tell whether a directory has an entry, even a broken link.
 
     Raises:
-        OSError: It cannot be told.
+        OSError: It cannot be determined.
     """
     try:
         path.lstat()
@@ -152,7 +152,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _working_tree_link(path: Path) -> Path | None:
-    """Return the git directory that a ``.git`` file names; None for anything else."""
+    """Return the git directory that a ``.git`` file names; None if it is not such a file."""
     if not path.is_file():
         return None
     content = os.fsdecode(path.read_bytes()[:_LONGEST_LINK])
@@ -160,27 +160,27 @@ def _working_tree_link(path: Path) -> Path | None:
 
 
 def _ask(start: Path, environment: Mapping[str, str]) -> list[str]:
-    """Return git's answers to ``_FIELDS``, and last the top level ("" where there is none)."""
+    """Return git's answers to ``_FIELDS``, and last the top level ("" if there is none)."""
     asked = (*_FIELDS, "--show-toplevel")
     done = run_git(["rev-parse", _ABSOLUTE, *asked], cwd=start, environment=environment)
     if not done.stdout:
         raise _reason(start, message_of(done), environment)
     answers = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
-    if answers[0] == _ABSOLUTE:  # an option that an old git does not know is echoed
+    if answers[0] == _ABSOLUTE:  # old git versions echo options they do not know
         raise RepositoryError("This git is too old.", "Install git 2.31 or newer.")
     if done.returncode:  # no working tree here
         answers.append("")
     if len(answers) == len(asked):
         return answers
-    # a line end in a path: ask for one thing at a time
+    # a path contains a line end: ask for each field separately
     single = [run_git(["rev-parse", _ABSOLUTE, field], cwd=start, environment=environment) for field in asked]
     return [os.fsdecode(answer.stdout).removesuffix("\n") for answer in single]
 
 
 def _working_tree_of(git_dir: Path) -> Path | None:
-    """Return the working tree a git directory belongs to, where its own files or its name tell."""
+    """Return the working tree that a git directory belongs to, if its own files or its name tell."""
     try:
-        link = git_dir / "gitdir"  # a linked worktree's: the path of its .git file
+        link = git_dir / "gitdir"  # of a linked worktree: the path of its .git file
         if link.is_file():
             tree = (git_dir / os.fsdecode(link.read_bytes()).strip()).parent
         elif git_dir.resolve().name == ".git":
@@ -195,7 +195,7 @@ def _working_tree_of(git_dir: Path) -> Path | None:
 def _reason(start: Path, said: str, environment: Mapping[str, str]) -> RepositoryError:
     if "dubious ownership" in said or "unsafe repository" in said:
         directory = said.partition("repository at '")[2].rpartition("' To add an exception")[0] or str(start)
-        argument = said.partition("safe.directory ")[2] or shlex.quote(directory)  # quoted for a shell by git
+        argument = said.partition("safe.directory ")[2] or shlex.quote(directory)  # quoted for a shell
         return RepositoryError(
             f"The repository {directory} belongs to another user, and git does not trust it.",
             f"If you do, run: git config --global --add safe.directory {argument}",
@@ -215,7 +215,7 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
             return RepositoryError(
                 f"GIT_DIR names {named}, which is not a git repository.", "Unset GIT_DIR, or correct it."
             )
-        if said.startswith("not a git repository:"):  # a .git file that points to nothing
+        if said.startswith("not a git repository:"):  # a .git file with a missing target
             return RepositoryError(
                 f"The .git file of {start} points to a repository that is not there: {said}.",
                 "A linked worktree that was moved is mended by: git worktree repair",

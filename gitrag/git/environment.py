@@ -1,4 +1,4 @@
-"""Running git: a scrubbed environment, no locks, no prompts, no translation."""
+"""Run git: in a cleaned environment, without locks, prompts or translation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from gitrag.errors import RepositoryError
 from gitrag.machine.environment import safe_environment
 
-# What git exports to its hooks, or a caller may have exported for another command, and why it must not reach
-# ours. Kept are the user's configuration (GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, and GIT_CONFIG_PARAMETERS, by
-# which `git -c` travels), GIT_CEILING_DIRECTORIES and GIT_EXEC_PATH.
+# Variables that git exports to its hooks, or a caller exported for another command, and why they must not
+# reach our git. Kept are the user's configuration (GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, and
+# GIT_CONFIG_PARAMETERS, which carries `git -c`), GIT_CEILING_DIRECTORIES and GIT_EXEC_PATH.
 LEAKING = {
     "GIT_ALTERNATE_OBJECT_DIRECTORIES": "a push in quarantine reads through it; objects would seem to exist",
     "GIT_ATTR_SOURCE": "attributes would come from a tree instead of the working tree",
@@ -40,19 +40,19 @@ LEAKING = {
 }
 
 _OURS = {
-    "GIT_NO_REPLACE_OBJECTS": "1",  # libgit2 knows no refs/replace; both must see the same trees
-    "GIT_OPTIONAL_LOCKS": "0",  # never take index.lock from under the user's own command
+    "GIT_NO_REPLACE_OBJECTS": "1",  # libgit2 ignores refs/replace; both must see the same trees
+    "GIT_OPTIONAL_LOCKS": "0",  # never take index.lock while the user's own command needs it
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_PAGER": "cat",  # of no use without a terminal; whatever is configured
-    "GIT_EDITOR": ":",  # nothing is ever edited
+    "GIT_PAGER": "cat",  # useless without a terminal, whatever is configured
+    "GIT_EDITOR": ":",  # gitrag never edits
     "GIT_NO_LAZY_FETCH": "1",  # an object missing from a partial clone stays missing: no network
-    "GIT_ALLOW_PROTOCOL": "none",  # nor for a git before 2.44, which fetches it all the same
-    "LC_ALL": "C",  # messages are matched
+    "GIT_ALLOW_PROTOCOL": "none",  # the same for git before 2.44, which would fetch it
+    "LC_ALL": "C",  # messages are compared
 }
 
 
 def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for git subprocesses, without what leaks from hooks or is relative.
+    """Return the environment for git subprocesses, without variables from hooks and relative paths.
 
     Args:
         environ: The environment to start from; the process's own by default.
@@ -63,17 +63,17 @@ def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, 
 
 
 TIMEOUT_S = 600.0
-"""Of any git process: `git status` of the largest repositories takes minutes on a disk that is far away."""
+"""Limit for any git process: `git status` of the largest repositories takes minutes on a network disk."""
 
 TIMEOUT_VARIABLE = "GITRAG_GIT_TIMEOUT_S"
 
 
 PATIENCE_S = 5.0
-"""After which it is asked whether git waits for something that never comes."""
+"""Time after which we check whether git is blocked, for example by a named pipe."""
 
 
 class GitTimeoutError(RepositoryError):
-    """A git process took too long and was ended."""
+    """A git process took too long and was killed."""
 
 
 def run_git(
@@ -85,19 +85,19 @@ def run_git(
     timeout_s: float | None = None,
     look: Callable[[], None] = lambda: None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git and return what it said, whatever its exit status.
+    """Run git and return its output, whatever its exit status.
 
     Args:
-        args: After ``git``.
-        cwd: Where.
-        environment: A scrubbed one; GITRAG_GIT_TIMEOUT_S in it replaces the usual deadline.
-        stdin: What git reads.
-        timeout_s: The deadline, where the caller knows better than the usual one.
-        look: Called where git has not answered for some seconds; what it raises ends git.
+        args: The arguments after ``git``.
+        cwd: The directory to run in.
+        environment: A cleaned one; GITRAG_GIT_TIMEOUT_S in it replaces the default timeout.
+        stdin: The standard input.
+        timeout_s: The timeout, if not the default.
+        look: Called when git has not answered for some seconds; if it raises, git is killed.
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
-        GitTimeoutError: It took longer than its deadline.
+        GitTimeoutError: It took longer than the timeout.
     """
     deadline_s = timeout_s or _deadline_s(environment)
     try:
@@ -139,7 +139,7 @@ def _communicate(
             found.append(error)
             process.kill()
 
-    timer = threading.Timer(PATIENCE_S, watch)  # beside: what is being sent cannot be taken up again
+    timer = threading.Timer(PATIENCE_S, watch)  # in a thread: an interrupted send cannot be resumed
     timer.daemon = True
     timer.start()
     try:
@@ -157,7 +157,7 @@ def _deadline_s(environment: Mapping[str, str]) -> float:
 
 
 def not_run(error: OSError, cwd: Path) -> RepositoryError:
-    """Say why git could not be started in a directory."""
+    """Return the error for git that could not be started in a directory."""
     if isinstance(error, FileNotFoundError):
         if not cwd.is_dir():
             return RepositoryError(f"The directory {cwd} does not exist.", "Was the worktree removed?")
@@ -166,7 +166,7 @@ def not_run(error: OSError, cwd: Path) -> RepositoryError:
 
 
 def message_of(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return git's complaint as one line, without ``fatal:``."""
+    """Return git's error message as one line, without ``fatal:``."""
     lines = [line.strip() for line in os.fsdecode(done.stderr).splitlines()]
     said = " ".join(line for line in lines if line and not line.startswith(("hint:", "warning:")))
     return said.removeprefix("fatal: ").removeprefix("error: ") or f"git ended with status {done.returncode}"

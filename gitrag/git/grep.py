@@ -1,4 +1,4 @@
-"""Exact search in the working tree: ripgrep where it is, git grep else."""
+"""Exact search in the working tree: ripgrep if installed, else git grep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gitrag.git.environment import not_run
 from gitrag.git.repository import Repository
 
 MOST_BYTES = 512 * 1024
-"""Of output: thousands of lines, more than anybody ranks."""
+"""Maximum output: thousands of lines, more than anybody ranks."""
 
 TIMEOUT_S = 3.0
 _MOST_IN_A_FILE = 40
@@ -25,7 +25,7 @@ _LONGEST_LINE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class GrepLine:
-    """A line that holds a pattern; its number is 1-based."""
+    """A matching line; its number is 1-based."""
 
     path: str
     number: int
@@ -33,17 +33,17 @@ class GrepLine:
 
 
 def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S) -> list[GrepLine]:
-    """Find lines that hold any of some texts, case aside, in files that git does not ignore.
+    """Find lines that contain any of some texts, ignoring case, in files that git does not ignore.
 
-    What takes longer, or says more than is read, is cut off. No pattern is a regular expression or an option.
+    The search stops at the time and output limits. No pattern is read as a regular expression or an option.
 
     Args:
         repo: The repository; a bare one has no lines.
         patterns: Texts to find; white space is collapsed.
-        timeout_s: How long to look.
+        timeout_s: Time limit.
 
     Raises:
-        RepositoryError: The directory is not there, or cannot be entered.
+        RepositoryError: The directory is missing, or cannot be entered.
     """
     wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
     wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and "\0" not in pattern]
@@ -54,7 +54,7 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
     if ripgrep:
         command = [
             *(ripgrep, "--no-config", "--color=never", "--no-heading", "--with-filename", "--line-number"),
-            *("--no-ignore-dot", "--no-ignore-parent"),  # ignore what git ignores, no more
+            *("--no-ignore-dot", "--no-ignore-parent"),  # ignore what git ignores, nothing else
             *("--null", "--fixed-strings", "--ignore-case", "--hidden", "--glob=!.git", "--sort=path"),
             *(f"--max-count={_MOST_IN_A_FILE}", f"--max-filesize={_LONGEST_FILE}", "--no-messages"),
             *expressions,
@@ -64,7 +64,7 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
         command = [
             *("git", "-c", "grep.lineNumber=true", "-c", "grep.column=false", "-c", "grep.fullName=false"),
             *("grep", "--untracked", "-I", "-z", "-n", "-F", "-i", "--no-color", "--no-textconv"),
-            "--no-recurse-submodules",  # --untracked does not go with it
+            "--no-recurse-submodules",  # cannot be combined with --untracked
             *expressions,
             *("--", "."),
         ]
@@ -76,7 +76,7 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
 
 
 def _run(command: Sequence[str], repo: Repository, timeout_s: float) -> bytes:
-    """Run a command until it ends, the time is over, or enough has been read."""
+    """Run a command until it ends, the time is up, or there is enough output."""
     end = time.monotonic() + timeout_s
     read = bytearray()
     with subprocess.Popen(
@@ -96,13 +96,13 @@ def _run(command: Sequence[str], repo: Repository, timeout_s: float) -> bytes:
             if not part:
                 break
             read += part
-        process.kill()  # of no effect on one that has ended
+        process.kill()  # no effect if it has ended
     return bytes(read)
 
 
 def _parse(output: bytes, mark: bytes) -> Iterator[GrepLine]:
     counts: dict[bytes, int] = {}
-    for row in output.split(b"\n")[:-1]:  # the last one is empty, or cut off
+    for row in output.split(b"\n")[:-1]:  # the last line is empty or incomplete
         path, _, rest = row.partition(b"\0")
         number, found, text = rest.partition(mark)
         counts[path] = counts.get(path, 0) + 1

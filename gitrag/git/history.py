@@ -9,19 +9,19 @@ from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.repository import Repository
 
 MOST_COMMITS = 1_000
-"""Half a second of git's time on a large repository, and years of a small one."""
+"""Half a second of git's time in a large repository, and years of a small one."""
 
 _SWEEPING = 50
-"""A commit of more files reformats or renames: it says nothing of any one of them."""
+"""A commit of more files is a reformat or a mass rename: it says nothing about a single file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeCount:
-    """How often a path has been changed lately.
+    """How often a path has been changed recently.
 
     Attributes:
-        commits: In so many of the commits looked at.
-        last: When last, Unix seconds.
+        commits: Number of commits among those examined that changed it.
+        last: Time of the last one, Unix seconds.
     """
 
     commits: int
@@ -30,32 +30,32 @@ class ChangeCount:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The commits looked at, and what they changed, by path."""
+    """The commits examined, and the changes per path."""
 
     commits: int
     changes: dict[str, ChangeCount]
 
 
 def recent_changes(repo: Repository) -> History:
-    """Count in how many of HEAD's last commits each path was changed, without merges and sweeping ones."""
+    """Count for each path how many of HEAD's last commits changed it, without merges and mass changes."""
     done = repo.git(
         "-c",
         "log.showRoot=true",
         "log",
         "-z",
         "--encoding=UTF-8",
-        "-O/dev/null",  # no diff.orderFile
+        "-O/dev/null",  # override diff.orderFile
         f"--max-count={MOST_COMMITS}",
         "--no-merges",
         "--no-renames",
         *RUN_NOTHING,
         "--no-show-signature",
         "--name-only",
-        "--format=%x00%ct",  # no name is empty: after an empty field comes a commit
+        "--format=%x00%ct",  # names are never empty: an empty field precedes a commit
         "HEAD",
         "--",
     )
-    if done.returncode:  # no commit yet
+    if done.returncode:  # no commits yet
         return History(0, {})
     commits = 0
     changes: dict[str, ChangeCount] = {}
@@ -66,7 +66,7 @@ def recent_changes(repo: Repository) -> History:
         paths[:1] = [path.removeprefix("\n") for path in paths[:1]]
         if len(paths) > _SWEEPING:
             continue
-        when = int(time) if time.lstrip("-").isdecimal() else 0  # none in a malformed commit
+        when = int(time) if time.lstrip("-").isdecimal() else 0  # missing in a malformed commit
         for path in paths:
             before = changes.get(path, ChangeCount(0, 0))
             changes[path] = ChangeCount(before.commits + 1, max(before.last, when))

@@ -1,13 +1,13 @@
 """The working tree's uncommitted state, as a difference from HEAD's tree.
 
-`git status` finds what differs, `git hash-object` names the content. On two cores, best of five, clean tree:
+`git status` finds what differs, `git hash-object` computes ids. On two cores, best of five, clean tree:
 2,000 files 13 ms, 20,000 files 42 ms, process start included; libgit2's status takes 18 to 26 ms and 72 ms,
-and knows neither fsmonitor nor the sparse index. Hashing adds 2 ms for ten files. `--no-optional-locks` keeps
-git from writing the refreshed index, so a tree whose files were all touched stays slow until the user's own
+and supports neither fsmonitor nor the sparse index. Hashing adds 2 ms for ten files. `--no-optional-locks`
+keeps git from writing the refreshed index, so after all files were touched it stays slow until the user's own
 next `git status`.
 
-core.fsmonitor stays as the user has set it, which is what makes a large working tree fast. The same holds for
-clean filters. Those of the repository's own configuration are not run: a file counts as it is then.
+core.fsmonitor stays as the user has set it, which makes large working trees fast; so do the user's
+clean filters. Those of the repository's own configuration are not run: its files count unconverted.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ from gitrag.model import Head, Skip, TreeEntry
 if TYPE_CHECKING:
     import subprocess
 
-DEFAULT_MAX_BYTES = 1 << 20  # larger files are not indexed, so they are not hashed either
+DEFAULT_MAX_BYTES = 1 << 20  # larger files are not indexed, and therefore not hashed
 
 _STATUS = (
     "status",
     "--porcelain=v2",
     "-z",
-    "--branch",  # names the commit that the rest is relative to
+    "--branch",  # gives the commit that the rest is relative to
     "--no-ahead-behind",
     "--no-renames",
-    "--ignore-submodules=dirty",  # what is uncommitted inside a submodule does not show in this tree
+    "--ignore-submodules=dirty",  # changes inside a submodule do not appear in this tree
 )
 
-_READ_ATTEMPTS = 2  # a file may be caught half written, once
+_READ_ATTEMPTS = 2  # retry once: a file may be read while it is being written
 
 
 @dataclass(frozen=True, slots=True)
 class DirtyPath:
-    """A path that differs from HEAD, and what `git status` knows of it; mode 0 and id "": absent.
+    """A path that differs from HEAD, with what `git status` reports; mode 0 and id "": absent.
 
     Attributes:
         path: Relative path.
         tracked: Whether it is in the index.
-        head: Mode and id in HEAD's tree; mode -1: not known.
+        head: Mode and id in HEAD's tree; mode -1: unknown.
         index: Mode and id in the index.
-        worktree_mode: Mode in the working tree, of tracked paths.
-        state: How the working tree differs from the index: ``same`` (also for files that are absent on
+        worktree_mode: Mode in the working tree, for tracked paths.
+        state: How the working tree differs from the index: ``same`` (also for files missing on
             purpose: sparse checkout), ``gone``, or ``differs``.
     """
 
@@ -78,10 +78,10 @@ class DirtyPath:
 
 @dataclass(frozen=True, slots=True)
 class WorkingState:
-    """What differs from HEAD, nothing hashed yet.
+    """What differs from HEAD, not hashed yet.
 
     Attributes:
-        head: HEAD when git looked; the branch may be None.
+        head: HEAD when git ran; the branch may be None.
         dirty: The paths, in git's order.
     """
 
@@ -95,8 +95,8 @@ class Overlay:
 
     Attributes:
         head: The commit and tree that the changes are relative to.
-        changes: One for each path that differs, ordered by path. A removal may name a path that the tree does
-            not have. Where ``skip`` is set the content was not hashed and ``entry.blob`` is "".
+        changes: One per path that differs, ordered by path. A removal may name a path not in the tree.
+            Where ``skip`` is set the content was not hashed and ``entry.blob`` is "".
     """
 
     head: Head
@@ -104,10 +104,10 @@ class Overlay:
     _repository: Repository = field(repr=False, compare=False)
 
     def read(self, entry: TreeEntry) -> bytes:
-        """Return the content of one of the changes' entries, as git would store it.
+        """Return the content of an entry of the changes, as git would store it.
 
         Raises:
-            BlobError: The file cannot be read, or no longer has that content.
+            BlobError: The file cannot be read, or its content has changed since.
         """
         if entry.mode == SUBMODULE_MODE or not entry.blob:
             raise BlobError(f"{entry.path!r} has no content to read.")
@@ -115,7 +115,7 @@ class Overlay:
             content = self._read_once(entry)
             if content is not None:
                 return content
-        # staged and not in the working tree (sparse checkout), or converted in a way only the object knows
+        # staged but not in the working tree (sparse checkout), or converted so that only the object matches
         if self._repository.has_object(entry.blob):
             return self._repository.read_blob(entry.blob)
         raise BlobError(f"{entry.path!r} has changed since it was looked at.")
@@ -131,7 +131,7 @@ class Overlay:
             return None
         if blob_id(data) == entry.blob:
             return data
-        lines = data.replace(b"\r\n", b"\n")  # by far the commonest conversion
+        lines = data.replace(b"\r\n", b"\n")  # by far the most common conversion
         if blob_id(lines) == entry.blob:
             return lines
         return converted_content(self._repository, entry.path, entry.blob)
@@ -144,11 +144,11 @@ def working_state(
 
     Args:
         repository: The worktree to look at.
-        head: HEAD, where the caller has just read it (saves a process).
-        untracked: What earlier looks found untracked, of a process that looks often.
+        head: HEAD, if the caller has just read it (saves a process).
+        untracked: Untracked files found by earlier calls, in a process that calls often.
 
     Raises:
-        RepositoryError: git cannot tell, for example because the index is damaged.
+        RepositoryError: git fails, for example because the index is damaged.
     """
     if head is None:
         head = repository.head()
@@ -166,7 +166,7 @@ def working_state(
     for record in records:
         if not isinstance(record, DirtyPath):
             commit = record
-        elif record.path in dirty:  # after `git rm --cached`, both removed and untracked
+        elif record.path in dirty:  # after `git rm --cached` a path is both removed and untracked
             dirty[record.path] = replace(record, head=dirty[record.path].head)
         else:
             dirty[record.path] = record
@@ -181,7 +181,7 @@ def working_state(
 def _ask_git(
     repository: Repository, untracked: Untracked[DirtyPath] | None
 ) -> tuple[subprocess.CompletedProcess[bytes], Sequence[DirtyPath] | None]:
-    """Run `git status`, without the untracked files where those remembered are still all there are."""
+    """Run `git status`, skipping the search for untracked files if the remembered ones are still valid."""
     if untracked and untracked.is_known:
         with ThreadPoolExecutor(1) as beside:
             checked = beside.submit(untracked.known)
@@ -199,18 +199,18 @@ def overlay(
     max_bytes: int = DEFAULT_MAX_BYTES,
     skip: Callable[[str, int], Skip | None] | None = None,
 ) -> Overlay:
-    """Return the uncommitted changes of the working tree: what `git add --all` would make of it.
+    """Return the uncommitted changes of the working tree: what `git add --all` would stage.
 
-    Two differences: an untracked git repository inside this one is left out, and not descended into; and a
-    file that is absent on purpose (sparse checkout) stays, even where an untracked one stands in its
+    Two differences: an untracked git repository inside this one is left out; and a
+    file missing on purpose (sparse checkout) stays, even if an untracked one takes its
     directory's place.
 
     Args:
         repository: The worktree to look at.
-        state: What differs, where the caller has it already.
+        state: What differs, if the caller already knows.
         max_bytes: Larger files are not hashed; their changes carry ``Skip.TOO_LARGE``.
-        skip: Rules by path and mode; what they leave out is not hashed, and carries their reason. They keep a
-            stray ``node_modules`` from being hashed at every look.
+        skip: Rules by path and mode; paths they leave out are not hashed, and carry the reason. So a
+            stray ``node_modules`` is not hashed in every call.
 
     Raises:
         RepositoryError: git cannot tell what differs.
@@ -244,7 +244,7 @@ def overlay(
 
 
 def _records(output: bytes) -> Iterator[DirtyPath | str | None]:
-    """Parse porcelain v2: yield dirty paths, and HEAD's commit (None: unborn)."""
+    """Parse porcelain v2: yield changed paths, and HEAD's commit (None: unborn)."""
     for record in output.split(b"\0")[:-1]:
         match record[:2]:
             case b"# ":
@@ -256,11 +256,11 @@ def _records(output: bytes) -> Iterator[DirtyPath | str | None]:
                 state = {b".": "same", b"D": "gone"}.get(xy[1:], "differs")
                 head, index = _version(m_head, h_head), _version(m_index, h_index)
                 if state == "same" and not index[0]:
-                    state = "gone"  # staged for removal; if the file is still there it is also untracked
+                    state = "gone"  # staged for removal; if the file still exists it is also untracked
                 yield DirtyPath(os.fsdecode(path), True, head, index, int(m_tree, 8), state)
             case b"u ":
                 fields = record.split(b" ", 10)
-                # the file counts; what HEAD has is not said
+                # the file counts; HEAD's version is not reported
                 yield DirtyPath(
                     os.fsdecode(fields[10]), True, (-1, ""), (0, ""), int(fields[6], 8), "differs"
                 )
@@ -280,7 +280,7 @@ def _without_hashing(
     max_bytes: int,
     skip: Callable[[str, int], Skip | None] | None,
 ) -> Change | int:
-    """Return the change where it is known without hashing a file, else the file's mode."""
+    """Return the change if no file has to be hashed, else the file's mode."""
     path = dirty.path
     if dirty.state == "gone":
         return Change(path, None)
@@ -321,7 +321,7 @@ def _mode(repository: Repository, dirty: DirtyPath, status: os.stat_result) -> i
 
 
 def _link(repository: Repository, path: str, status: os.stat_result) -> Change:
-    """Name a symbolic link, which is stored as its target (without core.symlinks, a file that holds it)."""
+    """Return the id of a symbolic link, stored as its target (without core.symlinks, as a regular file)."""
     try:
         if stat.S_ISLNK(status.st_mode):
             target = os.fsencode(Path(repository.root or ".", path).readlink())

@@ -1,15 +1,15 @@
-"""Which paths are left out, and why: pure, given the contents of the rule files.
+"""Which paths are left out, and why. Pure, given the contents of the rule files.
 
-The word that counts, from the strongest on:
+Rules in order of precedence, highest first:
 
 1. Symbolic links and submodules are never indexed.
-2. `exclude` globs of the configuration, written as lines of a .gitignore at the top level.
+2. `exclude` globs of the configuration, written like lines of a top-level .gitignore.
 3. The attribute `gitrag` in .gitattributes: set, the path is indexed whatever follows; unset (`-gitrag`),
    not.
-4. .gitragignore, as .gitignore works: nearest file first, later line wins, `!` takes back (also what 6 says),
-   and nothing below an ignored directory can be taken back.
+4. .gitragignore, which works like .gitignore: nearest file first, later line wins, `!` re-includes (also what
+   6 leaves out), but nothing below an ignored directory can be re-included.
 5. `linguist-generated` and `linguist-vendored`, set or unset.
-6. The tables below: vendored directories, lock files, minified files by name. Silent where 5 has spoken.
+6. The tables below: vendored directories, lock files, minified files by name. Only if 5 does not apply.
 
 50,000 paths take 0.03 s without rule files and 0.3 s with 20 lines of each kind.
 """
@@ -37,11 +37,11 @@ from gitrag.git.rule_lines import (
 )
 from gitrag.model import Skip
 
-# Part of every signature. To be raised when an answer of this module or of `content_rules` may change.
+# Part of every signature. Raise it when a result of this module or of `content_rules` may change.
 # 1: the first.
 RULES_VERSION = 1
 
-# Directories whose content others wrote, and the evidence that the name is.
+# Directories whose content others wrote, and what else must hold for the name to count.
 VENDORED_DIRECTORIES = {
     "node_modules": "npm and its like install there",
     "bower_components": "Bower installs there",
@@ -57,12 +57,12 @@ VENDORED_DIRECTORIES = {
     "thirdparty": "says so",
 }
 
-# `vendor` is also a word of trade, so the name alone is evidence only at the top level, where `go mod
-# vendor`, Composer and Bundler put it. Deeper down, what is in it has to look like theirs: their own
+# `vendor` is also a business term, so the name alone counts only at the top level, where `go mod
+# vendor`, Composer and Bundler put it. Deeper down, its content must look like theirs: their own
 # directories, or a host (vendor/github.com).
 _VENDOR_TOOLS = frozenset({"bundle", "cache", "composer", "gems"})
 
-# Resolved dependency lists: long, generated, and never what a question is about.
+# Resolved dependency lists: long, generated, and never what a question asks for.
 LOCK_FILES = frozenset(
     {
         ".terraform.lock.hcl",
@@ -115,7 +115,7 @@ class _AttributeTable:
 
 @dataclass(frozen=True, slots=True)
 class _IgnoreTable:
-    """Two tables over the same numbers: a pattern that ends in `/` is in the second only."""
+    """Two tables with common numbers: patterns that end in `/` are only in the second."""
 
     files: PatternTable
     directories: PatternTable
@@ -132,13 +132,13 @@ class _RuleFiles:
 
 @dataclass(frozen=True, slots=True)
 class _Directory:
-    """What is known of a directory, once.
+    """What is known of a directory, computed once.
 
     Attributes:
         files: The rule files that apply in it, nearest first, with the length of the path before each.
-        excluded: The configuration's word. True: everything below is left out; False: taken back; None: none.
-        ignored: The same by .gitragignore.
-        vendored: Whether the tables say so.
+        excluded: The configuration's rule. True: everything below is left out; False: re-included; or None.
+        ignored: The same for .gitragignore.
+        vendored: Whether the tables call it vendored.
     """
 
     files: tuple[tuple[int, _RuleFiles], ...]
@@ -148,10 +148,10 @@ class _Directory:
 
 
 class Rules:
-    """The rules of one view of a repository. Remembers directories, so not to be shared between threads.
+    """The rules of one view of a repository. Caches directories, so do not share it between threads.
 
     Attributes:
-        signature: Hash over everything that can change an answer.
+        signature: Hash of everything that can change a result.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Rules:
 
         Args:
             files: Content by path, of the .gitattributes and .gitragignore files at any depth (regular files:
-                git does not follow a .gitattributes that is a symbolic link). Other paths are passed over.
+                git does not follow a .gitattributes that is a symbolic link). Other paths are ignored.
             exclude: Globs of the configuration.
         """
         allowance = Allowance()
@@ -186,7 +186,7 @@ class Rules:
                 attributes[directory] = list(parse_attributes(lines, top=not directory))
             else:
                 ignores[directory] = list(parse_ignore(lines))
-        # only lines that say something of ours count: a new `*.png binary` re-examines nothing
+        # only lines with our attributes count: a new `*.png binary` must not cause re-examination
         said = [
             sorted((where, lines) for where, lines in kind.items() if lines) for kind in (attributes, ignores)
         ]
@@ -225,7 +225,7 @@ class Rules:
         return _by_name(name) if generated is None else None
 
     def _wanted(self, directory: _Directory, path: str) -> bool | None:
-        """Return what the strongest says of the configuration, the gitrag attribute and .gitragignore."""
+        """Return the decision of the configuration, the gitrag attribute or .gitragignore, in this order."""
         excluded = directory.excluded
         if self._exclude and not excluded:
             excluded = _last_word(self._exclude, path, excluded, is_directory=False)
@@ -263,7 +263,7 @@ class Rules:
 
 
 def is_rule_file(path: str) -> bool:
-    """Say whether a path is a file that `Rules.build` wants."""
+    """Tell whether `Rules.build` needs a path's content."""
     return path.endswith((ATTRIBUTES_FILE, IGNORE_FILE)) and path.rpartition("/")[2] in (
         ATTRIBUTES_FILE,
         IGNORE_FILE,
@@ -288,7 +288,7 @@ def _is_vendored(path: str) -> bool:
 
 
 def _attribute(directory: _Directory, path: str, name: str) -> bool | None:
-    """Return an attribute's state: the nearest file that mentions it for this path decides."""
+    """Return an attribute's state, from the nearest file that mentions it for this path."""
     for start, files in directory.files:
         rules = files.attributes.get(name)
         if rules is not None:
@@ -336,9 +336,9 @@ def _ignore_table(lines: Sequence[Ignore], allowance: Allowance) -> _IgnoreTable
 
 
 def matcher(globs: Sequence[str]) -> Callable[[str], bool]:
-    """Tell which paths globs mean, written as in .gitignore.
+    """Return a function that tells whether a path matches globs, written as in .gitignore.
 
-    They are read as exclusions are, by the same bounded matcher: what would be excluded is what is meant.
+    Globs are matched by the same bounded matcher as exclusions: a path matches if it would be excluded.
     """
     rules = Rules.build({}, tuple(globs))
     return lambda path: rules.skip(path, FILE_MODE) is Skip.IGNORED

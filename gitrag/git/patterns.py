@@ -1,8 +1,8 @@
-"""Patterns as .gitignore and .gitattributes write them, many at once and bounded.
+"""Patterns of .gitignore and .gitattributes, matched many at once in bounded time.
 
-Most patterns are plain names, `*.ext`, literal paths or `dir/**`; those are looked up in dictionaries. The
-rest become one regular expression in which every `*` and `**/` but the last takes the leftmost match and
-never gives it back (an atomic group): the usual argument for globs, so no answer is lost, and a hostile
+Most patterns are plain names, `*.ext`, literal paths or `dir/**`; those are dictionary lookups. The
+rest become one regular expression in which every `*` and `**/` except the last takes the leftmost match and
+never backtracks (an atomic group): as usual for globs, no match is lost, and a hostile
 `*a*a*a*a*b` costs no more than a harmless pattern. pathspec was tried: its expressions backtrack (six stars
 against a 60-letter name take a second, and each further one ten times as long), and it lets a pattern that
 matches a directory match the files in it, which is right for .gitignore and wrong for .gitattributes.
@@ -15,18 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-# Caps. Globs are tried one by one against every path: 200 of them against 50,000 paths take a second. What is
-# over a cap never matches.
+# Limits. Globs are tried one by one against every path: 200 of them against 50,000 paths take a second.
+# Excess patterns never match.
 MAX_GLOBS = 200
 MAX_GLOB_CHARS = 128
 MAX_PATTERNS = 20_000
 
-FEW = 6  # directories that are tried faster one by one than by cutting the path at each slash
+FEW = 6  # up to this many directories, trying each one is faster than splitting the path at each slash
 
 _SPECIAL = frozenset("*?[\\")
 _ESCAPED_SLASH = re.compile(r"((?:^|[^\\])(?:\\\\)*)\\/")  # is a slash like any other
 
-# POSIX classes inside brackets, ASCII as git's wildmatch has them
+# POSIX classes inside brackets, ASCII only, as in git's wildmatch
 _CLASSES = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -45,7 +45,7 @@ _CLASSES = {
 
 @dataclass(slots=True)
 class Allowance:
-    """How many more patterns a set of rule files may bring; shared by its tables."""
+    """How many more patterns a set of rule files may add; shared by its tables."""
 
     globs: int = MAX_GLOBS
     patterns: int = MAX_PATTERNS
@@ -53,7 +53,7 @@ class Allowance:
 
 @dataclass
 class PatternTable:
-    """Patterns of one rule file, each with a number; a path's answer is the largest number that matches.
+    """Patterns of one rule file, each with a number; the highest number that matches a path decides.
 
     Paths are relative to the rule file's directory. A pattern without ``/`` matches the base name at any
     depth, one with ``/`` (not only at the end) the whole path.
@@ -101,7 +101,7 @@ class PatternTable:
         )
 
     def match(self, path: str) -> int | None:
-        """Return the number of the last pattern that matches, or None."""
+        """Return the highest number of a matching pattern, or None."""
         name = path[path.rfind("/") + 1 :]
         best = self._names.get(name, -1) if self._names else -1
         if self._paths:
@@ -139,7 +139,7 @@ _Alternatives = tuple[re.Pattern[str], list[int]]
 
 
 def _alternatives(globs: Sequence[tuple[int, str]]) -> _Alternatives:
-    """Compile globs into one expression, the last one first: the first alternative that matches is taken."""
+    """Compile globs into one expression, the last one first: the first matching alternative is taken."""
     source = "|".join(f"({expression})" for _, expression in reversed(globs))
     return re.compile(source, re.DOTALL), [number for number, _ in reversed(globs)]
 
@@ -153,7 +153,7 @@ def _latest(alternatives: _Alternatives, subject: str) -> int:
 def _translate(pattern: str) -> str | None:
     """Translate a pattern with `/` to a regular expression for a whole path; None if it can never match."""
     segments = _split(pattern)
-    if segments is None or "" in segments:  # no path has an empty segment
+    if segments is None or "" in segments:  # paths have no empty segments
         return None
     inside = segments[-1] == "**"  # everything below, at least one level
     if inside:
@@ -179,7 +179,7 @@ def _translate(pattern: str) -> str | None:
 
 
 def _split(pattern: str) -> list[str] | None:
-    """Split a pattern at its slashes, save those in brackets; None if a bracket does not end."""
+    """Split a pattern at its slashes, except inside brackets; None if a bracket is not closed."""
     segments = [""]
     position = 0
     while position < len(pattern):
@@ -231,7 +231,7 @@ def _segment(glob: str) -> str | None:
 
 
 def _bracket(glob: str, position: int) -> tuple[str, int] | None:
-    """Translate a bracket expression whose `[` is before ``position``; None if it does not end."""
+    """Translate a bracket expression whose `[` is before ``position``; None if it is not closed."""
     negated = glob[position : position + 1] in ("!", "^")
     position += negated
     members: list[str] = []

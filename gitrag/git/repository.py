@@ -1,7 +1,7 @@
-"""A git repository: where it is, what HEAD is, its trees and blobs.
+"""A git repository: its location, HEAD, trees and blobs.
 
-git itself (2 to 4 ms a process) answers for discovery, HEAD, configuration and the state of the working tree,
-so that a search on a fresh index never pays for importing pygit2 (60 to 80 ms); libgit2 reads objects.
+git itself (2 to 4 ms per process) is used for discovery, HEAD, configuration and the working tree's state,
+so that a search on a fresh index never has to import pygit2 (60 to 80 ms); libgit2 reads objects.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FILE_MODE = 0o100644
 _TREE_MODE = 0o040000
 
 # libgit2 1.9 refuses some of these though they do not change how objects are read: a partial clone only lacks
-# objects, and missing objects are met one by one. References are git's to read, in tables or in files.
+# objects, and each missing object is handled when it is read. git reads references, in files or reftables.
 _HARMLESS_EXTENSIONS = (
     "noop",
     "objectformat",
@@ -50,16 +50,16 @@ _HARMLESS_EXTENSIONS = (
 )
 
 _ONLY_SAY = frozenset({"config", "rev-parse", "version"})
-"""Commands that run nothing, and are asked what is configured."""
+"""Commands that run no other program; used to read the configuration itself."""
 
 _RULE_FILES = frozenset({".gitattributes", ".gitignore"})
-"""What git reads in every directory of the working tree."""
+"""Files that git reads in every directory of the working tree."""
 
 _LOOKING_S = 10.0
-"""For named pipes among them, while git does not answer."""
+"""Time to look for named pipes among them, while git does not answer."""
 
 _IN_TABLES = "refs/heads/.invalid"
-"""What the file HEAD names where references are kept in tables (git 2.45)."""
+"""What HEAD's file contains if references are stored in reftables (git 2.45)."""
 
 # What each operation leaves in the git directory while it waits for the user.
 _OPERATIONS = {
@@ -73,21 +73,21 @@ _OPERATIONS = {
 
 
 class BlobError(GitragError):
-    """A blob's content cannot be had.
+    """A blob's content is unavailable.
 
-    Its object is missing (partial or damaged clone), or its file cannot be read or has changed. One blob's
-    trouble, not the repository's: callers leave the path out as ``Skip.UNREADABLE`` and go on.
+    Its object is missing (partial or damaged clone), or its file cannot be read or has changed. This concerns
+    one blob, not the repository: callers leave the path out as ``Skip.UNREADABLE`` and go on.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One path's difference between two trees, or between a tree and the working tree.
+    """The difference of one path between two trees, or between a tree and the working tree.
 
     Attributes:
         path: Relative path.
-        entry: What the path is now, or None when it is gone.
-        skip: Of a file in the working tree: why it was not hashed; its blob is "" then.
+        entry: The path's new state, or None if deleted.
+        skip: For a file in the working tree: why it was not hashed; then its blob is "".
     """
 
     path: str
@@ -96,14 +96,14 @@ class Change:
 
 
 class Repository:
-    """A repository as seen from one of its worktrees. Not to be shared between threads.
+    """A repository as seen from one of its worktrees. Do not share it between threads.
 
     Attributes:
         root: Top level of the working tree; None for a bare repository.
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
-        configuration: git's configuration as seen from here.
-        unconverted: Why files are taken as they lie on the disk, not as git would store them; "" where not.
+        configuration: git's configuration for this worktree.
+        unconverted: Why files are used as they are on disk, not as git would store them; "" normally.
     """
 
     def __init__(self, location: Location) -> None:
@@ -120,16 +120,16 @@ class Repository:
         """Find the repository that ``start`` is in; ``environ`` as in `gitrag.git.discovery.locate`.
 
         Raises:
-            RepositoryError: There is none, git or libgit2 cannot or will not read it, or would never end.
+            RepositoryError: There is none, git or libgit2 cannot or will not read it, or would block.
         """
         found = cls(locate(start, environ))
         found._refuse_pipes()
         return found
 
     def _refuse_pipes(self) -> None:
-        """Raise where git would open a named pipe in a rule file's place and wait for a writer.
+        """Raise if a rule file is a named pipe, which git would open and block on.
 
-        No clone makes one. Those in directories below are looked for when git does not answer.
+        No clone creates one. Pipes in subdirectories are looked for when git does not answer.
         """
         info = self.common_dir / "info"
         tops = [self.root] if self.root is not None else []
@@ -142,7 +142,7 @@ class Repository:
                     )
 
     def _refuse_pipes_below(self) -> None:
-        """Raise where a rule file in the working tree is a named pipe: git has been silent for a while."""
+        """Raise if any rule file in the working tree is a named pipe; called when git has not answered."""
         end = time.monotonic() + _LOOKING_S
         for folder, _, names in os.walk(self.root or self.git_dir):
             for name in _RULE_FILES.intersection(names):
@@ -164,12 +164,12 @@ class Repository:
     def worktree(self) -> str:
         """Stable id of this worktree: its administrative name, or "" for the main one or a bare repository.
 
-        A linked worktree may be called ``main`` or ``bare``; none can be called "".
+        A linked worktree may be called ``main`` or ``bare``, but never "".
         """
         return self.git_dir.name if self.git_dir.parent == self.common_dir / "worktrees" else ""
 
     def worktrees(self) -> list[str]:
-        """List the ids of the worktrees that git knows: see ``worktree``; "" is always among them."""
+        """List the ids of the worktrees known to git: see ``worktree``; always including ""."""
         try:
             linked = [entry.name for entry in (self.common_dir / "worktrees").iterdir()]
         except OSError:
@@ -177,7 +177,7 @@ class Repository:
         return ["", *sorted(linked)]
 
     def worktree_roots(self) -> list[Path]:
-        """List the top levels of the worktrees that are where git last saw them."""
+        """List the top levels of the worktrees that still exist where git last saw them."""
         found = [self.common_dir.parent] if self.common_dir.name == ".git" else []
         for name in self.worktrees()[1:]:
             with suppress(OSError):
@@ -187,7 +187,7 @@ class Repository:
 
     @property
     def store_directory(self) -> Path:
-        """Where gitrag keeps the index, its log and its locks: in the repository, one for all worktrees."""
+        """Directory of the index, its log and its locks: in the repository, shared by all worktrees."""
         return self.common_dir / "gitrag"
 
     @property
@@ -196,7 +196,7 @@ class Repository:
         if self.worktree and self.common_dir.name == ".git":
             return self.common_dir.parent.name
         if self.worktree or self.root is None:
-            # `git clone --bare URL project/.bare` and the like name the parent better than the child
+            # `git clone --bare URL project/.bare` and the like: the parent is the better name
             name = self.common_dir.name.removesuffix(".git")
             return self.common_dir.parent.name if not name or name.startswith(".") else name
         return self.root.name
@@ -211,8 +211,8 @@ class Repository:
         """Run git on this repository, at its top level; ``environment`` is added to the guarded one.
 
         Raises:
-            RepositoryError: git is not there, cannot read its configuration, or waits for a named pipe.
-            GitTimeoutError: It took longer than ``timeout_s``, or the deadline of all git processes.
+            RepositoryError: git is missing, cannot read its configuration, or is blocked by a named pipe.
+            GitTimeoutError: It took longer than ``timeout_s``, or the timeout of all git processes.
         """
         own = self._plain if args[0] in _ONLY_SAY else self.environment
         return run_git(
@@ -226,7 +226,7 @@ class Repository:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment for git: scrubbed, this repository named, nothing run that it configures itself.
+        """The environment for git: cleaned, this repository set, and none of its own programs run.
 
         Raises:
             RepositoryError: git cannot read its configuration.
@@ -234,25 +234,25 @@ class Repository:
         return self.configuration.guarded()
 
     def refresh_index(self) -> None:
-        """Let git note which files are as it knows them, as the user's own `git status` does.
+        """Let git record which files are unchanged, as the user's own `git status` does.
 
-        In a fresh clone, or after a copy, it would have to read them at every look: 38 ms instead of 4 with
-        1,100 files. Not for the background: it takes git's lock on the index for a moment.
+        In a fresh clone or a copy, it would have to read them all in every snapshot: 38 ms instead of 4 with
+        1,100 files. Not for background work: it takes git's lock on the index for a moment.
         """
         if self.root is not None:
-            self.git("update-index", "-q", "--refresh")  # status 1 says only that something is modified
+            self.git("update-index", "-q", "--refresh")  # status 1 only means that something is modified
 
     # references
 
     def head(self) -> Head:
-        """Return where HEAD stands.
+        """Return HEAD.
 
         Raises:
             RepositoryError: HEAD or its commit is damaged.
         """
         file = self.git_dir / "HEAD"
         try:
-            # a link: as git first made it, and does where core.preferSymlinkRefs is set
+            # a symbolic link: git's first format, still used with core.preferSymlinkRefs
             content = f"ref: {file.readlink()}" if file.is_symlink() else os.fsdecode(file.read_bytes())
         except OSError as error:
             raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
@@ -260,13 +260,13 @@ class Repository:
         if ref == _IN_TABLES:
             ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
         branch = ref.removeprefix("refs/heads/") if ref else None
-        # One look at the branch: of two, the second may find another commit.
+        # Read the branch once: a second read may find another commit.
         done = self.git("rev-list", "--no-walk", "--encoding=UTF-8", "--format=%T", "HEAD", "--")
         if done.returncode == 0:
             _, commit, tree = done.stdout.decode().split()
             return Head(commit, tree, branch)
         if ref and not (self.common_dir / ref).exists():
-            # packed, or in tables; show-ref passes over one whose commit is gone
+            # packed, or in a reftable; show-ref ignores one whose commit is missing
             found = self.git("for-each-ref", "--format=%(refname)", ref).stdout
             if os.fsdecode(found).strip() != ref:
                 return Head(None, EMPTY_TREE, branch)
@@ -275,7 +275,7 @@ class Repository:
         )
 
     def resolve(self, rev: str) -> Head:
-        """Return the commit and tree a revision names (the branch is None).
+        """Return the commit and tree that a revision names (the branch is None).
 
         Raises:
             UsageError: The repository has no such revision.
@@ -301,20 +301,20 @@ class Repository:
         )
 
     def operation_in_progress(self) -> str | None:
-        """Return what git is in the middle of: rebase, merge, cherry-pick, revert, bisect; or None.
+        """Return the operation in progress: rebase, merge, cherry-pick, revert, bisect; or None.
 
-        Where references are kept in tables, so are the traces of a cherry-pick and a revert: not seen here.
+        With reftables, the marks of a cherry-pick and a revert are stored there too, and are not seen.
         """
         return next((name for file, name in _OPERATIONS.items() if (self.git_dir / file).exists()), None)
 
     # objects
 
     def has_object(self, oid: str) -> bool:
-        """Say whether an object is in this clone; the tree of a rewritten commit is pruned some day."""
+        """Tell whether an object is in this clone; a rewritten commit's tree is eventually pruned."""
         return oid in self._libgit2
 
     def promised_packs(self) -> tuple[str, ...]:
-        """Name the packs of a partial clone; each fetch of what it lacked adds one. None of a whole clone."""
+        """Name the packs of a partial clone; each fetch of missing objects adds one. Empty for a full one."""
         try:
             packs = [entry.name for entry in (self.common_dir / "objects" / "pack").iterdir()]
         except OSError:
@@ -324,28 +324,28 @@ class Repository:
     def entries(self, tree: str) -> Iterator[TreeEntry]:
         """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.
 
-        libgit2's diff against the empty tree walks in C: 18 ms for 20,000 files, where walking its trees from
+        libgit2's diff against the empty tree walks in C: 18 ms for 20,000 files, where walking trees from
         Python takes 30 ms and `git ls-tree` 25 ms; building the entries takes another 30 ms.
 
         Raises:
-            RepositoryError: The tree, or a part of it, is not there or damaged.
+            RepositoryError: The tree, or a part of it, is missing or damaged.
         """
-        if tree == EMPTY_TREE:  # need not exist as an object
+        if tree == EMPTY_TREE:  # may not exist as an object
             return
         with self._trees_wrapped():
-            diff = self._tree(tree).diff_to_tree(swap=True)  # with nothing: the empty tree
+            diff = self._tree(tree).diff_to_tree(swap=True)  # compared with nothing: the empty tree
         for delta in diff.deltas:
             file = delta.new_file
             yield TreeEntry(os.fsdecode(file.raw_path), str(file.id), normal_mode(int(file.mode)))
 
     def diff(self, old_tree: str, new_tree: str) -> list[Change]:
-        """Return what differs between two trees, one change a path, renames as a removal and an addition.
+        """Return the differences between two trees, one per path, a rename as a removal and an addition.
 
-        Reads only subtrees that differ: 0.3 ms for five files of 20,000. libgit2's own diff also reads those
-        that are equal (1.3 ms), and so fails where one of them is missing; `git diff-tree` takes 8 ms.
+        Reads only subtrees that differ: 0.3 ms for five files of 20,000. libgit2's own diff also reads equal
+        subtrees (1.3 ms), and so fails if one of them is missing; `git diff-tree` takes 8 ms.
 
         Raises:
-            RepositoryError: A tree is not there (pruned, or never fetched) or damaged.
+            RepositoryError: A tree is missing (pruned, or never fetched) or damaged.
         """
         if old_tree == new_tree:
             return []
@@ -354,7 +354,7 @@ class Repository:
             return list(_differences(old, new))
 
     def blob_size(self, blob: str) -> int:
-        """Return a blob's size in bytes, from its header alone.
+        """Return a blob's size in bytes, reading only its header.
 
         Raises:
             BlobError: The object is missing or damaged.
@@ -378,11 +378,11 @@ class Repository:
         import pygit2
         from pygit2.enums import ConfigLevel, RepositoryOpenFlag
 
-        # git has judged the owner already, by the user's whole configuration; libgit2 does not read all of it
+        # git has already checked the owner, with the user's full configuration; libgit2 reads part of it
         pygit2.settings.owner_validation = False
         pygit2.settings.set_extensions(list(_HARMLESS_EXTENSIONS))
         for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
-            pygit2.settings.search_path[level] = ""  # only the repository's own is of use here
+            pygit2.settings.search_path[level] = ""  # only the repository's own configuration is needed here
         try:
             return pygit2.Repository(os.fsencode(self.git_dir), RepositoryOpenFlag.NO_SEARCH)
         except pygit2.GitError as error:
@@ -420,7 +420,7 @@ class Repository:
     def config(self, prefix: str) -> dict[str, str]:
         """Return git's configuration values whose key is ``prefix`` or begins with ``prefix.``.
 
-        Section and variable are lower case, as git gives them; the last of several values counts; a key
+        Section and variable are lower case, as git prints them; of several values the last counts; a key
         without a value is ``true``.
 
         Raises:
@@ -429,11 +429,11 @@ class Repository:
         return self.configuration.values(prefix)
 
     def remote_name(self) -> str | None:
-        """Return the base name of origin's URL without ``.git``; None where there is no origin."""
+        """Return the base name of origin's URL without ``.git``; None if there is no origin."""
         return name_of_url(self.config("remote.origin").get("remote.origin.url", ""))
 
     def hooks_dir(self) -> Path:
-        """Return the directory git runs this repository's hooks from; core.hooksPath is respected."""
+        """Return the directory of this repository's hooks, respecting core.hooksPath."""
         done = self.git("rev-parse", "--path-format=absolute", "--git-path", "hooks")
         if done.returncode:
             raise RepositoryError(f"git does not say where hooks are: {message_of(done)}.")
@@ -451,14 +451,14 @@ def _blob_wrapped(blob: str) -> Iterator[None]:
 
 
 def _differences(old_tree: pygit2.Tree | None, new_tree: pygit2.Tree | None) -> Iterator[Change]:
-    """Compare two trees, level by level; a stack, as a hostile tree can be deeper than Python's."""
+    """Compare two trees level by level, with a stack, as a hostile tree can be deeper than Python's."""
     pending: list[tuple[Any, Any, bytes]] = [(old_tree, new_tree, b"")]
     while pending:
         old, new, prefix = pending.pop()
         before = {entry.raw_name: entry for entry in old} if old is not None else {}
         pairs = [(before.pop(entry.raw_name, None), entry) for entry in new] if new is not None else []
         pairs += [(entry, None) for entry in before.values()]
-        for was, now in pairs:  # never asked for their truth: that would read them to count their entries
+        for was, now in pairs:  # never test their truth value: that would read them to count their entries
             if was is not None and now is not None and was.id == now.id and was.filemode == now.filemode:
                 continue
             path = prefix + (was if now is None else now).raw_name

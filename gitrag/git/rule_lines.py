@@ -1,4 +1,4 @@
-"""The lines of .gitattributes and .gitragignore files that say something of ours."""
+"""Parse the lines of .gitattributes and .gitragignore files that concern gitrag."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ IGNORE_FILE = ".gitragignore"
 INDEXED, GENERATED, VENDORED = "gitrag", "linguist-generated", "linguist-vendored"
 _ATTRIBUTES = (INDEXED, GENERATED, VENDORED)
 
-# Caps; what is over them is not read.
+# Limits; the excess is not read.
 MAX_RULE_FILE_BYTES = 1 << 20
 MAX_LINE_BYTES = 2048  # git's own limit for .gitattributes
 
@@ -25,7 +25,7 @@ _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 
 @dataclass(frozen=True, slots=True)
 class PathAttribute:
-    """A line's word on one attribute: True (set), False (unset), None (`!attribute`, unspecified)."""
+    """A line's value for one attribute: True (set), False (unset), None (`!attribute`, unspecified)."""
 
     name: str
     pattern: str
@@ -34,7 +34,7 @@ class PathAttribute:
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """A line of a .gitragignore; ``ignored`` False: it began with `!`."""
+    """A line of a .gitragignore; ``ignored`` is False if it began with `!`."""
 
     pattern: str
     ignored: bool
@@ -62,7 +62,7 @@ def parse_ignore(lines: Iterable[str]) -> Iterator[Ignore]:
 
 
 def parse_attributes(lines: Iterable[str], *, top: bool) -> Iterator[PathAttribute]:
-    macros: dict[str, list[str]] = {}  # git, too, allows them at the top level only
+    macros: dict[str, list[str]] = {}  # as in git, only at the top level
     for line in lines:
         pattern, words = _split(line.lstrip(" \t"))
         if pattern.startswith("[attr]"):
@@ -99,7 +99,7 @@ def _unquoted(text: str) -> str:
 
     if "\\" not in text:
         return text
-    # octal escapes are bytes: put together before they are decoded
+    # octal escapes are bytes: join them before decoding
     raw = text.encode("utf-8", "surrogateescape").decode("latin-1")
     return _ESCAPE.sub(character, raw).encode("latin-1").decode("utf-8", "surrogateescape")
 

@@ -1,7 +1,7 @@
-"""Whom a repository is shared with: core.sharedRepository, read as git reads it. Pure.
+"""Permissions of a shared repository: core.sharedRepository, interpreted as git does. Pure.
 
-git_config_perm (setup.c) and calc_shared_perm (path.c): ``group`` and ``all`` add to what a file has, a mode
-such as 0640 is what it has, less any bit to execute; 0, 1 and 2 are older names.
+git_config_perm (setup.c) and calc_shared_perm (path.c): ``group`` and ``all`` add to a file's mode, a mode
+such as 0640 replaces it, without execute bits; 0, 1 and 2 are older names.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _OLD = {0: _PRIVATE, 1: _GROUP, 2: _EVERYBODY}
 
 
 def file_mode(config: Mapping[str, str]) -> int:
-    """Return the permissions of a file that is for whom the repository is for; of a directory, see `files`.
+    """Return the mode for files with the same readers as the repository's; for directories, see `files`.
 
-    Where git leaves it to the umask, that is the user alone: the index holds what is untracked too.
+    Where git leaves it to the umask, only the user may read: the index also contains untracked files.
 
     Args:
         config: git's configuration values, by lower-case key.
@@ -40,4 +40,4 @@ def file_mode(config: Mapping[str, str]) -> int:
     mode = int(value, 8)
     if mode in _OLD:
         return _OLD[mode]
-    return mode & 0o666 if mode & _PRIVATE == _PRIVATE else _PRIVATE  # else git refuses to work there
+    return mode & 0o666 if mode & _PRIVATE == _PRIVATE else _PRIVATE  # otherwise git refuses to work there

@@ -1,4 +1,4 @@
-"""Files of the working tree that git ignores and gitrag does not: named by their content, as git would."""
+"""Files that git ignores but gitrag indexes: identified by content, as git would."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from gitrag.model import TreeEntry
 
 
 def files_beside(root: Path, directory: str, suffix: str, *, most: int, max_bytes: int) -> tuple[Change, ...]:
-    """Return the regular files right in a directory, hashed as they are: git converts nothing it ignores.
+    """Return the regular files directly in a directory, hashed unconverted: git converts nothing it ignores.
 
-    1,000 files of 2 KB take 20 ms, no directory 6 µs.
+    1,000 files of 2 KB take 20 ms, a missing directory 6 µs.
 
     Args:
         root: The working tree.
-        directory: The directory's path below it; it is not looked into through a link.
-        suffix: Of the files that count.
-        most: So many by name at most.
+        directory: The directory's path below it; links to directories are not followed.
+        suffix: Suffix of the files to return.
+        most: Maximum number of files, in order of name.
         max_bytes: Larger ones are left out.
     """
     place = root

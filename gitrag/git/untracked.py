@@ -1,10 +1,10 @@
-"""The untracked files that git found, and what shows that they are still all there are.
+"""Remember the untracked files that git found, and detect when they may have changed.
 
 Two thirds of `git status` is the search for untracked files: 40 ms of 55 with 6,900 files in 3,200
-directories. A file that appears or goes changes its directory's time, so a process that looks often looks at
-those times instead (9 ms, while git runs), and asks git for tracked files only. git's own untracked cache
-does the same, but has to be written into the index, which is the user's; and it trusts a directory that was
-changed a moment before it looked.
+directories. A file that appears or disappears changes its directory's modification time, so a long-lived
+process checks those times instead (9 ms, while git runs), and asks git for tracked files only. git's own
+untracked cache does the same, but must be written into the index, which is the user's; and it trusts a
+directory that was changed a moment before it was read.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from gitrag.machine.files import read_regular
 T = TypeVar("T")
 
 _SETTLED_NS = 2_000_000_000
-"""What changed less than this before it was looked at may have changed again since, unseen: file systems keep
-times in ticks of up to two seconds."""
+"""What changed less than this before it was examined may have changed again unnoticed: file systems store
+times in steps of up to two seconds."""
 
 _PAUSE_NS = 10_000_000_000
-"""Between two attempts to remember: each walks the directories, and where files come and go it is in vain."""
+"""Minimum time between two attempts to remember: each walks all directories, in vain if files come and go."""
 
 _MOST = 50_000
 """Directories; with more, git's own fsmonitor is the better way."""
@@ -35,9 +35,9 @@ _Sign: TypeAlias = "tuple[int, ...] | None"
 
 
 class Untracked(Generic[T]):
-    """Remembers what was found untracked, while nothing can have changed it.
+    """Remembers the untracked files as long as nothing can have changed them.
 
-    What can: an entry made or removed in a directory that git searches, a file of ignore rules, git's
+    What can: an entry created or deleted in a directory that git searches, an ignore file, git's
     configuration, the index.
 
     Args:
@@ -53,18 +53,18 @@ class Untracked(Generic[T]):
 
     @property
     def is_known(self) -> bool:
-        """Whether there is something to give, if nothing has changed."""
+        """Whether a result is remembered, provided nothing has changed."""
         return self._signs is not None
 
     def known(self) -> Sequence[T] | None:
-        """Give what was found; None when git has to search."""
+        """Return the remembered files; None if git has to search."""
         if self._signs is None or any(_sign(path) != sign for path, sign in self._signs.items()):
             self._signs = None
             return None
         return self._found
 
     def remember(self, found: Sequence[T], since_ns: int) -> None:
-        """Keep what git found in a search that began at a time, from the second search with one index on."""
+        """Keep the result of git's search, begun at a given time, from the second search of an index on."""
         index = _sign(os.fsencode(self._repository.git_dir / "index"))
         unchanged, self._index = index == self._index, index
         if not unchanged or since_ns < self._not_before_ns:
@@ -78,14 +78,14 @@ class Untracked(Generic[T]):
         self._found, self._signs = found, signs
 
     def _witnesses(self) -> Iterator[bytes]:
-        """List the directories that git searches, and the files that say which and what it leaves out."""
+        """List the directories that git searches, and the files that control the search and the ignoring."""
         repository = self._repository
-        # `matching`: directories that a rule names, not those that happen to hold ignored files only
+        # `matching`: directories that a rule names, not those that only contain ignored files
         done = repository.git("status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching")
         found = [entry for entry in done.stdout.split(b"\0") if entry.endswith(b"/")]
         ignored = {entry[3:-1] for entry in found if entry.startswith(b"!! ")}
-        # Untracked files are listed one by one, so an untracked directory is another repository: git looks no
-        # further. Neither does it look into a submodule.
+        # Untracked files are listed one by one, so an untracked directory is a nested repository: git does
+        # not search. Nor does it search a submodule.
         closed = {entry[3:-1] for entry in found if entry.startswith(b"?? ")} | self._submodules()
         top = os.fsencode(repository.root or "")
         waiting = [b""]
@@ -100,14 +100,14 @@ class Untracked(Generic[T]):
                 for entry in inside:
                     name = os.path.join(directory, entry.name)  # noqa: PTH118
                     if entry.name == b".gitignore" or (entry.name == b".git" and directory):
-                        yield entry.path  # a .git that is no repository may become one
+                        yield entry.path  # a .git that is not a repository may become one
                     elif entry.name == b".git":
                         continue
                     elif entry.is_dir(follow_symlinks=False) and name not in ignored:
                         waiting.append(name)
         yield os.fsencode(repository.git_dir / "index")
         yield os.fsencode(repository.git_dir / "HEAD")  # configuration can depend on the branch
-        yield os.fsencode(repository.git_dir / "reftable" / "tables.list")  # which may be kept there
+        yield os.fsencode(repository.git_dir / "reftable" / "tables.list")  # which may be stored there
         yield os.fsencode(repository.git_dir / "config.worktree")
         yield os.fsencode(repository.common_dir / "info" / "exclude")
         listed = repository.git("config", "--list", "--show-origin", "-z").stdout.split(b"\0")
@@ -128,9 +128,9 @@ class Untracked(Generic[T]):
 
 
 def _what_makes_it_a_repository(place: bytes) -> Iterator[bytes]:
-    """List the files without which a directory is no repository: its HEAD, and what says where that is."""
+    """List the files that make a directory a repository: its HEAD, and the file that says where that is."""
     git = os.path.join(place, b".git")  # noqa: PTH118 - bytes
-    with suppress(OSError):  # a directory, mostly
+    with suppress(OSError):  # usually a directory
         pointer = read_regular(Path(os.fsdecode(git)))
         yield git
         git = os.path.join(place, pointer.removeprefix(b"gitdir:").strip())  # noqa: PTH118
@@ -138,7 +138,7 @@ def _what_makes_it_a_repository(place: bytes) -> Iterator[bytes]:
 
 
 def _sign(path: bytes) -> _Sign:
-    """Give what changes with a file or a directory's entries, times first; None when it is not there."""
+    """Return what changes with a file or a directory's entries, times first; None if it is missing."""
     try:
         status = os.stat(path)  # noqa: PTH116 - bytes
     except OSError:

@@ -1,4 +1,4 @@
-"""The facts about calls of a view's files: read where they are kept, made and kept where they are not."""
+"""Call facts for a view's files: read where stored, otherwise extracted and stored."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def rows_of(
     db: Connection, refreshed: Refreshed, collection: str | None = None, *, missing_only: bool = False
 ) -> list[FileFacts]:
-    """Read which files a view has in known languages, and the facts that are kept of them.
+    """Read which files of a view are in supported languages, with their stored facts.
 
     Args:
         db: An open connection.
         refreshed: The view.
         collection: The only collection; None for all.
-        missing_only: Only files whose facts are not kept, to make them for a later question.
+        missing_only: Only files without stored facts, to extract them ahead of a later question.
     """
     view_id, overlay = refreshed.view.view_id, refreshed.overlay
     return call_facts.of_view(db, view_id, overlay, sorted(LANGUAGES), collection, missing_only=missing_only)
@@ -37,11 +37,11 @@ def rows_of(
 def facts_of(
     store: Store, now: Snapshot, rows: Sequence[FileFacts], *, check: Callable[[], None] = lambda: None
 ) -> Loaded:
-    """Give the facts of a view's files, made and kept where they are not kept.
+    """Return the call facts of a view's files, extracting and storing those that are missing.
 
     Args:
         store: The repository's store.
-        now: What git says.
+        now: The git snapshot.
         rows: The files.
         check: Called between batches; stops by raising.
     """
@@ -56,7 +56,7 @@ def facts_of(
         try:
             with store.write("keeping facts about calls", make=False) as db:
                 call_facts.write(db, made)
-        except (StoreError, BusyError) as error:  # a full disk, say: the answer needs no keeping
+        except (StoreError, BusyError) as error:  # e.g. a full disk: the answer needs no storing
             from gitrag.machine.log import logged
 
             with logged(store.directory) as log:

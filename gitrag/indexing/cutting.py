@@ -1,4 +1,4 @@
-"""Cut contents into chunks and write them, with several processes where there is much."""
+"""Cut contents into chunks and write them, in several processes when there is much to do."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 _BATCH_BYTES = 4 << 20
-"""Source cut between two transactions: a second or two of work, and some 30 MB of rows."""
+"""Source bytes per transaction: a second or two of work, and some 30 MB of rows."""
 
 _POOL_FROM_BYTES = 3 << 20
-"""More source than this is shared among processes; less is done before they have started."""
+"""Above this much source, a process pool is worth its start-up time."""
 
 _OVERHEAD_BYTES = 2_000
-"""What a content costs beside its bytes, so that ten thousand tiny files are not one batch."""
+"""Fixed cost of a content, in bytes, so that ten thousand tiny files do not form a single batch."""
 
 _FEW_BYTES = 256 << 10
-"""Source that is cut before the view is written, not after: a commit's, a tenth of a second."""
+"""Up to this much source is cut before the view is written: a typical commit, a tenth of a second."""
 
 Cut: TypeAlias = "dict[tuple[str, str | None], ContentRecord]"
-"""Contents that are cut but not written, by blob and language."""
+"""Contents cut but not written yet, by blob and language."""
 
 
 def cut_few(
     store: Store, now: Snapshot, wanted: Sequence[tuple[str, str | None]], deadline: float | None
 ) -> Cut:
-    """Cut contents if they are few, to be written together with their view; else none."""
+    """Cut contents if they are few, to be written together with their view; else return no records."""
     if not wanted or (deadline is not None and time.monotonic() >= deadline):
         return {}
     room = _FEW_BYTES
@@ -52,7 +52,7 @@ def cut_few(
 
 
 def write_cut(db: Connection, waiting: Sequence[PendingContent], cut: Cut) -> int:
-    """Write those of the waiting contents that have been cut; count them."""
+    """Write the pending contents that have already been cut; return how many."""
     records = [
         replace(cut[item.blob, item.language], content_id=item.content_id)
         for item in waiting
@@ -70,7 +70,7 @@ def cut_waiting(
     deadline: float | None,
     advance: Callable[[int, int], None],
 ) -> int:
-    """Cut contents and write them, a batch a transaction; give the number done before the deadline."""
+    """Cut contents and write them, one batch per transaction; return how many were done by the deadline."""
     done = 0
     sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
     shared = sum(sizes.values()) > _POOL_FROM_BYTES
@@ -105,7 +105,7 @@ def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Ite
 def _start(
     reading: Reading, now: Snapshot, batch: Sequence[PendingContent], *, shared: bool
 ) -> Callable[[], list[ContentRecord]]:
-    """Begin to cut a batch; the function that is given back waits for the records."""
+    """Start cutting a batch; the returned function waits for the records."""
     jobs: list[tuple[str, Job]] = []
     left_out: list[ContentRecord] = []
     for item in batch:
@@ -113,7 +113,7 @@ def _start(
             data = now.reader.read(item.blob)
             jobs.append((item.blob, (item.content_id, data, item.language, now.options.max_bytes)))
         except BlobError:
-            if not now.reader.is_dirty(item.blob):  # a file that has just changed again may come back
+            if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice
                 left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
     wait = reading.start(prepare_all, jobs, failed_record, shared=shared)
     return lambda: [*left_out, *wait()]

@@ -1,4 +1,4 @@
-"""Give texts their vectors."""
+"""Compute the vectors of texts."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
 
 _ROUND = 512
-"""Texts between two transactions: some seconds of work, the most that a kill can lose."""
+"""Texts per transaction: some seconds of work, the most that a killed process loses."""
 
 
 _RATE = "embed.rate"
 
 _ANY_TEXT = ("a",)
-"""If this fails, too, it is the model that fails, not the text."""
+"""A text that any working model embeds: if it fails, the fault is the model's."""
 
 _TELLING = 64
-"""Texts after which a rate is not of the start alone."""
+"""Minimum number of texts for a measured rate to count; below it, start-up time dominates."""
 
 _USUAL_PER_CORE = 35.0
-"""Texts a second that a core embeds: 50 to 100 on two (`scripts/bench/encoder.py`)."""
+"""Texts per second that one core embeds: 50 to 100 on two (`scripts/bench/encoder.py`)."""
 
 
 def embed_pending(
@@ -52,19 +52,19 @@ def embed_pending(
     advance: Callable[[int], None] = lambda _done: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Embed the texts that wait, newest first, a round a transaction.
+    """Embed the pending texts, newest first, one round per transaction.
 
-    A text that fails keeps its draft, with the reason.
+    A text that cannot be embedded keeps its draft vector, and the reason is recorded.
 
     Args:
-        store: Where they wait.
+        store: Where the texts are pending.
         encoder: The model.
-        entries: Pairs of path id and content id beside those of the views.
+        entries: Pairs of path id and content id in addition to those of the views.
         view_id: The only view that counts; None for all.
         limit: How many at most; None for all.
-        oldest_first: Begin at the other end, beside a process that begins with the newest.
+        oldest_first: Start with the oldest, to share the work with a process that starts with the newest.
         advance: Called with the number done in each round.
-        stop: Asked between rounds whether to leave the rest for later.
+        stop: Asked between rounds whether to stop early.
 
     Returns:
         How many were embedded.
@@ -89,10 +89,10 @@ def embed_pending(
 def _encode(
     encoder: Encoder, texts: Sequence[PendingText]
 ) -> tuple[list[int], NDArray[np.float32], dict[int, str]]:
-    """Encode texts: the ids of those that it can be done with, their vectors, and why not for the others.
+    """Encode texts; return the ids that succeeded, their vectors, and the reason for each failure.
 
     Raises:
-        Exception: The model fails with any text.
+        Exception: The model fails with every text.
     """
     import numpy as np
 
@@ -118,14 +118,14 @@ def _encode(
 
 
 def _is_of_a_text(error: BaseException) -> bool:
-    """Tell whether a failure may be of one text; a panic of the tokenizer is no ``Exception``."""
+    """Tell whether a failure may be due to one text; a panic of the tokenizer is not an ``Exception``."""
     if isinstance(error, MemoryError | GitragError):
         return False
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], budget_s: float) -> int:
-    """Embed as many of the texts as a budget allows, the first ones first, in one transaction; count them."""
+    """Embed as many texts as fit in a budget, in order, in one transaction; return how many."""
     import numpy as np
 
     deadline = time.monotonic() + budget_s
@@ -149,14 +149,14 @@ def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], b
 
 
 def record_rate(directory: Path, done: int, seconds: float) -> None:
-    """Keep how many texts a second this machine embeds, for the next estimate; a few prove nothing."""
+    """Record how many texts per second this machine embeds, for later estimates; ignore small samples."""
     if done >= _TELLING and seconds > 0:
         with suppress(OSError):
             write_private(directory / _RATE, f"{done / seconds:.1f}\n")
 
 
 def texts_per_s(directory: Path) -> float:
-    """Tell how many texts a second this machine embeds: as measured last, else as a like one does."""
+    """Return how many texts per second this machine embeds: the last measurement, else a typical rate."""
     try:
         rate = float((directory / _RATE).read_text("ascii"))
     except (OSError, ValueError):
@@ -165,5 +165,5 @@ def texts_per_s(directory: Path) -> float:
 
 
 def text_of(item: PendingText) -> str:
-    """Give the text that is embedded for a chunk or a path."""
+    """Return the text that is embedded for a chunk or a path."""
     return path_text(item.source) if isinstance(item.source, str) else chunk_text(item.source)

@@ -1,4 +1,4 @@
-"""How old an index may be before its readers do something, and what they say then (§3.6, §3.7). Pure."""
+"""Messages about an index that is out of date or incomplete, and when to update it. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from datetime import timedelta
 from gitrag.config.rules import show_duration
 
 PRIME_AGAIN = timedelta(seconds=60)
-"""A session that begins so soon after the index was touched leaves it: back-to-back ones are common."""
+"""A session that starts this soon after the last update skips it: sessions often start back to back."""
 
 
 def stale_line(age: timedelta, threshold: timedelta) -> str | None:
-    """Say how old an index was that has just been refreshed; None within the threshold."""
+    """Return the line about how old the index was before this refresh; None within the threshold."""
     if age <= threshold:
         return None
     whole = age - timedelta(seconds=age.total_seconds() % 60)
@@ -19,12 +19,12 @@ def stale_line(age: timedelta, threshold: timedelta) -> str | None:
 
 
 def prime_updates(age: timedelta | None) -> bool:
-    """Tell whether a session's start brings the index up to date, by how long ago it was touched."""
+    """Tell whether a starting session updates the index, given when it was last updated."""
     return age is None or age >= PRIME_AGAIN
 
 
 def refreshed_line(added: int, updated: int, removed: int) -> str | None:
-    """Say what a silent update has done; None when it has done nothing."""
+    """Return the line about what a silent update has done; None when it has done nothing."""
     if not (added or updated or removed):
         return None
     return (
@@ -34,7 +34,7 @@ def refreshed_line(added: int, updated: int, removed: int) -> str | None:
 
 
 def unembedded_line(chunks: int, texts_per_s: float) -> str | None:
-    """Say how many chunks wait for their vector and how long that takes here; None when none does."""
+    """Return the line about chunks that wait for a vector, and how long that takes; None when none do."""
     if not chunks:
         return None
     seconds = max(1, round(chunks / texts_per_s))
@@ -42,10 +42,10 @@ def unembedded_line(chunks: int, texts_per_s: float) -> str | None:
 
 
 def undrafted_line(chunks: int) -> str:
-    """Say that chunks have no vector at all, not even a draft, so that words alone find them (§3.4)."""
+    """Return the line about chunks without even a draft vector, which only keyword search finds."""
     return f"{chunks} chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs"
 
 
 def failed_line(collection: str) -> str:
-    """Say that a collection could not be refreshed after something was written to it (§3.5)."""
+    """Return the line about a collection that could not be refreshed after something was written to it."""
     return f"Index refresh failed for {collection} — run `gitrag index update` manually"

@@ -1,4 +1,4 @@
-"""What a view has to change, given what git says has changed. Pure."""
+"""The changes a view needs, given what git reports as changed. Pure."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def plan(
     is_too_large: Callable[[TreeEntry], bool],
     collection_of: Callable[[str], str] = lambda _path: "code",
 ) -> Plan:
-    """Decide for each change what the view has to record.
+    """Decide for each change what the view records.
 
     Args:
         changes: What differs, from a tree diff, a whole tree, or the working tree.
         rules: Which paths are left out.
-        first_line: Reads the first line of a file whose name says nothing of its language.
-        is_too_large: Tells whether a file is larger than the view's limit. The path is left out, not the
-            content, which another view's limit may allow.
+        first_line: Reads the first line of a file whose name does not tell its language.
+        is_too_large: Tells whether a file is larger than the view's limit. Then the path is left out, not the
+            content: another view may have a higher limit.
         collection_of: Names the collection of a path.
     """
     removed: list[str] = []

@@ -1,4 +1,4 @@
-"""What follows from what git says, whatever the store holds: worked out while nobody waits for the store."""
+"""What follows from git's report alone, computed before the store is locked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """How the view of HEAD's tree is made.
+    """How to build the view of HEAD's tree.
 
     Attributes:
         base: The view to start from; None to start from nothing.
@@ -40,9 +40,9 @@ class Move:
 
 
 class Planning:
-    """Works out what a snapshot asks for, each thing once.
+    """Computes what a snapshot needs, caching each result.
 
-    So it can be done before the store is locked, and again, for nothing, with what the store then says.
+    It can run before the store is locked; running it again with what the store then says costs nothing.
 
     Args:
         now: The snapshot.
@@ -54,7 +54,7 @@ class Planning:
         self._paths: dict[str, PathRecord] = {}
 
     def move(self, base: View | None, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Move:
-        """Say how to make the view of HEAD's tree, from the difference with a view where the rules allow.
+        """Return how to build the view of HEAD's tree: from the difference with a view if the rules allow.
 
         Args:
             base: The nearest view under the same rules.
@@ -64,12 +64,12 @@ class Planning:
         return self._once(("move", base, modules), lambda: self._move(base, files, modules))
 
     def on_top(self, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Plan:
-        """Say what uncommitted changes change, given HEAD's rule files and its tree's modules."""
+        """Return what the uncommitted changes change, given HEAD's rule files and its tree's modules."""
         key = ("on top", tuple(sorted(files.items())), modules)
         return self._once(key, lambda: on_top(self._now, files, modules))
 
     def records(self, paths: Sequence[str]) -> list[PathRecord]:
-        """Make the records of paths."""
+        """Build the records of paths."""
         new = [path for path in paths if path not in self._paths]
         self._paths.update(zip(new, prepare_paths(new), strict=True) if new else ())
         return [self._paths[path] for path in paths]
@@ -83,11 +83,11 @@ class Planning:
     def _move(self, base: View | None, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Move:
         repo, tree = self._now.repo, self._now.head.tree
         if base is not None and not repo.has_object(base.tree):
-            base, modules = None, ()  # rewritten and pruned since
+            base, modules = None, ()  # rewritten and pruned since then
         changes = list(repo.diff(base.tree, tree)) if base else []
         if base is None or any(is_manifest(change.path) for change in changes):
             found = manifest_modules(repo.read_blob, self._now.options, repo.entries(tree)).modules
-            if found != modules:  # another layout: every path may be in another collection
+            if found != modules:  # the layout differs: every path may belong to another collection
                 base, modules = None, found
         if base is None or any(is_rule_file(change.path) for change in changes):
             base = None
@@ -97,7 +97,7 @@ class Planning:
 
 
 def on_top(now: Snapshot, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Plan:
-    """Decide what uncommitted changes change; a manifest that names other modules moves what is committed.
+    """Decide what uncommitted changes change; a manifest that names other modules also moves committed files.
 
     Args:
         now: The snapshot.
@@ -120,7 +120,7 @@ def on_top(now: Snapshot, files: Mapping[str, bytes], modules: tuple[Module, ...
 def plan_of(
     now: Snapshot, changes: Sequence[Change], files: Mapping[str, bytes], modules: tuple[Module, ...]
 ) -> Plan:
-    """Decide what changes, under the rules that HEAD's rule files give and with the modules of its tree."""
+    """Decide what changes, under the rules in HEAD's rule files and with the modules of its tree."""
     limit = now.options.max_bytes
     return plan(
         changes,
@@ -136,17 +136,17 @@ def rule_files_of(repo: Repository, changes: Sequence[Change]) -> dict[str, byte
     files = {}
     for change in changes:
         if is_rule_file(change.path) and _is_regular(change.entry):
-            with suppress(BlobError):  # a partial clone may lack it
+            with suppress(BlobError):  # may be missing in a partial clone
                 files[change.path] = repo.read_blob(change.entry.blob)
     return files
 
 
 def manifest_modules_of(now: Snapshot, entries: Iterable[TreeEntry] | None = None) -> ManifestModules:
-    """Find the modules of the files as they are now.
+    """Find the modules, from the current files.
 
     Args:
         now: The snapshot.
-        entries: HEAD's files, if they have just been listed.
+        entries: HEAD's files, if they have already been listed.
     """
     current = {entry.path: entry for entry in entries or now.repo.entries(now.head.tree)}
     for change in now.changes:
@@ -159,7 +159,7 @@ def manifest_modules_of(now: Snapshot, entries: Iterable[TreeEntry] | None = Non
 def manifest_modules(
     read_blob: Callable[[str], bytes], options: Options, entries: Iterable[TreeEntry]
 ) -> ManifestModules:
-    """Find the modules of files: those configured, else those that their manifests name."""
+    """Return the configured modules, else those that the manifests name."""
     if options.places.modules:
         return ManifestModules(configured(options.places.modules))
     manifests = {entry.path: entry for entry in entries if is_manifest(entry.path) and _is_regular(entry)}
@@ -174,12 +174,12 @@ def manifest_modules(
 
 
 def _is_regular(entry: TreeEntry | None) -> TypeGuard[TreeEntry]:
-    """Tell whether a path holds a file with content; git follows no link to a rule file either."""
+    """Tell whether a path is a regular file; git does not follow a symbolic link to a rule file either."""
     return entry is not None and bool(entry.blob) and entry.mode not in (SYMLINK_MODE, SUBMODULE_MODE)
 
 
 def _rules(files: Mapping[str, bytes], now: Snapshot) -> Rules:
-    """Build the rules from HEAD's rule files with the uncommitted ones on top."""
+    """Build the rules from HEAD's rule files, overridden by uncommitted ones."""
     current = dict(files)
     for change in now.changes:
         if is_rule_file(change.path):

@@ -1,4 +1,4 @@
-"""Contents and paths turned into what the store keeps of them. Pure, so that processes can share the work."""
+"""Turn contents and paths into what the store keeps of them. Pure, so that processes can share the work."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NAME_WEIGHT = 3
-"""How often a term of the qualified name counts beyond its place in the text: names say what a chunk is
+"""Extra weight of a term that occurs in the qualified name, because names say what a chunk is
 about."""
 
 
 WORDS_ONLY = frozenset({"csv", "gettext", "json", "xml"})
-"""Languages of data: found by their words, not by their meaning. Of django's 63,000 chunks 10,400 are
-translations; embedding them would take two minutes and put foreign sentences beside answers."""
+"""Data formats, found by keywords only, without vectors. Of django's 63,000 chunks 10,400 are
+translations; embedding them would take two minutes and put foreign sentences among the answers."""
 
 
 _STANDS_FOR_ITS_FOLDER = re.compile(r"(^|/)(__init__\.pyi?|_?index\.\w+|init\.lua|mod\.(rs|ts|zig))$")
-"""Files that a language or a web server finds by their folder's name, which is theirs too. Worth 0.004 in
+"""Files that a language or a web server looks up by folder, so the folder's name is theirs. Worth 0.004 in
 cross-validation on source folders, 0.012 on questions about architecture."""
 
 _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
-"""Languages that are looked at for minified content, and a suffix that says so. Not the suffix of a path that
-holds the content: equal content in the same language is read once, whatever its paths."""
+"""Languages checked for minified content, each with a suffix that marks it. The path's own suffix is not
+used: equal content in the same language is read once, whatever its paths."""
 
 
 Job: TypeAlias = tuple[int, bytes, str | None, int]
 
 
 def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
-    """Cut contents into chunks, with their postings, the keys of their texts, and drafts of their vectors.
+    """Cut contents into chunks, with their postings, the keys of their texts, and draft vectors.
 
-    One that fails is left out, with the reason.
+    A content that fails is left out, with the reason.
 
     Args:
-        jobs: Of each content the store's id, its bytes, the language it is read in, and the number of bytes
-            beyond which it is left out.
+        jobs: For each content the store's id, its bytes, its language, and the size in bytes
+            above which it is left out.
     """
     try:
         return _prepare(jobs)
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever one file does, the others are read; status tells of it
+    except Exception as error:  # noqa: BLE001 - one bad file must not stop the others; status reports it
         if len(jobs) == 1:
             return [failed_record(jobs[0], reason_of(error))]
         return [record for job in jobs for record in prepare_all([job])]
@@ -102,16 +102,16 @@ def _key(text: str) -> bytes:
 
 
 def failed_record(job: Job, reason: str) -> ContentRecord:
-    """Make the record of a content that cannot be cut: not tried again before it, or the recipe, changes."""
+    """Build the record of a content that failed: it is retried only after it, or the recipe, changes."""
     return left_out_record(job[0], f"{Skip.UNREADABLE}: {reason}")
 
 
 def left_out_record(content_id: int, state: str) -> ContentRecord:
-    """Make the record of a content that is left out unread.
+    """Build the record of a content that is left out unread.
 
     Args:
-        content_id: Which.
-        state: Why: a ``Skip``, and behind a colon more about it.
+        content_id: The content.
+        state: The reason: a ``Skip``, optionally followed by a colon and details.
     """
     import numpy as np
 
@@ -131,7 +131,7 @@ def left_out_record(content_id: int, state: str) -> ContentRecord:
 
 
 def prepare_paths(paths: Sequence[str]) -> list[PathRecord]:
-    """Make records of paths: what kind of file each names, its words as terms and as they are embedded."""
+    """Build the records of paths: the kind of file, the words as terms, and the words as embedded."""
     texts = [path_text(path) for path in paths]
     drafts = shrink(drafter().draft(texts))
     return [_path(path, text, draft) for path, text, draft in zip(paths, texts, drafts, strict=True)]

@@ -1,4 +1,4 @@
-"""Reading a view as git says it is: brought up to date, and read as that left it, whoever else moves it."""
+"""Refresh a view and read it in the state the refresh left, even if other processes move it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS = 5
-"""One is enough unless others move the view between the refresh and the reading."""
+"""One is enough unless other processes move the view between refresh and read."""
 
 
 def read_view(
@@ -27,16 +27,17 @@ def read_view(
     *,
     budget_s: float | None = None,
 ) -> T:
-    """Bring a view up to date and read it in one transaction that finds it so.
+    """Refresh a view and read it in a transaction that verifies it is still current.
 
     Args:
         store: The repository's store.
-        look: Asks git; again where another process, which may have seen a later commit, has moved the view.
+        look: Takes a git snapshot; called again where another process has moved the view, perhaps to a
+            later commit.
         read: Reads the view; called once.
-        budget_s: Seconds after which contents are left for later; None for no limit.
+        budget_s: Seconds after which remaining contents are left for later; None for no limit.
 
     Raises:
-        BusyError: Others moved the view again and again.
+        BusyError: Other processes moved the view again and again.
     """
     for _ in range(ATTEMPTS):
         now = look()

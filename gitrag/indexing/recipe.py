@@ -1,4 +1,4 @@
-"""What the content of an index is made with: the versions of the steps, each raised where its step is."""
+"""The versions of the steps that produce an index's content; each version is raised next to its step."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ RECIPE: Final = (
     f" rules {RULES_VERSION}, preparation {PREPARATION_VERSION}, layout {LAYOUT_VERSION},"
     f" tables {TABLES_VERSION}"
 )
-"""An index made with another one is as good as none, and built again."""
+"""An index built with another recipe is unusable and is rebuilt."""

@@ -1,4 +1,4 @@
-"""Bring a worktree's view up to date with its tree and its uncommitted changes."""
+"""Refresh a worktree's view from its tree and its uncommitted changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """How many indexed documents are new, have another content, and are gone."""
+    """How many indexed documents are new, changed and deleted."""
 
     added: int = 0
     updated: int = 0
@@ -38,17 +38,17 @@ NO_DOCUMENTS = Documents()
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """Where a view stands after a refresh.
+    """State of a view after a refresh.
 
     Attributes:
         view: The view of HEAD's tree.
         overlay: The uncommitted changes on top of it.
-        head: Where HEAD was.
-        documents: What is new, changed and gone since the last refresh.
+        head: HEAD at the time.
+        documents: What is new, changed and deleted since the last refresh.
         dirty: Paths with uncommitted changes.
         cut: Contents read and cut now.
-        waiting: Contents left for later, for want of time.
-        recorded: Whether something had changed, so that it was written down.
+        waiting: Contents left for later when time ran out.
+        recorded: Whether anything had changed and was written.
     """
 
     view: View
@@ -62,13 +62,13 @@ class Refreshed:
 
 
 def known(db: Connection, now: Snapshot) -> Refreshed | None:
-    """Find the state of a view that needs no writing but for contents to cut; None when something is new."""
+    """Return the view's state if it needs no writing except cutting contents; None when something is new."""
     found = _known(db, now, Planning(now))
     return found and replace(found[0], waiting=len(found[1]))
 
 
 def recorded(db: Connection, now: Snapshot, view: View) -> ViewOverlay:
-    """Give what lies on top of a view, as far as the store knows it."""
+    """Return the part of an overlay that the store already knows."""
     changes = on_top(now, views.rule_files(db, view), _modules_of(db, view))
     return views.overlay(db, changes.removed, changes.added, partly=True) or ViewOverlay()
 
@@ -99,17 +99,17 @@ def refresh(
     at_once: Callable[[Connection, Refreshed], None] | None = None,
     start: Start | None = None,
 ) -> Refreshed:
-    """Bring the worktree's view up to date and cut what is new.
+    """Refresh the worktree's view and cut new contents.
 
     Nothing is written when nothing has changed.
 
     Args:
         store: The repository's store.
-        now: What git says.
-        budget_s: Seconds after which contents are left for later; None for no limit.
-        advance: Called with (contents done, contents in all) while they are cut.
-        at_once: Called while nobody else can change the view; what is then waiting is left for later.
-        start: What there is to begin with, if it has just been read (``start_of``).
+        now: The git snapshot.
+        budget_s: Seconds after which remaining contents are left for later; None for no limit.
+        advance: Called with (contents done, total contents) during cutting.
+        at_once: Called while the store is locked; contents then pending are left for later.
+        start: Where to start from, if just read (``start_of``).
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
     planning = Planning(now)
@@ -124,7 +124,7 @@ def refresh(
         found, cut = _prepare(store, now, planning, start or Start(), deadline)
     if found is None or at_once is not None:
         with store.write("updating the view") as db:
-            found = _known(db, now, planning)  # another process may have done it while this one waited
+            found = _known(db, now, planning)  # another process may have done it meanwhile
             if found is None:
                 refreshed = _record(db, now, planning)
                 found = refreshed, _waiting(db, refreshed)
@@ -147,11 +147,11 @@ def refresh(
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the store has to make a view from.
+    """What the store offers as a starting point for a view.
 
     Attributes:
         view: The view to start from.
-        is_of_tree: Whether it is of the very tree.
+        is_of_tree: Whether it is a view of exactly this tree.
         files: The rule files of its tree.
         modules: The modules of its tree.
     """
@@ -163,7 +163,7 @@ class Start:
 
 
 def start_of(db: Connection, now: Snapshot) -> Start:
-    """Find what to make a view from: one of its tree, else the worktree's last, else another worktree's."""
+    """Find a starting point: a view of the same tree, else the worktree's last, else another worktree's."""
     view = twin = views.find(db, now.head.tree, now.rules_key)
     if view is None:
         view = views.current(db, now.slot)
@@ -177,10 +177,10 @@ def start_of(db: Connection, now: Snapshot) -> Start:
 def _prepare(
     store: Store, now: Snapshot, planning: Planning, start: Start, deadline: float | None
 ) -> tuple[tuple[Refreshed, list[PendingContent]] | None, Cut]:
-    """Work out what will be written, so that others need not wait for that too.
+    """Compute what will be written before taking the lock, so that other processes wait less.
 
     Returns:
-        What is known, where another process has written it meanwhile; else contents cut, if few.
+        The known state, where another process has written it meanwhile; else the contents cut, if few.
     """
     files, modules = start.files, start.modules
     added: list[EntryRecord] = []
@@ -202,14 +202,14 @@ def _prepare(
 
 
 def lacking(db: Connection, now: Snapshot) -> tuple[list[tuple[int, int]], int]:
-    """Say what a snapshot's tree lacks, whether or not a view of it exists; nothing is written.
+    """Return what the store lacks of a snapshot's tree, whether or not a view of it exists; write nothing.
 
     Returns:
-        Path id (0 for none) and content id of what the tree holds and the store knows, and the number of
-        paths whose content it has not read.
+        Pairs of path id (0 for none) and content id that the store knows, and the number of
+        paths whose content has not been read.
     """
     view = views.find(db, now.head.tree, now.rules_key)
-    if view is not None:  # what a view of the tree holds need not be worked out again
+    if view is not None:  # a view of the tree, if there is one, need not be computed again
         entries = list(views.held(db, view.view_id).items())
         waiting = {item.content_id for item in content.pending(db, [], view.view_id)}
         return entries, sum(content_id in waiting for _path_id, content_id in entries)
@@ -239,7 +239,7 @@ def _modules_of(db: Connection, view: View) -> tuple[Module, ...]:
 
 
 def _record(db: Connection, now: Snapshot, planning: Planning) -> Refreshed:
-    """Write the view of HEAD's tree and what lies on top of it."""
+    """Write the view of HEAD's tree and its overlay."""
     slot, head = now.slot, now.head
     views.forget_worktrees(db, [*now.repo.worktrees(), REVISION])
     view = views.current(db, slot)
@@ -270,7 +270,7 @@ def _record(db: Connection, now: Snapshot, planning: Planning) -> Refreshed:
 
 
 def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> Documents:
-    """Count what differs between what two views hold, content ids by path ids."""
+    """Count the differences between two views, given content ids by path id."""
     both = before.keys() & after.keys()
     return Documents(
         len(after) - len(both), sum(before[path] != after[path] for path in both), len(before) - len(both)
@@ -280,19 +280,19 @@ def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> Documents:
 def _with_new(
     documents: Documents, overlay: ViewOverlay, seen: set[int], held: Mapping[int, int]
 ) -> Documents:
-    """Add the uncommitted documents whose content was not known before."""
+    """Add the uncommitted documents whose content was unknown before."""
     new = [path for path, content_id in overlay.entries if content_id not in seen]
     updated = sum(path in held for path in new)
     return Documents(documents.added + len(new) - updated, documents.updated + updated, documents.removed)
 
 
 def _move_view(db: Connection, now: Snapshot, planning: Planning, start: Start) -> View:
-    """Make the view of HEAD's tree."""
+    """Build the view of HEAD's tree."""
     move = planning.move(start.view, start.files, start.modules)
     if move.base is None:
-        content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the limit, or the clone, may be another
+        content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the size limit or the clone may have changed
     elif not now.repo.promised_packs():
-        content.retry(db, [Skip.UNREADABLE])  # few, and mended perhaps; a partial clone lacks thousands
+        content.retry(db, [Skip.UNREADABLE])  # few, and perhaps repaired; a partial clone lacks thousands
     views.record_paths(db, planning.records(_unknown(db, move.difference)))
     return views.replace(
         db,

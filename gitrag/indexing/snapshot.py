@@ -1,4 +1,4 @@
-"""What git says of a worktree, or of a revision, at one moment."""
+"""What git reports about a worktree, or a revision, at one moment."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _FIRST_LINE_BYTES = 256
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a refresh needs of the configuration.
+    """The configuration that a refresh needs.
 
     Attributes:
         max_bytes: Larger contents are left out.
         exclude: Globs of paths to leave out.
         places: Where decisions, specifications and modules are.
-        processes: How many may cut source at once.
+        processes: How many processes may cut source in parallel.
     """
 
     max_bytes: int
@@ -46,7 +46,7 @@ class Options:
 
 
 class ContentReader:
-    """Reads contents, from the working tree for uncommitted changes and from git for the rest."""
+    """Reads contents: uncommitted changes from the working tree, everything else from git."""
 
     def __init__(self, repo: Repository, overlay: Overlay | None = None) -> None:
         self._repo = repo
@@ -55,14 +55,14 @@ class ContentReader:
         self._dirty = {change.entry.blob: change.entry for change in changes if change.entry is not None}
 
     def read(self, blob: str) -> bytes:
-        """Read a blob, wherever it is."""
+        """Read a blob from the working tree or from git."""
         entry = self._dirty.get(blob)
         if entry is None or self._overlay is None:
             return self._repo.read_blob(blob)
         return self._overlay.read(entry)
 
     def size(self, blob: str) -> int:
-        """Measure a blob in bytes without reading it; one that cannot be found has no size."""
+        """Return a blob's size in bytes without reading it; 0 if it cannot be found."""
         entry = self._dirty.get(blob)
         try:
             if entry is None:
@@ -72,11 +72,11 @@ class ContentReader:
             return 0
 
     def is_dirty(self, blob: str) -> bool:
-        """Tell whether a blob is an uncommitted file's."""
+        """Tell whether a blob belongs to an uncommitted file."""
         return blob in self._dirty
 
     def first_line(self, entry: TreeEntry) -> str:
-        """Read the first line of a file, which may name its interpreter; empty when it cannot be read."""
+        """Read the first line of a file, which may name its interpreter; empty when unreadable."""
         try:
             data = self.read(entry.blob)
         except BlobError:
@@ -86,17 +86,17 @@ class ContentReader:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What git says of a worktree at one moment.
+    """What git reports about a worktree at one moment.
 
     Attributes:
         repo: The repository, at the worktree.
-        options: What to leave out, how many processes.
+        options: What to leave out, and how many processes to use.
         slot: Whose view it is: the worktree's id, or ``REVISION``.
-        head: Where HEAD, or the revision, is.
-        changes: What is on top of it: uncommitted changes, and issues.
+        head: HEAD, or the revision.
+        changes: Changes on top of it: uncommitted ones, and issues.
         dirty: How many of them are uncommitted changes.
-        rules_key: Signs what the rules are made of beside HEAD's tree.
-        reader: Reads contents of both.
+        rules_key: Hash of the inputs of the rules other than HEAD's tree.
+        reader: Reads contents from the working tree and from git.
     """
 
     repo: Repository
@@ -110,12 +110,12 @@ class Snapshot:
 
     @property
     def key(self) -> tuple[str, Head, tuple[Change, ...], str]:
-        """What it says, without the means to read it."""
+        """The snapshot's identity, for comparison with another snapshot."""
         return self.slot, self.head, self.changes, self.rules_key
 
 
 REVISION = ":revision"
-"""The slot of a revision that no worktree stands on; a worktree's id has no colon."""
+"""Slot of a revision that no worktree has checked out; a worktree's id contains no colon."""
 
 
 def look(
@@ -126,14 +126,14 @@ def look(
     with_issues: bool = True,
     untracked: Untracked[DirtyPath] | None = None,
 ) -> Snapshot:
-    """Ask git where a worktree stands.
+    """Take a snapshot of a worktree.
 
     Args:
         repo: The repository, at the worktree.
-        options: What to leave out, how many processes.
-        committed_only: Leave uncommitted changes alone, and issues too.
-        with_issues: Look for issues, which git ignores.
-        untracked: What earlier looks found untracked, of a process that looks often.
+        options: What to leave out, and how many processes to use.
+        committed_only: Ignore uncommitted changes and issues.
+        with_issues: Look for issues in directories that git ignores.
+        untracked: Untracked files found by earlier snapshots, in a process that takes many.
     """
     if repo.root is None or committed_only:
         return Snapshot(
@@ -156,7 +156,7 @@ def look(
 
 
 def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
-    """Ask git for a revision, whatever the worktrees stand on.
+    """Take a snapshot of a revision, whatever the worktrees have checked out.
 
     Raises:
         UsageError: There is no such revision.
@@ -166,16 +166,16 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
 
 
 def _issues(root: Path, options: Options, overlay: Overlay) -> Iterator[Change]:
-    """Find the issues that `git status` does not list, which it does where .sdd/ is not ignored."""
+    """Find the issues that `git status` does not list because .sdd/ is ignored."""
     listed = {change.path for change in overlay.changes}
     found = files_beside(root, issues.DIRECTORY, ".md", most=issues.MOST_ISSUES, max_bytes=options.max_bytes)
     yield from (change for change in found if change.path not in listed)
 
 
 def _rules_key(repo: Repository, options: Options, changes: Sequence[Change] = ()) -> str:
-    """Sign what the rules depend on, and what can be read, beside HEAD's tree, by which a view is known.
+    """Hash what the rules depend on besides HEAD's tree, and what is readable; views are looked up by it.
 
-    What a partial clone lacked, a rule file perhaps, may be in a pack that has come since.
+    An object that a partial clone lacked, such as a rule file, may have been fetched since.
     """
     dirty = sorted(
         f"{change.path}\0{change.entry.blob if change.entry else ''}"

@@ -1,7 +1,7 @@
-"""The one background process of a store.
+"""The single background process of a store.
 
-Whoever finds the worker's lock taken leaves a mark, the worktree that asks, and goes; the one that holds it
-looks for marks before it ends. So a burst of fifty commits leads to one catch-up after the first, not fifty.
+A process that finds the worker's lock taken leaves a mark naming its worktree, and exits; the worker
+looks for marks before it exits. So a burst of fifty commits causes one catch-up after the first, not fifty.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from gitrag.machine.isolation import reason_of
 from gitrag.machine.locks import FileLock, Holder, is_held, read_holder, write_holder
 
 _NICENESS = 10
-"""Of 19; the hooks start it with the same."""
+"""Out of 19; the hooks start the worker with the same niceness."""
 
 
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30}
-"""The number of Linux's ioprio_set(2), which neither Python nor libc has a function for."""
+"""System call number of Linux's ioprio_set(2), which neither Python nor libc wraps."""
 
 _OWN_PROCESS = 1
 _IDLE_CLASS = 3 << 13
 """IOPRIO_WHO_PROCESS, and class IOPRIO_CLASS_IDLE at level 0."""
 
 _AUTOGROUP = Path("/proc/self/autogroup")
-"""Where Linux shares processors out among sessions first (``sched_autogroup``), niceness counts within a
-session only, and that of the session is written here. Unlike a process's it may be raised again."""
+"""Linux divides processors among sessions first (``sched_autogroup``); niceness counts only within a
+session. The session's own niceness is written here; unlike a process's it may be set back."""
 
 _FAILURE = "worker.failed"
 
 _IDLE_LOAD = 0.25
-"""Of a process a processor, on average over the last minute: less is nobody's work to speak of."""
+"""Load per processor, averaged over the last minute, below which the machine counts as idle."""
 
 
 class Worker:
@@ -57,26 +57,26 @@ class Worker:
         work: Callable[[Path, Callable[[], bool]], None],
         settled: Callable[[], None] = lambda: None,
     ) -> bool:
-        """Do the work for a worktree and for those that ask meanwhile; leave it to the running worker if any.
+        """Work for a worktree and for those that ask meanwhile; leave it to a running worker if there is one.
 
         Args:
             worktree: The worktree that asks.
-            work: Does the work for a worktree. It is given a function that tells whether somebody has asked
-                meanwhile, so that fresh text goes before old vectors.
+            work: Does the work for a worktree. It receives a function that tells whether another request
+                    has come in, so that new text is indexed before old text is embedded.
             settled: Called when this process is the worker.
 
         Returns:
             Whether this process was the worker.
 
         Raises:
-            Exception: The work for a worktree failed; the first such error, once the others are done. It is
-                noted until a worker has had no failure.
+            Exception: The work for a worktree failed; the first such error, after the others are done. It is
+                recorded until a worker succeeds throughout.
         """
         make_private(self._directory)
         self._mark(worktree)
         worked = False
         failures: list[Exception] = []
-        # After the lock is let go, a mark may have come from somebody who still found it taken.
+        # After the lock is released: a process that still found it taken may have left a mark.
         while self._marks.exists() and self._lock.try_acquire():
             try:
                 worked = True
@@ -87,7 +87,7 @@ class Worker:
                         if path.is_dir():
                             try:
                                 work(path, self._marks.exists)
-                            except Exception as error:  # noqa: BLE001 - raised below; others wait for their work
+                            except Exception as error:  # noqa: BLE001 - raised below; the others come first
                                 failures.append(error)
                     self._taken.unlink()
                 self._tell(failures)
@@ -100,8 +100,8 @@ class Worker:
         return worked
 
     def _tell(self, failures: Sequence[Exception]) -> None:
-        """Note the first failure; that there was none, too."""
-        with suppress(OSError):  # the log has it
+        """Record the first failure, or that there was none."""
+        with suppress(OSError):  # it is in the log anyway
             if failures:
                 first = failures[0]
                 told = str(first) if isinstance(first, GitragError) else reason_of(first)
@@ -110,11 +110,11 @@ class Worker:
                 self._failure.unlink(missing_ok=True)
 
     def _mark(self, worktree: Path) -> None:
-        with open_private(self._marks, "ab") as file:  # a short append is atomic
+        with open_private(self._marks, "ab") as file:  # short appends are atomic
             file.write(os.fsencode(worktree) + b"\0")
 
     def _take_marks(self) -> list[Path]:
-        """Move the marks aside until their work is done, so that those of a killed worker count again."""
+        """Move the marks aside until their work is done, so that a killed worker's marks count again."""
         asked = self._taken.read_bytes() if self._taken.exists() else b""
         with suppress(FileNotFoundError):
             self._marks.replace(self._taken)
@@ -126,10 +126,10 @@ class Worker:
 
 
 def last_failure(directory: Path) -> str:
-    """Say why the last background worker failed; empty when it did not, or is still at work."""
+    """Return why the last background worker failed; empty when it did not, or is still running."""
     if is_held(directory / "worker.lock"):
         return ""
-    ended = read_holder(directory / "worker.holder")  # it takes its note away when it can
+    ended = read_holder(directory / "worker.holder")  # the worker deletes its record on success
     if ended is not None:
         return f"process {ended.pid} ended in the middle of its work"
     try:
@@ -139,25 +139,25 @@ def last_failure(directory: Path) -> str:
 
 
 def running(directory: Path) -> Holder | None:
-    """Tell which process is working in the background, if one is."""
+    """Return the id of the background process, if one is running."""
     return read_holder(directory / "worker.holder") if is_held(directory / "worker.lock") else None
 
 
 def lower_priority() -> None:
-    """Let everything else on the machine go first, at its processors and, on Linux, at its disks."""
+    """Lower this process's priority for processors and, on Linux, for disks."""
     with suppress(OSError, AttributeError):  # Windows has no nice
         os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
     call = _IOPRIO_SET.get(platform.machine())
     if sys.platform == "linux" and call is not None:
         import ctypes
 
-        ctypes.CDLL(None).syscall(call, _OWN_PROCESS, 0, _IDLE_CLASS)  # refused, it stays as it is
+        ctypes.CDLL(None).syscall(call, _OWN_PROCESS, 0, _IDLE_CLASS)  # if refused, the priority stays
     _lower_session(_NICENESS)
 
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Work as fast as anybody while others wait for it, as far as Linux lets a process of low priority."""
+    """Run at normal priority while others wait for this process, as far as Linux allows."""
     _lower_session(0)
     try:
         yield
@@ -166,14 +166,14 @@ def in_turn() -> Iterator[None]:
 
 
 def _lower_session(niceness: int) -> None:
-    """Set the niceness of the session, if this process has one of its own."""
-    with suppress(OSError, AttributeError):  # no such file; or too often: ten times a second are allowed
+    """Set the niceness of the session, if this process has a session of its own."""
+    with suppress(OSError, AttributeError):  # no such file, or more than the ten changes a second allowed
         if os.getsid(0) == os.getpid():
             _AUTOGROUP.write_text(f"{niceness}\n", "ascii")
 
 
 def processors() -> int:
-    """Tell how many processors to use: half of them, and the others too while nobody else does."""
+    """Return how many processors to use: half of them, or all while the machine is idle."""
     count = os.cpu_count() or 1
     with suppress(OSError, AttributeError):
         if os.getloadavg()[0] < count * _IDLE_LOAD:
@@ -182,5 +182,5 @@ def processors() -> int:
 
 
 def end_on_request() -> None:
-    """Make SIGTERM end this process by way of its ``finally`` blocks; for a process of our own."""
+    """Make SIGTERM unwind this process through its ``finally`` blocks; only for processes gitrag started."""
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))

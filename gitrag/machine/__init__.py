@@ -1,1 +1,1 @@
-"""The machine gitrag runs on: files, locks, processes, the log, what has to be installed."""
+"""The machine gitrag runs on: files, locks, processes, the log, prerequisites."""

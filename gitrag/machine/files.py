@@ -1,4 +1,4 @@
-"""Files: writing them whole, who may read them, and where their paths lead."""
+"""Files: atomic writes, permissions, and where paths lead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 PRIVATE = 0o600
-"""What a file has that holds, or may hold, what its user alone may read."""
+"""Mode of a file that may contain data for its user only."""
 
 _PRIVATE_DIRECTORY = 0o700
 _OTHERS = 0o066
@@ -19,17 +19,17 @@ _SPECIAL = 0o7000
 
 
 def replace(path: Path, content: bytes, mode: int, *, durable: bool = True) -> None:
-    """Write a file whole or not at all, in one step: nobody reads, or runs, half of it.
+    """Write a file atomically: readers see the old content or the new, never a part.
 
     Args:
-        path: The file; its directory is there. A link is replaced, not followed: see `target`.
-        content: What it shall hold.
+        path: The file; its directory must exist. A link is replaced, not followed: see `target`.
+        content: The new content.
         mode: Its permissions.
-        durable: Whether it is on the disk when this returns, whatever becomes of the power; a millisecond or
-            more, too long for what can be had again.
+        durable: Whether to flush it to disk before returning, to survive a power failure; this takes a
+            millisecond or more, too long for data that can be recomputed.
 
     Raises:
-        OSError: It cannot be written; it is as it was.
+        OSError: It cannot be written; the old file is unchanged.
     """
     descriptor, name = tempfile.mkstemp(prefix=".gitrag.", dir=path.parent)
     written = Path(name)
@@ -49,10 +49,10 @@ def replace(path: Path, content: bytes, mode: int, *, durable: bool = True) -> N
 
 
 def target(path: Path) -> Path:
-    """Return where a file is to be written that the user has, maybe as a link to elsewhere.
+    """Return the real path to write for a file of the user's, which may be a link.
 
     Raises:
-        OSError: The links lead nowhere, or what is there may not be written.
+        OSError: The links lead nowhere, or the file is not writable.
     """
     try:
         real = path.resolve()
@@ -60,7 +60,7 @@ def target(path: Path) -> Path:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
     if real.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    if real.exists() and not os.access(real, os.W_OK):  # a new file in its place would not ask
+    if real.exists() and not os.access(real, os.W_OK):  # replacing it would ignore the permission
         raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return real
 
@@ -70,17 +70,17 @@ def _sync_directory(directory: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # a file system without that
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # the file system does not support it
             raise
     finally:
         os.close(descriptor)
 
 
 def make_private(directory: Path) -> None:
-    """Make a directory that nobody else looks into, where there is none; those above it are as usual.
+    """Create a directory that only its user can enter, if missing; its parents get the usual permissions.
 
     Raises:
-        OSError: It cannot be made, or is a link: what is written there would be written elsewhere.
+        OSError: It cannot be created, or is a link: what is written there would be written elsewhere.
     """
     if directory.is_symlink():
         raise OSError(errno.ELOOP, "it is a symbolic link", str(directory))
@@ -93,7 +93,7 @@ def make_private(directory: Path) -> None:
 
 
 def open_private(path: Path, mode: str, **options: Any) -> IO[Any]:
-    """Open a file as `open` does; whatever the umask, it is for nobody whom its directory is not shared with.
+    """Open a file like `open`; whatever the umask, only those who share its directory can read it.
 
     Raises:
         OSError: It cannot be opened.
@@ -102,7 +102,7 @@ def open_private(path: Path, mode: str, **options: Any) -> IO[Any]:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a text into a file as `open_private` opens it.
+    """Write a text to a file that `open_private` opens.
 
     Raises:
         OSError: It cannot be written.
@@ -112,7 +112,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def private_mode(directory: Path) -> int:
-    """Return the permissions of a file in a directory: the directory's, where `settle` has shared it."""
+    """Return the permissions for a file in a directory: those of the directory, if `settle` has shared it."""
     with suppress(OSError):
         status = directory.stat()
         if status.st_mode & stat.S_ISGID:
@@ -121,12 +121,12 @@ def private_mode(directory: Path) -> int:
 
 
 def settle(directory: Path, mode: int) -> None:
-    """Set the permissions of a directory and of all in it; links, and what is another user's, are left.
+    """Set the permissions of a directory and its contents; links, and what other users own, are skipped.
 
     Args:
-        directory: It is there.
-        mode: Of files. Directories can be entered by whoever may read files, and hand down their group where
-            that is one; as git's adjust_shared_perm does (path.c).
+        directory: It must exist.
+        mode: For files. Directories can be entered by whoever may read the files, and new entries inherit the
+            group if it has access; as git's adjust_shared_perm does (path.c).
     """
     if directory.is_symlink():
         return
@@ -150,14 +150,14 @@ def settle(directory: Path, mode: int) -> None:
 def _set_mode(path: os.PathLike[str], found: int, wanted: int) -> None:
     wanted |= found & _SPECIAL
     if stat.S_IMODE(found) != wanted:
-        with suppress(OSError):  # gone meanwhile, or not ours
-            os.chmod(path, wanted)  # noqa: PTH101 - of a directory's entry
+        with suppress(OSError):  # deleted meanwhile, or not ours
+            os.chmod(path, wanted)  # noqa: PTH101 - a directory entry's path
 
 
 def _opened(path: str, flags: int) -> int:
     mode = private_mode(Path(path).parent)
     descriptor = os.open(path, flags | os.O_NOFOLLOW, mode)  # a link may have come with an archive
-    if flags & os.O_CREAT:  # it may be there, as an earlier version made it; the umask may have taken more
+    if flags & os.O_CREAT:  # it may exist from an earlier version; the umask may have removed more
         found = stat.S_IMODE(os.fstat(descriptor).st_mode)
         if found != mode:
             with suppress(OSError):  # another user's
@@ -166,14 +166,14 @@ def _opened(path: str, flags: int) -> int:
 
 
 def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
-    """Read a file that a stranger may have put there: a FIFO would never end, a device not soon.
+    """Read a file from an untrusted source: a FIFO would block for ever, a device might not end.
 
     Args:
         path: The file; links are followed.
-        most_bytes: How much of it at most.
+        most_bytes: Maximum number of bytes to read.
 
     Raises:
-        OSError: It is no regular file, or cannot be read.
+        OSError: It is not a regular file, or cannot be read.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
@@ -183,9 +183,9 @@ def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
 
 
 def existing(path: Path) -> Path | None:
-    """Follow a path's links to what is there; None when nothing is, or nobody can say.
+    """Follow a path's links to an existing file; None if there is none or the path cannot be checked.
 
-    A name may be too long, links may go in a circle, a NUL may be in it.
+    The name may be too long, the links circular, or a NUL in it.
     """
     try:
         real = path.resolve()
@@ -195,18 +195,16 @@ def existing(path: Path) -> Path | None:
 
 
 def within(root: Path, path: Path) -> str | None:
-    """Give a path relative to a directory, with ``/``; None when it lies outside, or a link leads outside.
+    """Return a path relative to a directory, with ``/``; None when it, or a link's target, lies outside.
 
     Args:
         root: The directory.
-        path: The path, absolute; what it names need not exist.
+        path: The path, absolute; it need not exist.
     """
     plain = Path(os.path.normpath(path))
     try:
         real_root = root.resolve()
-        inside = (
-            plain.parent.resolve() / plain.name
-        )  # as it is called here, were the directory a link to ours
+        inside = plain.parent.resolve() / plain.name  # the last part may itself be a link: not followed here
         relative = inside.relative_to(real_root)
         plain.resolve().relative_to(real_root)
     except (ValueError, OSError, RuntimeError):

@@ -1,7 +1,7 @@
-"""Files that end the process that reads them, or fail in it: each costs itself only.
+"""Isolate files that crash the process that reads them, or make it fail: only that file is lost.
 
-A parser in C may overrun its stack, or the system may end a process that takes too much memory. Such a file
-is found by reading those in question again, at last each in a process of its own.
+A parser in C may overflow its stack, or the system may kill a process that uses too much memory. To find the
+file, those in question are read again, in the end each in a process of its own.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 ENDED = "the process that read it ended abruptly"
-"""Why a file was not read that ended its process."""
+"""Reason recorded for a file that killed its process."""
 
 _REASON_CHARS = 200
 _GROUP = 16
-"""Files handed to a process at once."""
+"""Files passed to a process per call."""
 
 
 def reason_of(error: BaseException) -> str:
-    """Say in one short line what went wrong."""
+    """Return in one short line what went wrong."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}".removesuffix(": ")[:_REASON_CHARS]
 
 
 class Reading:
-    """Reads files, with several processes where there is much; one that ends its process costs itself only.
+    """Reads files, in several processes if it is worth it; a file that kills its process costs only itself.
 
     Args:
-        directory: Where it is noted what this process reads; None for nowhere.
-        processes: How many may read at once; below 2 none but this one.
+        directory: Where the files this process is reading are recorded; None for nowhere.
+        processes: How many processes may read at once; below 2 only this one.
     """
 
     def __init__(self, directory: Path | None, processes: int) -> None:
@@ -68,16 +68,16 @@ class Reading:
         *,
         shared: bool,
     ) -> Callable[[], list[Result]]:
-        """Begin to read files.
+        """Start reading files.
 
         Args:
-            function: Reads some of them; a function of a module.
-            jobs: Names, without white space, and what the function is given.
-            failed: Makes the result of a file that ended its process, and is given the reason.
-            shared: Whether it is worth the start of other processes.
+            function: Reads some of the files; a module-level function.
+            jobs: Names, without white space, and the arguments for the function.
+            failed: Makes the result for a file that killed its process, given the reason.
+            shared: Whether it is worth starting other processes.
 
         Returns:
-            What waits for the results, in no order.
+            A function that waits for the results, which are in no particular order.
         """
         apart = [job for name, job in jobs if name in self._suspects]
         names = [name for name, _ in jobs if name not in self._suspects]
@@ -107,7 +107,7 @@ class Reading:
     def _opened(self) -> Pool:
         if self._pool is None:
             self._pool = self._pools.enter_context(pool_of(self._processes))
-        assert self._pool is not None  # noqa: S101 - two or more
+        assert self._pool is not None  # noqa: S101 - at least two
         return self._pool
 
 
@@ -116,22 +116,22 @@ def read_apart(
     jobs: Sequence[Job],
     failed: Callable[[Job, str], Result],
 ) -> list[Result]:
-    """Read files in another process, and one that ends it in a process of its own.
+    """Read files in another process, and one that kills it in a process of its own.
 
     Args:
-        function: Reads some of them; a function of a module.
-        jobs: What it is given.
-        failed: Makes the result of a file that ended its process even alone, and is given the reason.
+        function: Reads some of the files; a module-level function.
+        jobs: Its arguments.
+        failed: Makes the result for a file that kills its process even alone, given the reason.
 
     Raises:
-        BusyError: Such processes end whatever they do.
+        BusyError: Such processes die whatever they do.
     """
     if not jobs:
         return []
     results: list[Result] = []
     groups = _grouped(jobs)
     with pool_of(2) as pool:
-        assert pool is not None  # noqa: S101 - two or more
+        assert pool is not None  # noqa: S101 - at least two
         while groups:
             group = groups.pop(0)
             try:
@@ -146,7 +146,7 @@ def read_apart(
 
 
 def _require_processes(pool: Pool) -> None:
-    """Raise where processes end that do nothing at all: no file is to blame then."""
+    """Raise if processes die even without work: then no file is to blame."""
     try:
         for started in [pool.submit(os.getpid) for _ in range(2)]:
             started.result()
@@ -162,10 +162,10 @@ def _grouped(jobs: Sequence[Job]) -> list[list[Job]]:
 
 
 class Journal:
-    """Notes of what this process is reading itself: who finds one that a dead process left, reads it apart.
+    """Records what this process is reading, so that a later one can isolate the file that killed it.
 
     Args:
-        directory: Where the notes lie: the store's.
+        directory: Where the records are: the store's directory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -173,7 +173,7 @@ class Journal:
         self._left: list[Path] = []
 
     def suspects(self) -> frozenset[str]:
-        """Read what processes that are no more were reading when they ended."""
+        """Return what processes that no longer exist were reading when they ended."""
         found: set[str] = set()
         for path in sorted(self._directory.glob("reading.*")):
             with suppress(OSError, ValueError), path.open("r+", encoding="ascii") as file:
@@ -183,7 +183,7 @@ class Journal:
         return frozenset(found)
 
     def clear(self) -> None:
-        """Take away the notes that were found: what they name has been read apart."""
+        """Delete the records found: their files have been read in isolation."""
         for path in self._left:
             with suppress(OSError):
                 path.unlink()
@@ -191,9 +191,9 @@ class Journal:
 
     @contextmanager
     def reading(self, names: Iterable[str]) -> Iterator[None]:
-        """Note names, without white space, for as long as they are read; whatever is raised ends that.
+        """Record names, without white space, while they are read; any exception ends the record.
 
-        Where no note can be written, they are read all the same.
+        If no record can be written, they are read all the same.
         """
         path = self._directory / f"reading.{os.getpid()}.{id(self)}"
         file: IO[str] | None = None
@@ -216,6 +216,6 @@ def _lock(file: IO[str]) -> bool:
 
     try:
         portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-    except portalocker.LockException:  # AlreadyLocked is one
+    except portalocker.LockException:  # includes AlreadyLocked
         return False
     return True

@@ -1,7 +1,7 @@
-"""One writer or many readers, across processes.
+"""A lock for one writer or many readers, across processes.
 
-DuckDB lets one process write or many read. Each operation takes an advisory file lock for as long as its
-connection is open, and waits its turn. Readers pass a gate first which a waiting writer closes, so that a
+DuckDB lets one process write or many read. Each operation takes an advisory file lock while its connection
+is open, and waits its turn. Readers first pass a gate that a waiting writer closes, so that a
 stream of overlapping readers cannot keep a writer out.
 """
 
@@ -25,11 +25,11 @@ _POLL_S = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that last took a lock for itself.
+    """The last process to take a lock exclusively.
 
     Attributes:
         pid: Its process id.
-        purpose: What it does, in a few words.
+        purpose: What it is doing, in a few words.
         since: Unix time in seconds.
     """
 
@@ -42,7 +42,7 @@ class Holder:
 
 
 class FileLock:
-    """A file to lock, shared or alone, without waiting."""
+    """A file lock, shared or exclusive, that does not wait."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,7 +63,7 @@ class FileLock:
             except OSError:
                 if not shared:
                     raise
-                file = self.path.open(encoding="utf-8")  # reading works on a read-only disk too
+                file = self.path.open(encoding="utf-8")  # a read-only disk can still be read
         except OSError as error:
             raise StoreError(
                 f"Cannot open the lock file {self.path}: {error.strerror}.",
@@ -78,7 +78,7 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         if self._file is not None:
             import portalocker
 
@@ -88,7 +88,7 @@ class FileLock:
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether a process holds a lock for itself; where there is no lock file, none does.
+    """Tell whether a process holds a lock exclusively; False if there is no lock file.
 
     Raises:
         StoreError: The lock file cannot be opened.
@@ -104,7 +104,7 @@ class StoreLock:
     """The readers-writer lock of a store's directory.
 
     Attributes:
-        while_held: Makes what is entered while the lock is held.
+        while_held: Returns a context that is entered while the lock is held.
     """
 
     def __init__(self, directory: Path, timeout_s: float) -> None:
@@ -114,7 +114,7 @@ class StoreLock:
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        """Hold the lock beside other readers.
+        """Hold the lock together with other readers.
 
         Raises:
             BusyError: A writer held it for longer than the time limit.
@@ -132,10 +132,10 @@ class StoreLock:
 
     @contextmanager
     def exclusive(self, purpose: str) -> Iterator[None]:
-        """Hold the lock alone.
+        """Hold the lock exclusively.
 
         Raises:
-            BusyError: Others held it for longer than the time limit.
+            BusyError: Other processes held it for longer than the time limit.
         """
         deadline = time.monotonic() + self._timeout_s
         gate, lock = self._locks()
@@ -169,13 +169,13 @@ class StoreLock:
 
 
 def write_holder(path: Path, purpose: str) -> None:
-    """Note who holds a lock; a lock is no less held where the note cannot be written."""
+    """Record who holds a lock; the lock is valid even if the record cannot be written."""
     with suppress(OSError):
         write_private(path, json.dumps({"pid": os.getpid(), "purpose": purpose, "since": time.time()}))
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Read who holds a lock, or held it when it was killed; None when there is no readable note."""
+    """Read who holds a lock, or held it when killed; None when there is no readable record."""
     try:
         note = json.loads(path.read_text("utf-8"))
         return Holder(int(note["pid"]), str(note["purpose"]), float(note["since"]))

@@ -1,4 +1,4 @@
-"""The log: where what went wrong in the background, or unexpectedly, is written down."""
+"""The log: records errors of background work, and unexpected ones."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gitrag.machine import files
 NAME = "log"
 """Its name in the store's directory (``<git-common-dir>/gitrag``) or the user's state directory."""
 LARGEST_BYTES = 512 * 1024
-"""A thousand tracebacks; one older file of the same size is kept beside it."""
+"""A thousand tracebacks; one older file of the same size is kept."""
 _TAIL_BYTES = 16 * 1024
-"""Holds the longest traceback that follows an entry."""
+"""Enough for the longest traceback that follows an entry."""
 
 
 def open_log(directory: Path) -> logging.Logger:
@@ -42,7 +42,7 @@ def open_log(directory: Path) -> logging.Logger:
 
 
 class _PrivateHandler(logging.handlers.RotatingFileHandler):
-    """Writes a log that its user alone may read: it quotes what failed."""
+    """Writes a log that only its user can read, since it quotes what failed."""
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
@@ -53,7 +53,7 @@ class _PrivateHandler(logging.handlers.RotatingFileHandler):
 
 @contextmanager
 def logged(directory: Path) -> Iterator[logging.Logger]:
-    """Give the logger ``gitrag``, which writes to a directory's log for now if it writes nowhere yet."""
+    """Provide the logger ``gitrag``, writing to a directory's log if it does not write to one already."""
     logger = logging.getLogger("gitrag")
     if logger.handlers:
         yield logger
@@ -69,7 +69,7 @@ def logged(directory: Path) -> Iterator[logging.Logger]:
 
 
 def last_trouble(directory: Path) -> str:
-    """Return what the last entry of a directory's log says of a failure; empty when it tells of none."""
+    """Return the failure that the last entry of a directory's log reports; empty when it reports none."""
     try:
         with (directory / NAME).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
@@ -82,7 +82,7 @@ def last_trouble(directory: Path) -> str:
 
 
 def close_log() -> None:
-    """Let go of the file."""
+    """Close the log file."""
     logger = logging.getLogger("gitrag")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)

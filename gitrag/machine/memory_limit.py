@@ -1,24 +1,24 @@
-"""The limit on a process's memory. A library that is refused some may end the process without a word."""
+"""The limit on a process's memory; some libraries end the process without a message when they reach it."""
 
 from __future__ import annotations
 
 from gitrag.errors import OutOfMemoryError
 
 _LEAST_BYTES = 1 << 30
-"""Of address space. On two cores `gitrag index` of 40 files ends in DuckDB or OpenBLAS, by a signal or
+"""Of address space. On two cores `gitrag index` of 40 files ends in DuckDB or OpenBLAS, by a signal or in
 another way that cannot be caught, under a limit (`ulimit -v`) of 800 MB."""
 
 HINT = "Free some, or raise the limit (`ulimit -v unlimited`), and try again."
 _SIGNS = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 _NAMES = frozenset({"MemoryError", "OutOfMemoryException"})
-"""Python's, and DuckDB's."""
+"""Python's and DuckDB's exception names."""
 
 
 def require_memory() -> None:
-    """Raise where the limit on the address space is too low for the libraries that are loaded next.
+    """Raise if the limit on the address space is too low for the libraries that are loaded next.
 
     Raises:
-        OutOfMemoryError: It is.
+        OutOfMemoryError: The limit is too low.
     """
     try:
         import resource
@@ -34,7 +34,7 @@ def require_memory() -> None:
 
 
 def is_want_of_memory(error: BaseException) -> bool:
-    """Tell whether an error comes of memory that was refused: a library may have wrapped it."""
+    """Tell whether an error is due to refused memory, even if a library has wrapped it."""
     seen: set[int] = set()
     each: BaseException | None = error
     while each is not None and id(each) not in seen:

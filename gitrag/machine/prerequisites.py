@@ -1,6 +1,6 @@
-"""What gitrag needs from the machine, each with the command that mends it.
+"""What gitrag needs from the machine, each with the command that fixes it.
 
-``gitrag init`` looks here before it writes anything; ``gitrag doctor`` shows it line by line.
+``gitrag init`` checks it before it writes anything; ``gitrag doctor`` prints it line by line.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gitrag.errors import NotSetUpError
 from gitrag.machine.environment import safe_environment
 
 OLDEST_GIT = (2, 31)
+"""For ``git hash-object --stdin-paths``, ``status --porcelain=v2`` and ``-z`` everywhere; the oldest git of a
+distribution still supported."""
 
 _GIT_S = 30.0
-"""For `git --version`, on a disk that is far away."""
-"""``git hash-object --stdin-paths``, ``status --porcelain=v2`` and ``-z`` everywhere; the oldest git of a
-distribution still supported."""
+"""Timeout of `git --version`, generous for slow network disks."""
 
 PACKAGES = (
     "duckdb",
@@ -46,17 +46,17 @@ PACKAGES = (
     "tree_sitter_language_pack",
     "yaml",
 )
-"""Import names of what gitrag is made with, but for click, without which there is no command line."""
+"""Import names of gitrag's dependencies, except click, without which there is no command line."""
 
 REINSTALL = "python -m pip install --force-reinstall gitrag"
-"""Mends an installation that lacks a package, or has one for another machine."""
+"""Fixes an installation that lacks a package, or has one for another machine."""
 
 LEAST_FREE_BYTES = 200_000_000
-"""Below this an index of a middling repository may not fit."""
+"""With less, the index of a medium-sized repository may not fit."""
 
 
 class CheckState(StrEnum):
-    """How a check ended."""
+    """The result of a check."""
 
     OK = "ok"
     WARN = "warn"
@@ -65,13 +65,13 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at.
+    """One check and its result.
 
     Attributes:
-        name: What.
-        state: How it ended.
+        name: What was checked.
+        state: The result.
         message: What was found.
-        mend: The command or step that mends it; empty when nothing is wrong.
+        mend: The command or step that fixes it; empty when nothing is wrong.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Check:
 
 
 def check_git(environ: Mapping[str, str] | None = None) -> Check:
-    """Look for git, and whether it is new enough."""
+    """Check that git is installed and new enough."""
     try:
         done = subprocess.run(
             ["git", "--version"],
@@ -104,12 +104,12 @@ def check_git(environ: Mapping[str, str] | None = None) -> Check:
 
 
 def version_of(text: str) -> tuple[int, ...]:
-    """Return the first two numbers of what ``git version`` says."""
+    """Return the first two numbers in the output of ``git version``."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 
 def check_packages() -> Check:
-    """Look for the packages, without importing them."""
+    """Check that the packages are installed, without importing them."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         return Check(
@@ -126,7 +126,7 @@ def check_packages() -> Check:
 
 
 def check_writable(directory: Path) -> Check:
-    """Look whether the index's directory and what lies in it, or where it will be made, can be written."""
+    """Check that the index's directory and its contents are writable, or can be created."""
 
     def fail(message: str, mend: str) -> Check:
         return Check("git directory", CheckState.FAIL, message, mend)
@@ -141,7 +141,7 @@ def check_writable(directory: Path) -> Check:
         if not os.access(path, os.W_OK | (os.X_OK if path == place else 0)):
             try:
                 ours = path.lstat().st_uid == os.geteuid()
-            except FileNotFoundError:  # another process's note of what it does, for one, goes at any moment
+            except FileNotFoundError:  # e.g. another process's lock record, which may disappear at any moment
                 continue
             mend = f"chmod -R u+rwX {_quoted(place)}" if ours else f'sudo chown -R "$USER" {_quoted(place)}'
             return fail(f"{path} is not writable", mend)
@@ -149,7 +149,7 @@ def check_writable(directory: Path) -> Check:
 
 
 def check_space(directory: Path) -> Check:
-    """Look how much space is left where the index lies."""
+    """Check the free disk space for the index."""
     free = shutil.disk_usage(_existing(directory)).free
     shown = f"{free / 1e9:.1f} GB free" if free >= LEAST_FREE_BYTES else f"{free / 1e6:.0f} MB free"
     if free < LEAST_FREE_BYTES:
@@ -160,7 +160,7 @@ def check_space(directory: Path) -> Check:
 
 
 def _existing(path: Path) -> Path:
-    """Return the path, or the nearest one above it that is there; a link to nothing is there."""
+    """Return the path, or its nearest existing parent; a broken link exists."""
     while not path.exists() and not path.is_symlink() and path != path.parent:
         path = path.parent
     return path
@@ -171,10 +171,10 @@ def _quoted(path: Path) -> str:
 
 
 def require(checks: list[Check]) -> None:
-    """Raise when a check failed.
+    """Raise if a check failed.
 
     Raises:
-        NotSetUpError: The first that failed, with the command that mends it.
+        NotSetUpError: The first failure, with the command that fixes it.
     """
     for check in checks:
         if check.state is CheckState.FAIL:

@@ -1,8 +1,8 @@
-"""A pool of processes that share work on many contents.
+"""A pool of processes that share CPU-bound work.
 
 Not ``multiprocessing``: its processes look for modules in the current directory first, which is somebody's
-repository, and run the main script again, which a user of the library would have to guard against. Here a
-process is Python with an entry point of ours and two pipes; a thread of the pool hands it one call at a time.
+repository, and import the main script again, which a library user would have to guard against. Here a
+process is Python with our own entry point and two pipes; a thread of the pool sends it one call at a time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _BEGIN = "import sys; sys.path.append(sys.argv[1]); from gitrag.machine.processes import serve; serve()"
 _LENGTH_BYTES = 8
 _ENDING_S = 5.0
-"""For a process that has closed its pipes, until it is killed."""
+"""Time for a process to end after its pipes are closed, before it is killed."""
 
 
 class ProcessDiedError(Exception):
@@ -39,8 +39,8 @@ class ProcessDiedError(Exception):
 class Pool:
     """Runs functions in processes.
 
-    A process is started when there is a call for it. One that dies takes the call that it was at with it, and
-    another is started for the next.
+    A process is started when a call needs it. If one dies, its current call fails, and
+    another is started for the next call.
 
     Args:
         processes: How many calls run at the same time.
@@ -59,17 +59,17 @@ class Pool:
         """Call a function in one of the processes.
 
         Args:
-            function: One of a module of gitrag.
-            *args: Its arguments; they are pickled, as is what it returns.
+            function: A module-level function of gitrag.
+            *args: Its arguments; they and the result are pickled.
             **kwargs: Likewise.
 
         Returns:
-            The result to come. `ProcessDiedError` is raised by it where the process died.
+            A future. It raises `ProcessDiedError` if the process died.
         """
         return self._threads.submit(self._call, function, args, kwargs)
 
     def close(self) -> None:
-        """End the processes, whatever they are at."""
+        """End the processes, even in the middle of a call."""
         with self._lock:
             self._closed = True
             for process in self._started:
@@ -90,7 +90,7 @@ class Pool:
             self._own.process = None
             with self._lock:
                 self._started.discard(process)
-            with suppress(subprocess.TimeoutExpired):  # its own status says more than that it was killed
+            with suppress(subprocess.TimeoutExpired):  # its own exit status says more than that it was killed
                 process.wait(_ENDING_S)
             _end(process)
             raise ProcessDiedError(f"It ended with status {process.returncode}.") from error
@@ -100,7 +100,7 @@ class Pool:
         return returned
 
     def _process(self) -> subprocess.Popen[bytes]:
-        """Return the process of the thread that asks, started if need be."""
+        """Return the calling thread's process, starting it if needed."""
         process: subprocess.Popen[bytes] | None = getattr(self._own, "process", None)
         if process is None:
             with self._lock:
@@ -113,7 +113,7 @@ class Pool:
 
 @contextmanager
 def pool_of(processes: int) -> Iterator[Pool | None]:
-    """Provide a pool of processes; None for less than two."""
+    """Provide a pool of processes; None for fewer than two."""
     if processes < 2:
         yield None
         return
@@ -125,11 +125,11 @@ def pool_of(processes: int) -> Iterator[Pool | None]:
 
 
 def serve() -> None:
-    """Run as a process of a pool: answer calls until the pool closes its end, or is gone."""
+    """Run as a process of a pool: answer calls until the pool closes the pipe, or dies."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1):  # a library's print is no reply
+    for standard in (0, 1):  # what a library prints must not be taken for a reply
         os.dup2(null, standard)
     os.close(null)
     waiting = _following(requests)
@@ -137,7 +137,7 @@ def serve() -> None:
         function, args, kwargs = waiting()
         try:
             reply = True, function(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - raised again where the call was made
+        except Exception as error:  # noqa: BLE001 - raised again in the calling process
             error.add_note(f"In a process of the pool:\n{traceback.format_exc()}")
             reply = False, error
         try:
@@ -149,7 +149,7 @@ def serve() -> None:
 
 
 def _following(requests: IO[bytes]) -> Callable[[], Any]:
-    """Read requests beside the work, so that a process whose parent was killed ends at once."""
+    """Read requests in a thread, so that a process whose parent was killed ends at once."""
     from queue import SimpleQueue
 
     waiting: SimpleQueue[Any] = SimpleQueue()
@@ -166,7 +166,7 @@ def _following(requests: IO[bytes]) -> Callable[[], Any]:
 
 def _start() -> subprocess.Popen[bytes]:
     environment = safe_environment(os.environ)
-    environment["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is there: the pool has a process a core
+    environment["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy loads: there is a process per core
     utf8 = ["-X", "utf8"] if sys.flags.utf8_mode else []
     root = str(Path(gitrag.__path__[0]).absolute().parent)
     return subprocess.Popen(
@@ -175,7 +175,7 @@ def _start() -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        process_group=0,  # a terminal's Ctrl-C is for whoever started the pool
+        process_group=0,  # Ctrl-C in a terminal is for whoever started the pool
     )
 
 
@@ -183,7 +183,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):  # what was not written is lost with it
+        with suppress(OSError):  # unwritten output is lost with it
             _pipe(pipe).close()
 
 
@@ -205,7 +205,7 @@ def _read(pipe: IO[bytes]) -> Any:
     import pickle
 
     length = int.from_bytes(_exactly(pipe, _LENGTH_BYTES))
-    return pickle.loads(_exactly(pipe, length))  # noqa: S301 - of a process of ours
+    return pickle.loads(_exactly(pipe, length))  # noqa: S301 - from a process of ours
 
 
 def _exactly(pipe: IO[bytes], size: int) -> bytes:

@@ -1,7 +1,7 @@
-"""Receiving what a server sends: so many bytes at most, no slower than that, and through so many redirects.
+"""Receive an HTTP response within limits on its size, its duration, and the number of redirects.
 
-httpx2's own timeouts are for one read each: a byte a second never meets them. It also unpacks a block of the
-body whole, in as many layers as the server names, and reads what comes with a redirect to its end.
+httpx2's own timeouts apply to single reads: a byte per second never exceeds them. It also decompresses a
+block of the body in full, in as many layers as the server names, and reads a redirect's body to its end.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     import httpx2
 
 ASKED_ENCODING = "gzip"
-"""For the header Accept-Encoding; the one encoding that is unpacked here."""
+"""For the header Accept-Encoding; the only encoding that is decompressed here."""
 
 WINDOW_S = 30.0
 LEAST_BYTES = 30 * 1024
-"""What must come in each such time: a kilobyte a second, less than any line that people work with."""
+"""Minimum to receive per ``WINDOW_S``: a kilobyte per second, less than any usable connection."""
 
 _REDIRECTS = 5
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 class ReceivingError(Exception):
-    """What a server sends is not to be had; says why, as the end of the sentence "The server …"."""
+    """The response cannot be used; says why, as the end of the sentence "The server …"."""
 
 
 class TooMuchError(ReceivingError):
-    """A body has more bytes than it may."""
+    """A body is larger than allowed."""
 
 
 @contextmanager
 def opened(client: httpx2.Client, request: httpx2.Request, *, follow: bool) -> Iterator[httpx2.Response]:
-    """Send a request; give the answer, of which no body has been read.
+    """Send a request; yield the response before its body is read.
 
     Args:
-        client: By which.
-        request: What is asked.
-        follow: Whether to go where the answer leads, five times at most.
+        client: The client.
+        request: The request.
+        follow: Whether to follow redirects, five at most.
 
     Raises:
-        httpx2.HTTPError: There is no answer.
-        ReceivingError: It leads on and on.
+        httpx2.HTTPError: There is no response.
+        ReceivingError: There are too many redirects.
     """
     for _ in range(_REDIRECTS + 1):
         response = client.send(request, stream=True, follow_redirects=False)
@@ -60,12 +60,12 @@ def opened(client: httpx2.Client, request: httpx2.Request, *, follow: bool) -> I
 
 
 def received(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
-    """Give a body, unpacked, block by block.
+    """Yield a body's blocks, decompressed.
 
     Raises:
-        httpx2.HTTPError: The connection breaks, or nothing comes for the client's own time limit.
-        TooMuchError: It has more bytes than it may, unpacked.
-        ReceivingError: It comes too slowly, or is packed in another way, or damaged.
+        httpx2.HTTPError: The connection breaks, or nothing arrives within the client's own timeout.
+        TooMuchError: The decompressed body is larger than allowed.
+        ReceivingError: It arrives too slowly, has another encoding, or is damaged.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in {"", "identity", ASKED_ENCODING}:

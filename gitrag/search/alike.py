@@ -1,6 +1,6 @@
-"""Chunks that say the same as a text, by their vectors alone.
+"""Find chunks similar to a text by their vectors alone.
 
-The cosine is of the two texts, without the path that a search mixes in: of copies edited afterwards 99.8 %
+The cosine compares the texts only, without the path that a search mixes in: of copies edited later 99.8 %
 have 0.7 or more, of two definitions of one repository 1.1 % (`scripts/bench/duplicates.py`).
 """
 
@@ -25,13 +25,13 @@ _BLOCK = 4096
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A chunk that is like a text.
+    """A chunk that is similar to a text.
 
     Attributes:
         path: Its file.
-        chunk: What it is.
-        cosine: Of the two texts, in [-1, 1].
-        chunk_id: The store's.
+        chunk: The chunk.
+        cosine: Between the two texts, in [-1, 1].
+        chunk_id: Its id in the store.
     """
 
     path: str
@@ -43,14 +43,14 @@ class Alike:
 def alike(
     db: Connection, scoped: Scoped, texts: NDArray[np.float32], *, limit: int, at_least: float
 ) -> list[list[Alike]]:
-    """Find the chunks that are most like each of some texts.
+    """Find the chunks most similar to each of some texts.
 
     Args:
         db: An open connection; reading is enough.
         scoped: Where to look.
         texts: Their vectors, float32 (n, 384), L2-normalised.
-        limit: How many a text at most.
-        at_least: The least cosine.
+        limit: Maximum number per text.
+        at_least: Minimum cosine.
 
     Returns:
         For each text its chunks, best first; those of equal cosine by path and line.

@@ -1,4 +1,4 @@
-"""Ask the store what bears on a question, rank the files and read what is shown of them."""
+"""Gather candidates for a question from the store, rank the files, and read what is shown of them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 _MODULE_WORTH = 0.8
-"""Imports and constants name everything and explain little."""
+"""Weight of module-level code: imports and constants mention everything and explain little."""
 
 _ALSO = 3
-"""Further hits of a file that are named beneath its best."""
+"""Further hits of the same file listed below its best one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FurtherHit:
-    """Where another hit of the same file is."""
+    """Location of another hit in the same file."""
 
     line_start: int
     line_end: int
@@ -47,19 +47,19 @@ class FurtherHit:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A file that answers a question, by its best chunk.
+    """A file that answers a question, with its best chunk.
 
     Attributes:
         path: The file.
         chunk: Its best chunk.
         score: Relevance in [0, 1].
-        lines: The lines that say most.
+        lines: The lines that match best.
         also: The file's other hits, best first.
         bm25: The chunk's BM25.
-        cosine: The chunk's cosine with the question; -1 where it is not known.
-        reasons: What put the file here: features (``evidence.gather``) and what each added.
-        content_id: The store's id of what the file holds.
-        language: What the file is read in; empty where nobody knows.
+        cosine: The chunk's cosine with the question; -1 if unknown.
+        reasons: Features (``evidence.gather``) and what each contributed to the rank.
+        content_id: The store's id of the file's content.
+        language: The file's language; empty if unknown.
         document: The file as a document of its collection; None for code.
         note: A sentence or two of the document that bear on the question.
     """
@@ -84,7 +84,7 @@ class Found:
 
     Attributes:
         hits: Best first.
-        chunk_ids: The chunks that they are of, best first.
+        chunk_ids: The chunks of the hits, best first.
         around: float32, the cosines of the nearest chunks; None where there are no files.
     """
 
@@ -127,13 +127,13 @@ def ask(
         db: An open connection; reading is enough.
         question: The question.
         scoped: What it may find.
-        vector: The question's embedding, float32 (384,), L2-normalised; None to go by words alone.
+        vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         limit: How many hits at most.
         min_score: Hits below are left out.
-        every_chunk: Give each chunk a hit of its own, not each file.
-        memo: Where what the next question needs too is kept.
+        every_chunk: Return a hit for each chunk, not for each file.
+        memo: Cache for the next question.
         each_alone: Score each file by its own evidence alone.
-        elsewhere: float32, the cosines of the nearest chunks in what else was asked.
+        elsewhere: float32, the cosines of the nearest chunks in the other collections asked.
     """
     memo = memo or Memo()
     allowed = memo.get(("allowed", scoped.filters.globs), lambda: _allowed(db, scoped.filters))
@@ -185,7 +185,7 @@ def ask(
 def _telling_first(
     places: Sequence[int], evidence: Evidence, ids: Mapping[int, int], chunks: Mapping[int, Chunk]
 ) -> list[int]:
-    """Order a file's chunks to show: a definition before imports that are hardly better."""
+    """Order a file's chunks for display: a definition before imports that score hardly better."""
 
     def worth(place: int) -> float:
         is_module = chunks[ids[place]].kind is Kind.MODULE
@@ -202,7 +202,7 @@ def collect(
     memo: Memo | None = None,
     elsewhere: NDArray[np.float32] | None = None,
 ) -> Evidence:
-    """Read what bears on a question and turn it into evidence."""
+    """Read the candidates for a question and compute their evidence."""
     import numpy as np
 
     near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
@@ -226,10 +226,10 @@ def collect(
 def _definitions(
     db: Connection, question: Question, scope: SearchScope, postings: Postings, memo: Memo | None
 ) -> list[DefinitionSite]:
-    """Find what the names of a question are: definitions, handed on or not.
+    """Find the definitions of the names in a question, re-exported ones included.
 
-    Where a name is all that is asked for and nothing is defined by it, also what gives it a value, or else
-    what has it in its name; for the names in a sentence that costs 0.002.
+    If the question is a bare name that nothing defines, also return what assigns it a value, or else
+    definitions whose names contain it; doing so for the names in a sentence costs 0.002.
     """
     names = question.names
     defined = candidates.definitions(db, scope, names)

@@ -1,7 +1,7 @@
-"""What speaks for each file: the store's rows turned into features, columns of one number a file.
+"""Evidence for each file: the store's rows turned into feature columns, one number per file.
 
-Pure NumPy over what `gitrag/store/candidates.py` reads. A feature is worth what the ranker says
-(`gitrag/search/ranking.py`); `scripts/training/fit_ranker.py` fits that.
+Pure NumPy over what `gitrag/store/candidates.py` reads. The weights of the features are in the ranker
+(`gitrag/search/ranking.py`), fitted by `scripts/training/fit_ranker.py`.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ B = 0.75
 """Okapi BM25's usual constants (Robertson and Zaragoza, 2009, section 3.5)."""
 
 _BEST = 50
-"""Chunks of the question's best, of which a file may have several."""
+"""Size of the list of the question's best chunks; a file may have several in it."""
 
 _SHARPNESS = 20.0
-"""How fast a chunk's weight falls with its cosine when those of a file are summed: e⁻¹ every 0.05."""
+"""How fast a chunk's weight falls with its cosine in a file's sum: by a factor of e every 0.05."""
 
 _ENOUGH = 0.1
-"""Of the code under the first directory that has most: as much as makes another one part of the product."""
+"""Share of the largest top-level directory's code from which another one counts fully as product code."""
 
-_CASE_ASIDE = 0.5
-"""What a definition is worth whose name has the same letters in another case."""
+_OTHER_CASE = 0.5
+"""Weight of a definition whose name matches except for case."""
 
 
 NEAREST = 1_000
-"""Chunks nearest to a question that speak for their files; the ranker is fitted with so many."""
+"""Nearest chunks that count as evidence for their files; the ranker is fitted with this number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for the files and chunks of a scope.
+    """Evidence for the files and chunks of a scope.
 
     Attributes:
         features: Columns float32 (f,) by name, one number a file; see ``gather``.
-        chunk_id: int32 (c,), the chunks that have something to say.
-        file: int32 (c,), the number of each one's file.
+        chunk_id: int32 (c,), the chunks with any evidence.
+        file: int32 (c,), the number of each chunk's file.
         bm25: float32 (c,).
-        cosine: float32 (c,), -1 where it is not known.
-        defines: float32 (c,), how many parts of a name that was asked for it defines, each less where only
+        cosine: float32 (c,), -1 if unknown.
+        defines: float32 (c,), how many parts of a requested name it defines, each counting less where the
             case differs.
-        worth: float32 (c,), which of a file's chunks to show first.
-        coverage: float32 (f,), the share of the question's information (idf) that each file's words have. It
-            says whether there is an answer, not which: as a feature it costs 0.003.
-        around: float32, the cosines of the nearest chunks, also of what else was asked.
+        worth: float32 (c,), ranks a file's chunks for display.
+        coverage: float32 (f,), the share of the question's information (idf) that each file's words cover. It
+            tells whether there is an answer, not which one: as a feature it costs 0.003.
+        around: float32, the cosines of the nearest chunks, including those of the other collections asked.
         is_name: Whether the question is a single word.
     """
 
@@ -83,25 +83,25 @@ def gather(
     elsewhere: Column | None = None,
     verbatim: NDArray[np.int32] | None = None,
 ) -> Evidence:
-    """Turn the rows that bear on a question into evidence.
+    """Turn the candidate rows of a question into evidence.
 
-    ``verbatim`` are the ids of the chunks that have the question word for word. What a cosine stands out
-    from, a few documents cannot say: ``elsewhere`` are those of the nearest chunks in what else was asked.
+    ``verbatim`` are the ids of the chunks that contain the question word for word. A few documents are too
+    small a background for a cosine: ``elsewhere`` are those of the nearest chunks in other collections.
 
     Features of a file:
 
     - words: ``bm25``, the mean BM25 of its five best chunks, and ``bm25_file``, that of the file as one
-      document, as shares of the best file's; ``verbatim``, whether it has the question word for word
-    - meaning: ``cosine``, the mean of its five best chunks'; ``cosine_sum``, a soft sum over all of them;
-      ``cosine_best``, how many of the 50 best chunks are its own (log)
-    - names: ``file_name``, whether all words of its name are in the question, whole or short
-      (``Question.shorts``), and then ``file_name_share``, how much of the question they are;
-      ``file_name_part``, whether only some are; ``in_names``, how much of the question its definitions'
-      names have;
+      document, both relative to the best file; ``verbatim``, whether it contains the question word for word
+    - meaning: ``cosine``, the mean over its five best chunks; ``cosine_sum``, a soft sum over all of them;
+      ``cosine_best``, how many of the 50 best chunks are in this file (log)
+    - names: ``file_name``, whether all words of its name are in the question, in full or shortened
+      (``Question.shorts``), and then ``file_name_share``, the share of the question that they make up;
+      ``file_name_part``, whether only some are; ``in_names``, the share of the question found in the names
+      of its definitions;
       ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
-    - nature: ``test_or_doc``, examples too, and ``support``, where the question does not ask for such files;
-      ``code`` and ``prose``; ``size``, how many chunks (log); ``top_share``, how much code its first
-      directory holds, of a tenth of the one that holds most: beyond, more says nothing
+    - nature: ``test_or_doc`` (also examples) and ``support``, unless the question asks for such files;
+      ``code`` and ``prose``; ``size``, the number of chunks (log); ``top_share``, how much code its top-level
+      directory holds, relative to a tenth of the largest one's, at most 1
     """
     import numpy as np
 
@@ -135,7 +135,7 @@ def gather(
     features["file_name_share"] = is_name * (name @ share)
     features["file_name_part"] = ((named > 0) & ~is_name).astype(np.float32)
     features["in_names"] = in_name @ share
-    # Where there is Session.send, the send of another class is half of what was asked for.
+    # Where Session.send exists, another class's send is only half of what was asked for.
     defined = np.zeros(f)
     np.maximum.at(defined, file, defines / max((row.parts for row in definitions), default=1))
     features["defines"] = defined
@@ -161,7 +161,7 @@ def gather(
 def _chunks(
     files: Files, postings: Postings, near: Near, definitions: list[DefinitionSite], terms: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, Column]:
-    """Put what is known of each chunk side by side: BM25 by its terms, its cosine, what it defines."""
+    """Join what is known of each chunk: BM25 by its terms, its cosine, what it defines."""
     import numpy as np
 
     defining = np.array([(row.chunk_id, row.file) for row in definitions], dtype=np.int64).reshape(-1, 2)
@@ -177,13 +177,13 @@ def _chunks(
     cosine = np.full(len(keys), -1.0, dtype=np.float32)
     cosine[place[words : words + meanings]] = near.cosine
     defines = np.zeros(len(keys), dtype=np.float32)
-    worth = [row.parts * (1.0 if row.exact else _CASE_ASIDE) for row in definitions]
+    worth = [row.parts * (1.0 if row.exact else _OTHER_CASE) for row in definitions]
     np.maximum.at(defines, place[words + meanings :], np.array(worth, dtype=np.float32))
     return (keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32), bm25, cosine, defines
 
 
 def _idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
-    """Give the information of terms; one found nowhere counts as found once, so that it is missed."""
+    """Return the idf of terms; a term found nowhere counts as found once, so that its absence is noticed."""
     import numpy as np
 
     found = np.maximum(found, 1)
@@ -195,7 +195,7 @@ def _saturated(frequency: NDArray[Any], relative_length: NDArray[Any]) -> NDArra
 
 
 def _by_file(postings: Postings, files: int, terms: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Sum the terms' frequencies over each file's chunks, (files, terms), and tell which are in a name."""
+    """Sum the terms' frequencies over each file's chunks, (files, terms), and tell which occur in a name."""
     import numpy as np
 
     cell = postings.file.astype(np.int64) * terms + postings.term
@@ -208,7 +208,7 @@ def _by_file(postings: Postings, files: int, terms: int) -> tuple[NDArray[Any], 
 def _file_names(
     words: NameWords, question: Question, files: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Tell which of the question's words each file's name has, (files, terms), and in how many of its own."""
+    """Tell which of the question's words each file's name has, (files, terms), and count the name's words."""
     import numpy as np
 
     stands_for = [*((place,) for place in range(len(question.words))), *(own for _, own in question.shorts)]
@@ -229,9 +229,9 @@ def _mean_of_best(
     chunks: NDArray[np.int32] | None = None,
     least: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Give each file the mean of its best chunks' values, ``most`` at most.
+    """Return for each file the mean of its best chunks' values, of at most ``most`` chunks.
 
-    With ``chunks``, the number of each file's chunks, those that are not listed count as the least.
+    With ``chunks``, the number of chunks per file, chunks that are not listed count as the minimum.
     """
     import numpy as np
 
@@ -246,7 +246,7 @@ def _mean_of_best(
 
 
 def _among_best(values: Column, file: NDArray[np.int32], files: int) -> NDArray[np.int64]:
-    """Count for each file its chunks among the best of all."""
+    """Count each file's chunks among the best of all."""
     import numpy as np
 
     if len(values) > _BEST:
@@ -261,7 +261,7 @@ def _share(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _above(cosine: Column) -> Column:
-    """Scale the known cosines to [0, 1] between the least and the best."""
+    """Scale the known cosines to [0, 1] between minimum and maximum."""
     known = cosine[cosine > -1]
     if not len(known):
         return cosine * 0
@@ -270,12 +270,12 @@ def _above(cosine: Column) -> Column:
 
 
 def _nature(files: Files, question: Question) -> dict[str, Any]:
-    """Say what the files are, and how much of the repository's own code is like them."""
+    """Return each file's kind, and the share of the repository's own code in its directory."""
     import numpy as np
 
     languages, language = np.unique(files.language, return_inverse=True)
     code = np.array([is_code(str(name)) for name in languages] or [False])[language]
-    wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code has no advantage
+    wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code gets no advantage
     prose = np.array([is_prose(str(name)) for name in languages] or [False])[language]
     _names, top = np.unique(files.top, return_inverse=True)
     by_top = np.bincount(top, np.where(code & ((files.traits & BESIDE) == 0), files.length, 0))

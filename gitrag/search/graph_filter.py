@@ -1,4 +1,4 @@
-"""Which part of the call graph an answer is about (§2.6). Pure."""
+"""The part of the call graph that belongs to an answer. Pure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _LEFT_OUT = frozenset("the a an for with of in and or to".split())
 
 
 def graph_filter(query: str, code: Sequence[Hit]) -> str:
-    """Give a pattern of nodes: what the code hits are called and where they are, else the query's words.
+    """Return a pattern for nodes: names and locations of the code hits, else the query's words.
 
     Args:
         query: The question.
-        code: The answer's code, best first. Prose and data among it say nothing of calls.
+        code: The answer's code, best first. Prose and data in it are ignored, since they have no calls.
 
     Returns:
-        A regular expression: escaped words joined by ``|``, each once, in order; empty for none. The first
-        words only where it would be longer than a filter may be.
+        A regular expression: escaped words joined by ``|``, each once, in order; empty for none. Only
+        the first words where it would exceed the maximum length of a filter.
     """
     words = [word for hit in code if is_graphed(hit) for word in _words_of(hit)]
     if not words:
@@ -38,7 +38,7 @@ def graph_filter(query: str, code: Sequence[Hit]) -> str:
 
 
 def is_graphed(hit: Hit) -> bool:
-    """Tell whether a hit is of a program, which has calls."""
+    """Tell whether a hit is program code, which has calls."""
     return hit.chunk.kind is not Kind.SECTION and is_code(hit.language or language_of(hit.path) or "")
 
 

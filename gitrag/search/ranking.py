@@ -1,8 +1,8 @@
-"""Order files by what speaks for them, and say how likely an answer is. Pure.
+"""Order files by their evidence, and estimate how likely an answer is. Pure.
 
-A linear ranker: the sum of a file's features times fixed weights. `scripts/training/fit_ranker.py` fits them
-on annotated questions, `scripts/training/fit_calibration.py` fits what the score says; both score themselves
-on repositories left out, and print what to put here.
+A linear ranker: the sum of a file's features times fixed weights. `scripts/training/fit_ranker.py` fits them on
+annotated questions, `scripts/training/fit_calibration.py` fits the score's calibration; both validate on
+repositories left out, and print the values to paste here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WEIGHTS: Mapping[str, float] = {
     "defines_it": 5.000,
     "verbatim": 4.000,
 }
-"""What a unit of each feature is worth: NDCG@10 0.923 on source folders and 0.916 on whole repositories, each
+"""Weight of one unit of each feature: NDCG@10 0.923 on source folders and 0.916 on whole repositories, each
 scored by weights fitted on the other repositories (436 questions, 22 repositories, 17 languages).
 """
 
@@ -53,9 +53,9 @@ CHANCE: Mapping[str, float] = {
 }
 """Weights of a logistic regression on whether a page of ten files answers its question: ``question_facts``.
 
-`scripts/training/fit_calibration.py` fits them on 436 questions with an answer and 462 without. On whole
-repositories left out 0.961 of the questions without an answer score below 0.3, of those with one 0.991 score
-above, and the expected calibration error is 0.013; on source folders 0.976, 0.982 and 0.014. Plausible
+`scripts/training/fit_calibration.py` fits them on 436 questions with an answer and 462 without. On whole repositories
+left out, 0.961 of the questions without an answer score below 0.3, of those with one 0.991 score above, and
+the expected calibration error is 0.013; on source folders 0.976, 0.982 and 0.014. Questions about plausible
 features that the repository lacks are the hard kind: 0.864. Without ``cosine`` 0.959, 0.991 and 0.015.
 """
 
@@ -66,27 +66,27 @@ CHANCE_BY_WORDS: Mapping[str, float] = {
     "unknown_name": -4.61,
     "verbatim": 4.00,
 }
-"""The same where nothing in the scope has a vector: 0.920, 0.982 and 0.028."""
+"""The same where no chunk in the scope has a vector: 0.920, 0.982 and 0.028."""
 
 _FEW = 100
-"""So many chunks at least make up what the nearest one stands out from."""
+"""Minimum background sample; missing chunks count as unrelated."""
 
 _SHARE_KEPT = 0.5
-"""What is left of the best hit's score for a hit that is far behind it: still on a page that answers."""
+"""Share of the best hit's score that a hit far behind it keeps: it is still on a page that answers."""
 
 _FAR_BEHIND = 4.0
-"""Distance to the best file's sum at which another one's chance has fallen to 1/e."""
+"""Distance to the best file's sum at which another file's chance has fallen to 1/e."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A file, ranked.
+    """A ranked file.
 
     Attributes:
         file: Its number in the scope.
         score: Relevance in [0, 1].
-        chunks: Places in the evidence of its chunks to show, best first.
-        reasons: What each feature adds to its place among the files, most first; features that add nothing
+        chunks: Indices in the evidence of its chunks to show, best first.
+        reasons: What each feature contributes to its rank, largest first; features that contribute nothing
             are left out.
     """
 
@@ -106,17 +106,17 @@ def rank(
     min_score: float,
     each_alone: bool = False,
 ) -> list[Ranked]:
-    """Give the best files, best first.
+    """Return the best files, best first.
 
     Args:
-        evidence: What speaks for the files.
-        sums: ``candidates`` of so many files.
-        twins: For each file a number that files with the same content share; only the best of them stays.
-        ties: For each of the candidates what decides between equals: its path.
-        limit: How many at most.
-        min_score: Those below are left out.
-        each_alone: Score and order each file by its own evidence alone. Of a few documents all are on any
-            page that answers, so that being on it says nothing.
+        evidence: The evidence for the files.
+        sums: ``candidates`` of at least ``limit`` files.
+        twins: For each file a number shared by files with the same content; only the best of them is kept.
+        ties: For each candidate its path, which decides between equals.
+        limit: Maximum number of files.
+        min_score: Files that score lower are left out.
+        each_alone: Score and order each file by its own evidence alone. Of few documents every one is on any
+            page that answers, so being on it says nothing.
     """
     if not sums:
         return []
@@ -141,9 +141,9 @@ def rank(
 
 
 def candidates(evidence: Evidence, limit: int) -> dict[int, float]:
-    """Give the files that may be among the ``limit`` best, twins aside, with their sums.
+    """Return the files that may be among the ``limit`` best, with their sums, counting twins only once.
 
-    Sums are rounded to six places, so that what is as good as equal counts as equal.
+    Sums are rounded to six places, so that near-equal values count as equal.
     """
     import numpy as np
 
@@ -154,7 +154,7 @@ def candidates(evidence: Evidence, limit: int) -> dict[int, float]:
 
 
 def total(evidence: Evidence) -> NDArray[np.float32]:
-    """Sum up what speaks for each file, float32 (f,)."""
+    """Return the weighted sum of each file's features, float32 (f,)."""
     import numpy as np
 
     columns = [
@@ -164,7 +164,7 @@ def total(evidence: Evidence) -> NDArray[np.float32]:
 
 
 def reasons(evidence: Evidence, file: int, *, alone: bool = False) -> tuple[tuple[str, float], ...]:
-    """List what each feature adds to a file, or each fact to its chance ``alone``, most first."""
+    """List what each feature adds to a file, or with ``alone`` each fact to its chance, largest first."""
     if alone:
         weighed = _weighed(question_facts(evidence, file, alone=True))
         parts = [(name, part) for name, part in weighed if name != "bias"]
@@ -180,32 +180,32 @@ def reasons(evidence: Evidence, file: int, *, alone: bool = False) -> tuple[tupl
 
 
 def chance(evidence: Evidence, first: int, *, alone: bool = False) -> float:
-    """Say how likely it is that the files answer the question, in [0, 1].
+    """Return the probability that the files answer the question, in [0, 1].
 
     Args:
-        evidence: What speaks for the files.
+        evidence: The evidence for the files.
         first: The file that is ranked first.
-        alone: Whether it has to answer by itself.
+        alone: Whether it must answer by itself.
     """
     weighed = _weighed(question_facts(evidence, first, alone=alone))
     return 1 / (1 + math.exp(-sum(part for _name, part in weighed)))
 
 
 def _weighed(facts: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Say what each fact adds to the odds, by the weights for a scope with vectors or without."""
+    """Return what each fact adds to the log-odds, by the weights for a scope with or without vectors."""
     weights = CHANCE if "cosine" in facts else CHANCE_BY_WORDS
     return [(name, weights[name] * value) for name, value in facts.items()]
 
 
 def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> dict[str, float]:
-    """Give what says whether there is an answer at all; ``alone``, by the first file's evidence only.
+    """Return the facts that tell whether there is an answer; ``alone``, by the first file's evidence only.
 
-    - ``cosine``: that of the nearest chunk, and ``above``: by how much it stands out, over the median of the
-      nearest 1,000, also of what else was asked; left out where no vector is known
-    - ``coverage``: the share of the question's information that the words of some one file have, and
-      ``first_coverage``: that the first file's have
+    - ``cosine``: that of the nearest chunk, and ``above``: its distance from the median of the
+      nearest 1,000, other collections included; left out where no vector is known
+    - ``coverage``: the largest share of the question's information that the words of one file cover, and
+      ``first_coverage``: the share that the first file covers
     - ``unknown_name``: whether the question is a single word that names no definition
-    - ``verbatim``: whether the first file has the question word for word
+    - ``verbatim``: whether the first file contains the question word for word
     - ``bias``: 1
     """
     import numpy as np
@@ -221,7 +221,7 @@ def question_facts(evidence: Evidence, first: int, *, alone: bool = False) -> di
     known = evidence.cosine[evidence.cosine > -1]
     if len(known):
         around = evidence.around
-        # A few chunks have no middle to stand out from: those that are missing count as unrelated.
+        # Too small a background has no meaningful median: missing chunks count as unrelated.
         around = np.concatenate([around, np.zeros(max(0, _FEW - len(around)), dtype=np.float32)])
         own = evidence.cosine[evidence.file == first] if alone else known
         facts["cosine"] = float(own.max(initial=0.0))
@@ -237,7 +237,7 @@ def _chunks(evidence: Evidence, file: int) -> tuple[int, ...]:
 
 
 def singles(evidence: Evidence, found: Sequence[Ranked], *, limit: int, min_score: float) -> list[Ranked]:
-    """Give each chunk of the files a hit of its own: its file's score, less what it is behind the best."""
+    """Turn each chunk of the files into a hit: its file's score, lowered by its distance to the best."""
 
     def each() -> Iterator[Ranked]:
         for item in found:

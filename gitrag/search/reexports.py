@@ -1,4 +1,4 @@
-"""Names that files hand on: defined elsewhere, offered as their own. To a reader that is where they are."""
+"""Re-exports: names that a file imports from elsewhere and offers as its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 LANGUAGES = frozenset({"javascript", "python", "rust", "tsx", "typescript"})
-"""Languages that hand names on by a statement."""
+"""Languages with a re-export statement."""
 
 _STATEMENT = re.compile(
     r"""
@@ -25,26 +25,26 @@ _STATEMENT = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _BEGINS = r"\bpub\s+use\s|\bexport\s+(type\s+)?\{|\w\s+as\s+\w|__all__"
-"""What a text with a statement has, to the database."""
+"""Pre-filter for the database: every re-export statement contains a match."""
 
-_NAME = re.compile(r"\b\w+\b(?!\s*::)")  # but not what leads to it
+_NAME = re.compile(r"\b\w+\b(?!\s*::)")  # but not the path that leads to it
 
 
 def handed_on(text: str) -> set[str]:
-    """List the names that statements of a text hand on, and what else is in them."""
+    """List the names that re-export statements of a text name, and the other words in them."""
     return {name for found in _STATEMENT.finditer(text) for name in _NAME.findall(found.group())}
 
 
 def reexports(
     db: Connection, scope: SearchScope, names: Sequence[str], memo: Memo | None = None
 ) -> list[DefinitionSite]:
-    """Find the scope's chunks that hand on one of some names, as they are written.
+    """Find the scope's chunks that re-export one of some names, matching case.
 
     Args:
         db: An open connection; reading is enough.
-        scope: What it may find.
-        names: Names; those with dots are nobody's to hand on.
-        memo: Where what the next question needs too is kept.
+        scope: What the question may find.
+        names: Names; those with dots cannot be re-exported.
+        memo: Cache for the next question.
     """
     wanted = [name for name in names if "." not in name]
     if not wanted or LANGUAGES.isdisjoint(scope.files.language.tolist()):
@@ -55,7 +55,7 @@ def reexports(
 
 
 def _read(db: Connection) -> dict[str, list[int]]:
-    """Read which chunks hand on each name: 30 ms of an index of 29,000 chunks."""
+    """Read which chunks re-export each name: 30 ms for an index of 29,000 chunks."""
     rows = db.execute(
         "SELECT chunk_id, text FROM chunks WHERE kind = 'module' AND regexp_matches(text, ?)", [_BEGINS]
     ).fetchall()

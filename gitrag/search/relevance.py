@@ -1,4 +1,4 @@
-"""Why a document came up: a sentence or two of its own. Pure."""
+"""The note that says why a document matched: a sentence or two of its own. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gitrag.corpus.documents import plain
 from gitrag.words import terms
 
 _LONGEST = 240
-"""Characters of a note, and of a sentence that is cut."""
+"""Maximum characters of a note; a longer sentence is cut."""
 
 _ROOM = 160
-"""A first sentence shorter than this leaves room for the next."""
+"""A first sentence shorter than this leaves room for the next one."""
 
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 _NO_PROSE = re.compile(r"\s*(?:#{1,6}(?:\s|$)|=+\s*$|-{2,}\s*$|\||<!--|:::|!\[)")
@@ -23,12 +23,12 @@ _END = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[A-Z`\"'(\[*_\d])")
 
 
 def relevance(text: str, words: frozenset[str], instead: str = "") -> str:
-    """Draw one or two sentences from a text that say most about a question.
+    """Return the one or two sentences of a text that say most about a question.
 
     Args:
-        text: The part of a document that matches.
+        text: The matching part of a document.
         words: The question's words as terms (``question.words``).
-        instead: The whole document, whose first sentences serve where the part has none.
+        instead: The whole document; its first sentences are used when the part has none.
     """
     found = _sentences(text)
     if not found:
@@ -44,12 +44,12 @@ def relevance(text: str, words: frozenset[str], instead: str = "") -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Split prose into sentences; an item of a list is a paragraph of its own."""
+    """Split prose into sentences; a list item is a paragraph of its own."""
     paragraphs: list[list[str]] = [[]]
     fenced = False
     lines = text.split("\n")
     start = 0
-    if lines[0].rstrip() == "---":  # front matter says nothing in sentences
+    if lines[0].rstrip() == "---":  # front matter has no sentences
         start = next((row + 1 for row in range(1, len(lines)) if lines[row].rstrip() == "---"), 0)
     for line in lines[start:]:
         if _FENCE.match(line):

@@ -1,9 +1,10 @@
-"""Ask each collection on its own, so that decisions and specifications stand beside code, not against it.
+"""Ask each collection separately, so that decisions and specifications appear beside code, not against it.
 
-All are asked with one vector, the question's own. With "Architecture decisions about …" and "Specifications
-and requirements for …" before it, the wanted document's reciprocal rank is 0.941 against 0.938 without (26
-questions on the golden project), 0.875 against 0.906 (16, alphagov/content-publisher) and 0.742 against 0.782
-(15, cloudfoundry/korifi), and no more of them are shown; each prefix would cost an embedding.
+All are asked with the same vector, the question's own. Prefixing "Architecture decisions about …" or
+"Specifications and requirements for …" gives the wanted document a reciprocal rank of 0.941 against 0.938
+without (26 questions on the golden project), 0.875 against 0.906 (16, alphagov/content-publisher) and 0.742
+against 0.782 (15, cloudfoundry/korifi), and no more of them are shown; each prefix
+would cost one more embedding.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
-"""What a search asks when nothing is said; issues on request."""
+"""Collections that a search asks by default; issues only on request."""
 
 _FURTHER = 20
-"""Hits beyond the limit among which a document that the question names is looked for."""
+"""Hits beyond the limit in which to look for a document that the question names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class Wanted:
     """Which collections to ask.
 
     Attributes:
-        kinds: Of these kinds, in the order of the answer.
+        kinds: The kinds, in the order of the answer.
         module: Of this module only; empty for all.
-        names: These only, by their names without the repository's slug; none means all.
+        names: Only the collections with these names, without the repository's slug; empty means all.
     """
 
     kinds: tuple[CollectionKind, ...] = USUAL_KINDS
@@ -62,7 +63,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSection:
-    """What the collections of a kind answer, best first."""
+    """The answer of the collections of one kind, best first."""
 
     kind: CollectionKind
     hits: tuple[Hit, ...]
@@ -70,11 +71,11 @@ class AnswerSection:
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """What all collections answer.
+    """The answer of all collections.
 
     Attributes:
-        sections: One a kind that was asked.
-        collections: The names of those that exist.
+        sections: One per kind that was asked.
+        collections: Names of the collections that exist.
         chunk_ids: The chunks shown, section by section, best first.
     """
 
@@ -84,12 +85,12 @@ class Sections:
 
 
 def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple[str, ...]]:
-    """Say which of the collections that exist are asked, by kind; matched by exact name.
+    """Return which existing collections to ask, by kind; names must match exactly.
 
     Args:
         wanted: What is asked for.
-        present: Names of collections that have a document; that of the repository's own code exists in any
-            case.
+        present: Names of collections that have a document; that of the repository's own code always
+            exists.
     """
     there = sorted({*present, CollectionKind.CODE.value})
     if wanted.names:
@@ -120,12 +121,12 @@ def ask(
         db: An open connection; reading is enough.
         question: The question.
         scoped: What it may find; its collections are replaced.
-        vector: The question's embedding, float32 (384,), L2-normalised; None to go by words alone.
+        vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         wanted: Which collections to ask.
-        limit: How many hits a kind at most.
+        limit: Maximum number of hits per kind.
         min_score: Hits below are left out.
-        every_chunk: Give each chunk a hit of its own, not each file.
-        memo: Where what the next question needs too is kept.
+        every_chunk: Return a hit for each chunk, not for each file.
+        memo: Cache for the next question.
     """
     memo = memo or Memo()
     view_id = scoped.view_id
@@ -137,7 +138,7 @@ def ask(
     elsewhere: NDArray[np.float32] | None = None
     found: dict[CollectionKind, engine.Found] = {}
     sections: dict[CollectionKind, AnswerSection] = {}
-    # Code first: where it is asked too, what a document says has to stand out from it.
+    # Code first: its cosines are the background for documents when both are asked.
     for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
@@ -167,7 +168,7 @@ def ask(
 def read_documents(
     db: Connection, view_id: int, overlay: ViewOverlay, kinds: Sequence[CollectionKind]
 ) -> list[tuple[CollectionKind, Document, str]]:
-    """Read the documents of some kinds of collection: kind, document and text, by kind and path."""
+    """Read the documents in some kinds of collection: kind, document and text, by kind and path."""
     present = {*_of_view(db, view_id), *overlay.collections}
     found: list[tuple[CollectionKind, Document, str]] = []
     for kind, names in choose(Wanted(tuple(kinds)), present).items():
@@ -187,7 +188,7 @@ def read_documents(
 
 
 def _named_first(hits: Sequence[Hit], named: Container[str], limit: int, min_score: float) -> tuple[Hit, ...]:
-    """Put the documents that a question names by id before all others, with certainty."""
+    """Move documents that a question names by id to the front, with score 1."""
     sure = [
         replace(hit, score=1.0) if hit.document is not None and hit.document.id in named else hit
         for hit in hits
@@ -203,7 +204,7 @@ def _of_view(db: Connection, view_id: int | None) -> Mapping[str, float]:
 def _read(
     db: Connection, kind: CollectionKind, question: Question, scoped: Scoped, hits: Sequence[Hit]
 ) -> tuple[Hit, ...]:
-    """Read the documents that hits are of."""
+    """Read the documents that the hits belong to."""
     if kind is CollectionKind.CODE or not hits:
         return tuple(hits)
     texts = content.read_texts(db, [hit.content_id for hit in hits])
@@ -218,7 +219,7 @@ def _read(
 
 
 def _with_ids_of_folders(db: Connection, scoped: Scoped, documents: Sequence[Document]) -> list[Document]:
-    """Give a design, or tasks, without an id of its own that of the specification beside it."""
+    """Assign a design or tasks file without an id that of the specification in the same folder."""
     beside = {document.path: specs.beside(document) for document in documents}
     wanted = sorted({path for path in beside.values() if path})
     if not wanted or scoped.view_id is None:

@@ -18,7 +18,7 @@ class Line:
     Attributes:
         number: 1-based.
         text: Its text, cut if very long.
-        matches: Whether it has a word of the question.
+        matches: Whether it contains a word of the question.
     """
 
     number: int
@@ -27,7 +27,7 @@ class Line:
 
 
 def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]:
-    """Pick the lines of a chunk that say most about the question, in their order.
+    """Return the lines of a chunk that say most about the question, in file order.
 
     The definition's own line comes first; then the lines with most distinct words of the question.
     """

@@ -1,4 +1,4 @@
-"""Names that are given a value or a type where no chunk is named after them: constants, variables, fields."""
+"""Places that give a name a value or a type where no chunk has that name: constants, variables, fields."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 _MOST = 20
-"""Places; a name with more is a word like ``name`` or ``id``, and says nothing about any of them."""
+"""Maximum number of places; a name with more is a common word such as ``name`` or ``id``."""
 
-# RE2's syntax, for the database; linear in the text. NAME stands for the names.
+# RE2's syntax, for the database; linear in the text. NAME is replaced by the names.
 _BEFORE = r"^[ \t]*(?:[@\w][\w.]*(?:::\w+)*(?:<[^=;\n]*>|[\[(][^=;\n]*[\])])?[*&?!]*[ \t]+[*&]*){0,6}"
-"""Nothing, or words and types: ``pub(crate) const``, ``static final Map<K, V>``, ``const char *``."""
+"""Nothing, or modifiers and types: ``pub(crate) const``, ``static final Map<K, V>``, ``const char *``."""
 _GIVEN_A_VALUE = (
     _BEFORE + r"(?:[\w.]+\.)?[@$]*NAME\b[?!]?(?:\[[^\]\n]*\])*[ \t]*"
     r"(?::[^=\n]*|[\w.*\[\]<>]+[ \t]*)?:?=(?:[^=>~]|$)",  # NAME: T = 1, NAME T = 1, NAME := 1
@@ -31,7 +31,7 @@ _GIVEN_A_VALUE = (
 _MEMBER = (
     _BEFORE + r"\$?NAME\b[?!]?[ \t]*[:;]",  # timeout?: number; private int timeout;
     r"^[ \t]*NAME[ \t]+[*\[\]\w.]+[ \t]*(?:`|//|$)",  # Timeout time.Duration
-    r"^[ \t]*(?:case[ \t]+)?NAME[ \t]*(?:\([^\n]*\))?[ \t]*(?:[,;{=]|//|$)",  # of an enumeration
+    r"^[ \t]*(?:case[ \t]+)?NAME[ \t]*(?:\([^\n]*\))?[ \t]*(?:[,;{=]|//|$)",  # enumeration members
 )
 
 _MATCHING = """
@@ -42,7 +42,7 @@ _MATCHING = """
     SELECT chunk_id, regexp_matches(text, ?) AS given, kind = 'class' AND regexp_matches(text, ?) AS member
     FROM few WHERE given OR member
 """
-"""Materialized, since DuckDB would match every text of the index first."""
+"""Materialized, because DuckDB would otherwise match every text of the index first."""
 
 
 def value_sites(
@@ -52,14 +52,14 @@ def value_sites(
     chunk_ids: NDArray[np.int32],
     is_code: Callable[[str], bool],
 ) -> list[DefinitionSite]:
-    """Find the scope's code that gives a name a value or a type outside of functions.
+    """Find the scope's code outside functions that gives a name a value or a type.
 
     Args:
         db: An open connection; reading is enough.
-        scope: What it may find.
-        name: As it is written.
-        chunk_ids: int32, the chunks that have it.
-        is_code: Whether a language is one of programs.
+        scope: What the question may find.
+        name: The name, in its exact case.
+        chunk_ids: int32, the chunks that contain it.
+        is_code: Tells whether a language is a programming language.
     """
     import numpy as np
 

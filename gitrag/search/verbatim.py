@@ -1,4 +1,4 @@
-"""Texts that have a question word for word: a message that somebody pastes."""
+"""Texts that contain a question word for word, such as a pasted error message."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 _FEWEST = 3
-"""Words; two in a row are no quotation."""
+"""Minimum number of words; two in a row are not a quotation."""
 
 _LONGEST = 64
-"""Words; of a pasted file so many are enough."""
+"""Maximum number of words; of a pasted file these are enough."""
 
 _MOST = 16
-"""Chunks that are read, those with most of the words: of 223 messages of four repositories they have 220."""
+"""Chunks to read, those with most of the words: for 223 messages of four repositories they contain 220."""
 
 
 def verbatim(db: Connection, text: str, postings: Postings, terms: int) -> NDArray[np.int32]:
-    """Find the chunks that have a question's words in a row, whatever stands between; ids, ascending.
+    """Find chunks with a question's words in a row, whatever punctuation stands between; ids, ascending.
 
-    A message that is broken into lines counts too.
+    A message broken into several lines counts too.
 
     Args:
         db: An open connection; reading is enough.
         text: The question.
-        postings: Where its terms are.
-        terms: How many they are.
+        postings: Where its terms occur.
+        terms: The number of its terms.
     """
     import numpy as np
 

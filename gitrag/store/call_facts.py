@@ -1,4 +1,4 @@
-"""Facts about calls, one packed record a content: made when a graph is first asked for, and kept."""
+"""Call facts, one packed record per content: extracted when a graph is first asked for, then stored."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """A file of a view, with the facts of its content.
+    """A file of a view, with the call facts of its content.
 
     Attributes:
         path: The path.
         content_id: Its content.
         blob: The content's object id.
-        language: What it is read in; empty where nobody knows.
-        data: The packed facts; None where they have not been made.
+        language: The file's language; empty if unknown.
+        data: The packed facts; None if not extracted yet.
     """
 
     path: str
@@ -43,15 +43,15 @@ def of_view(
     *,
     missing_only: bool = False,
 ) -> list[FileFacts]:
-    """Read the files of a view with what lies on top of it, those of some languages, by path.
+    """Read the files of a view and its overlay in some languages, by path.
 
     Args:
         db: An open connection.
         view_id: The view.
-        overlay: What lies on top of it.
-        languages: In these.
+        overlay: The uncommitted changes on top of it.
+        languages: The languages.
         collection: The only collection; None for all.
-        missing_only: Only those whose facts have not been made.
+        missing_only: Only files whose facts have not been extracted.
     """
     columns = [
         integers(path for path, _ in overlay.entries),
@@ -73,7 +73,7 @@ def of_view(
 
 
 def write(db: DuckDBPyConnection, made: Sequence[tuple[int, bytes]]) -> None:
-    """Keep the packed facts of contents, in place of any others."""
+    """Store the packed facts of contents, replacing earlier ones."""
     columns = [integers(content_id for content_id, _ in made), objects(data for _, data in made)]
     run(db, columns, "DELETE FROM facts WHERE content_id IN (SELECT column0 FROM columns)")
     run(db, columns, "INSERT INTO facts SELECT * FROM columns ORDER BY column0")

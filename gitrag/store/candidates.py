@@ -1,9 +1,9 @@
-"""What the store knows that bears on a question: the files it may find, and the rows that speak for them.
+"""Candidates for a question: the files it may find, and the rows that are evidence for them.
 
-All work on a *scope*: the files that the question may find, those of a view with an overlay on top, filtered,
-and their chunks. So a filter acts before any cut. Rows come as NumPy columns, joined here and not by DuckDB:
-the columns of a scope serve every statement, and the next question too where the index is kept in memory.
-What they are worth is the ranker's to say (`gitrag/search`).
+All functions work on a *scope*: the files that the question may find (those of a view and its overlay,
+filtered) and their chunks. So filters apply before any limit. Rows come as NumPy columns, joined here:
+the columns of a scope serve every statement, and the next question too if the index is kept in memory.
+The ranker weighs them (`gitrag/search`).
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SURPLUS = 8
-"""How many times as many chunks as are wanted the signs choose, where there are more: with 8 the first ten
-files are those of the exact comparison for all of 80 questions, with 4 for 76, with 1 for a third
+"""How many times the requested number of chunks the sign bits preselect: with 8 the first ten
+files equal those of the exact comparison for all of 80 questions, with 4 for 76, with 1 for a third
 (`scripts/bench/two_stages.py`).
 """
 
 PATH_WEIGHT = 0.5
-"""A question is compared with normalise(chunk + 0.5 · path): one result a file, NDCG@10 0.836 with vectors
+"""A question is compared with normalise(chunk + 0.5 · path): one result per file, NDCG@10 0.836 with vectors
 alone, against 0.722 without the path and 0.803 with the path's words in the embedded text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a question is limited to.
+    """The limits of a question.
 
     Attributes:
-        kinds: Kinds of chunk; none means all.
-        languages: Languages; none means all.
-        globs: Patterns of paths as in .gitignore; none means all.
+        kinds: Kinds of chunk; empty means all.
+        languages: Languages; empty means all.
+        globs: Patterns of paths as in .gitignore; empty means all.
         collections: Names of collections, without the repository's slug; None means all.
     """
 
@@ -56,26 +56,26 @@ class Filters:
 
 NO_FILTERS = Filters()
 POSTINGS = frozenset({"postings", "name_postings"})
-"""Tables of what has a term."""
+"""Tables that map terms to where they occur."""
 NO_OVERLAY = ViewOverlay()
 
 _MOST_LONGER = 20
-"""Definitions; what more have in their names is a word like ``get``."""
+"""Maximum number of definitions; a word in more names, such as ``get``, is too common."""
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of a scope, in columns of equal length; a file's number is its place in them.
+    """The files of a scope, in columns of equal length; a file's number is its index in them.
 
     Attributes:
         path_id: int32.
         content_id: int32.
-        language: str, empty where it is not known.
+        language: str, empty if unknown.
         traits: uint8, ``gitrag.words.path_traits.Trait``.
-        top: uint64, hash of the first directory.
+        top: uint64, hash of the top-level directory.
         name_terms: uint8, number of words in the file's name.
         chunks: int32, number of chunks.
-        length: int32, number of weighted terms.
+        length: int32, weighted number of terms.
     """
 
     path_id: NDArray[np.int32]
@@ -88,21 +88,21 @@ class Files:
     length: NDArray[np.int32]
 
     def __len__(self) -> int:
-        """Count the files."""
+        """Return the number of files."""
         return len(self.path_id)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """The files that a question may find, and their chunks, a row for each file that a chunk is in.
+    """The files that a question may find, and their chunks; a chunk of several files has a row for each.
 
     Attributes:
         files: The files, by ascending path id.
-        path_text: int32, a row a file: the text of its path's words.
+        path_text: int32, one row per file: the text of its path's words.
         chunk_id: int32, ascending.
         file: int32, number of the file.
         text_id: int32, the text that is embedded for the chunk; 0 for none.
-        length: int32, the chunk's number of weighted terms.
+        length: int32, the chunk's weighted number of terms.
     """
 
     files: Files
@@ -113,7 +113,7 @@ class SearchScope:
     length: NDArray[np.int32]
 
     def places_of(self, chunk_ids: Collection[int] | NDArray[np.int32]) -> list[tuple[int, int]]:
-        """List where some chunks are, as (file, chunk id), in order; what is in no file here is left out."""
+        """Return (file, chunk id) of some chunks, in order; chunks outside the scope are left out."""
         import numpy as np
 
         rows = np.flatnonzero(np.isin(self.chunk_id, list(chunk_ids))) if len(chunk_ids) else ()
@@ -122,15 +122,15 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Where a question's terms are, in columns of equal length.
+    """Where a question's terms occur, in columns of equal length.
 
     Attributes:
-        term: int32, place of the term in the question.
+        term: int32, index of the term in the question.
         chunk_id: int32.
         file: int32, number of the file in the scope.
         frequency: int32, weighted.
-        in_name: bool, whether the chunk's name has it.
-        length: int32, the chunk's number of weighted terms.
+        in_name: bool, whether the chunk's name contains it.
+        length: int32, the chunk's weighted number of terms.
     """
 
     term: NDArray[np.int32]
@@ -143,7 +143,7 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Chunks nearest to a question in meaning, best first.
+    """The chunks nearest to a question by vector, best first.
 
     Attributes:
         chunk_id: int32.
@@ -158,13 +158,13 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionSite:
-    """A definition of a name that was asked for.
+    """A definition of a requested name.
 
     Attributes:
         chunk_id: Its first chunk.
         file: Number of the file in the scope.
-        exact: Whether the name is written as asked for, not only the same letters.
-        parts: Of the longest name that it answers to: two for ``Session.send``, one for ``send``.
+        exact: Whether the case matches too.
+        parts: Number of parts of the longest name it matches: two for ``Session.send``, one for ``send``.
     """
 
     chunk_id: int
@@ -175,7 +175,7 @@ class DefinitionSite:
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """Where a question's terms are in files' names: columns of equal length, one row a term and file."""
+    """Question terms that occur in file names: columns of equal length, one row per term and file."""
 
     term: NDArray[np.int32]
     file: NDArray[np.int32]
@@ -190,15 +190,15 @@ def open_scope(
     path_ids: Sequence[int] | None = None,
     memo: Memo | None = None,
 ) -> SearchScope:
-    """Read what files a question may find, and their chunks.
+    """Read which files a question may find, and their chunks.
 
     Args:
         db: An open connection; reading is enough.
         view_id: The view; None for the overlay alone.
-        overlay: What lies on top of it.
+        overlay: The uncommitted changes on top of it.
         filters: Languages, collections and kinds of chunk.
-        path_ids: The only paths allowed, or None for all.
-        memo: Where a scope is kept for the next question.
+        path_ids: The only paths allowed; None for all.
+        memo: Cache that keeps the scope for the next question.
     """
     only = None if path_ids is None else tuple(path_ids)
     return (memo or Memo()).get(
@@ -251,7 +251,7 @@ def _read_scope(
     files = Files(**{name: column[kept] for name, column in rows.items()})
     kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
     columns = [np.unique(files.content_id)]
-    # Of a whole view nearly all chunks are wanted: then a semi-join only costs.
+    # A whole view needs nearly all chunks: then a semi-join only costs.
     among = "" if wanted is None else "SEMI JOIN columns ON content_id = column0"
     chunks = run(
         db,
@@ -272,7 +272,7 @@ def _read_scope(
 
 
 def _matches(keys: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Join: give every pair of places in ``wanted`` and in ``keys``, ascending ids, that hold the same."""
+    """Join: return each pair of indices in ``wanted`` and in ``keys`` (ids, ascending) with equal values."""
     import numpy as np
 
     ends = np.cumsum(np.bincount(keys, minlength=1 + wanted.max(initial=0)))
@@ -282,7 +282,7 @@ def _matches(keys: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp]
 
 
 def runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
-    """Give the places of runs that begin at some places, one run after the other."""
+    """Return the indices of runs that begin at given indices, one run after the other."""
     import numpy as np
 
     places: NDArray[np.intp] = np.arange(lengths.sum()) + np.repeat(
@@ -294,7 +294,7 @@ def runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
 def postings(
     db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> Postings:
-    """Find the scope's chunks that have a question's terms, distinct and hashed."""
+    """Find the scope's chunks that contain a question's terms, distinct and hashed."""
     found = _with_terms(db, "postings", terms, memo or Memo())
     row, place = _matches(scope.chunk_id, found["chunk_id"])
     frequency = found["tf"][row].astype("int32")
@@ -309,14 +309,14 @@ def postings(
 
 
 def read_postings(db: DuckDBPyConnection, table: str) -> dict[str, NDArray[Any]]:
-    """Read a table of postings whole, in columns, by term."""
+    """Read a table of postings in full, as columns, by term."""
     return db.execute(f"FROM {table} ORDER BY term").fetchnumpy()
 
 
 def _with_terms(
     db: DuckDBPyConnection, table: str, terms: Sequence[int], memo: Memo
 ) -> dict[str, NDArray[Any]]:
-    """Read the rows of a table of postings that have one of some terms, and which: its ``place``."""
+    """Read the postings rows of some terms, with each term's index in the question: ``place``."""
     import numpy as np
 
     wanted, places = hashes(terms), integers(range(len(terms)))
@@ -338,17 +338,17 @@ def nearest(
     limit: int,
     memo: Memo | None = None,
 ) -> Near:
-    """Find the scope's chunks that are nearest to a question in meaning.
+    """Find the scope's chunks nearest to a question by vector.
 
-    Where there are many, the signs of all vectors choose some chunks, whose vectors then decide. Of two
-    vectors whose signs differ in h of n places the angle is about πh/n (Charikar, 2002).
+    Where there are many, the sign bits of all vectors preselect chunks, whose vectors then decide. If the
+    signs of two vectors differ in h of n components, the angle is about πh/n (Charikar, 2002).
 
     Args:
         db: An open connection; reading is enough.
-        scope: What it may find.
+        scope: What the question may find.
         question: float32 (384,), L2-normalised.
-        limit: How many to give at most.
-        memo: Where vectors are kept for the next question.
+        limit: Maximum number of chunks.
+        memo: Cache that keeps vectors for the next question.
     """
     import numpy as np
 
@@ -378,7 +378,7 @@ def _likeliest(
     many: int,
     memo: Memo,
 ) -> NDArray[np.intp]:
-    """Choose places in ``rows`` by the signs of their texts' vectors."""
+    """Preselect ``rows`` by the sign bits of their texts' vectors."""
     import numpy as np
 
     text, path_text = scope.text_id[rows], scope.path_text[scope.file[rows]]
@@ -391,9 +391,9 @@ def _likeliest(
 
 
 def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
-    """Find the scope's definitions by name or qualified name, case aside.
+    """Find the scope's definitions by name or qualified name, ignoring case.
 
-    Of a definition in several parts it is the first, which has its signature. Headings define nothing.
+    Of a definition split into several chunks, return the first, with the signature. Headings define nothing.
     """
     if not names:
         return []
@@ -422,7 +422,7 @@ def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]
 
 
 def longer_names(db: DuckDBPyConnection, scope: SearchScope, name: str) -> list[DefinitionSite]:
-    """Find the scope's definitions whose names have another in them, case aside; none where they are many."""
+    """Find the scope's definitions whose names contain another name, ignoring case; none if many."""
     found = db.execute(
         """
         SELECT min(chunk_id) AS chunk_id FROM chunks
@@ -439,7 +439,7 @@ def longer_names(db: DuckDBPyConnection, scope: SearchScope, name: str) -> list[
 def name_words(
     db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> NameWords:
-    """Find the scope's files whose names have one of some terms."""
+    """Find the scope's files whose names contain one of some terms."""
     found = _with_terms(db, "name_postings", terms, memo or Memo())
     row, file = _matches(scope.files.path_id, found["path_id"])
     return NameWords(found["place"][row], file.astype("int32"))
@@ -458,5 +458,5 @@ def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | Non
 
 
 def all_paths(db: DuckDBPyConnection) -> list[tuple[int, str]]:
-    """List every recorded path, for filters that only Python can apply."""
+    """List every recorded path, for filters that only Python can evaluate."""
     return [(i, decode_path(path)) for i, path in db.execute("SELECT path_id, path FROM paths").fetchall()]

@@ -46,11 +46,11 @@ def run(
     sql: str,
     parameters: Sequence[object] = (),
 ) -> DuckDBPyConnection:
-    """Execute a statement that names a table ``columns``."""
+    """Execute a statement that reads a table called ``columns``."""
     return db.execute(sql, list(parameters))
 
 
 def next_id(db: DuckDBPyConnection, table: str, column: str) -> int:
-    """Find the first free id of a table; the caller is the only writer."""
+    """Return the first free id of a table; the caller must be the only writer."""
     row = db.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").fetchone()
     return int(row[0]) if row else 1

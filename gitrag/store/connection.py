@@ -1,4 +1,4 @@
-"""The store: where its file lies, how it is opened, and what happens when it cannot be."""
+"""The store: where its file is, how it is opened, and what happens when it cannot be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection, Error
 
-    Connection: TypeAlias = DuckDBPyConnection  # what rooms above may call it without importing duckdb
+    Connection: TypeAlias = DuckDBPyConnection  # for importers that do not load duckdb
 
 _ASIDE = "damaged-*.duckdb*"
 _NEW = "smaller.duckdb"
@@ -64,11 +64,11 @@ _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
         "Upgrade gitrag, or run `gitrag index remove` and `gitrag index`.",
     ),
 )
-"""What DuckDB says when the file is not at fault: signs in its message, our error, message and hint."""
+"""DuckDB errors that do not mean damage: signs in its message, our error, message and hint."""
 
 _DAMAGE = {
     "not a valid DuckDB database": "no DuckDB database",
-    "is an existing extension": "no DuckDB database",  # a file of SQLite's, say
+    "is an existing extension": "no DuckDB database",  # e.g. an SQLite file
     "Is a directory": "a directory",
     "Could not read enough bytes": "cut short",
     "checksum": "its checksums do not match",
@@ -81,12 +81,12 @@ _DAMAGE = {
     "FATAL Error": "corrupt",
     "WAL": "its log is corrupt",
 }
-"""What it says of a file cut short, overwritten, or of something else, and how we put it."""
+"""DuckDB messages about a file that is truncated, overwritten or foreign, and our wording."""
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C during a statement be what it is elsewhere; DuckDB makes another error of it."""
+    """Raise KeyboardInterrupt for Ctrl-C during a statement; DuckDB turns it into another error."""
     try:
         yield
     except RuntimeError as error:
@@ -96,20 +96,20 @@ def _interruptible() -> Iterator[None]:
 
 
 class StoreMissingError(StoreError):
-    """There is no index yet, or it was of another version, or it was damaged and has been moved aside."""
+    """There is no index yet, or it has another version, or it was damaged and has been moved aside."""
 
 
 class Store:
-    """One index file, opened for each operation and closed after it.
+    """One index file, opened and closed for each operation.
 
     Args:
         directory: ``<git common dir>/gitrag``.
-        recipe: What the content was made with (versions of chunker, terms, encoder); an index made with
-            another one is as good as none.
+        recipe: Versions of the steps that make the content (chunker, terms, encoder); an index made with
+            another recipe is unusable.
         lock_timeout_s: How long to wait for other processes.
-        say: Called with one line when something happened that the user should know of.
-        resident: Keep it in memory while nothing changes: for a process that answers many questions.
-        file_mode: Says what permissions the files have; asked when something is first written.
+        say: Called with one line when something happens that the user should know.
+        resident: Keep the index in memory while it does not change: for processes that answer many questions.
+        file_mode: Returns the permissions of the files; called when something is first written.
     """
 
     def __init__(
@@ -138,15 +138,15 @@ class Store:
         self._mode: int | None = None
 
     def while_locked(self, entered: Callable[[], AbstractContextManager[None]]) -> None:
-        """Say what is to be entered for as long as others may have to wait for this process."""
+        """Set the context to enter while this process holds the lock and others may have to wait."""
         self._lock.while_held = entered
 
     def exists(self) -> bool:
-        """Tell whether there is an index, or something in its place."""
+        """Tell whether there is an index file, valid or not."""
         return self.path.exists()
 
     def size_bytes(self) -> int:
-        """Measure the index on disk, its log included."""
+        """Return the size of the index on disk, including its write-ahead log."""
         total = 0
         for path in (self.path, self.path.with_name(self.path.name + ".wal")):
             with suppress(OSError):
@@ -155,12 +155,12 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[DuckDBPyConnection]:
-        """Open the index for reading, beside other readers.
+        """Open the index for reading, concurrently with other readers.
 
-        ``memo`` is then of what is read, and ``state`` tells it from what is read another time.
+        Inside the block ``memo`` caches results for this state of the index, and ``state`` identifies it.
 
         Raises:
-            StoreMissingError: There is none to read; build one.
+            StoreMissingError: There is no readable index; build one.
             StoreError: It cannot be opened.
             BusyError: A writer held it for too long.
         """
@@ -176,7 +176,7 @@ class Store:
                     yield copy.db
                 return
             with _interruptible(), self._engine() as engine, self._lock.shared(), engine.let_go():
-                self._require()  # while others held the lock, it may have been removed
+                self._require()  # it may have been removed while waiting for the lock
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
                 self._check(db)
@@ -185,12 +185,12 @@ class Store:
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
             with self._lock.exclusive("moving a damaged index aside"):
-                if self._identity() == read:  # or another process has, and built a new one
+                if self._identity() == read:  # or another process has, and has built a new one
                     self._move(problem)
             raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
 
     def _current_copy(self) -> Copy | None:
-        """Give the copy in memory, made when the file is found unchanged for the first time."""
+        """Return the copy in memory, made when the file is first found unchanged."""
         import duckdb
 
         state = state_of(self.path, MAX_BYTES)
@@ -203,7 +203,7 @@ class Store:
                     try:
                         self._copy = Copy(self.path, state, start(self.directory))
                         self._check(self._copy.db)
-                    except (duckdb.Error, StoreError):  # what is wrong shows when the file is opened
+                    except (duckdb.Error, StoreError):  # opening the file will show what is wrong
                         self._copy = None
                         state = None
         self._seen = state
@@ -211,19 +211,19 @@ class Store:
 
     @contextmanager
     def write(self, purpose: str, *, make: bool = True) -> Iterator[DuckDBPyConnection]:
-        """Open the index for one transaction, alone.
+        """Open the index exclusively, for one transaction.
 
         The transaction is committed when the block ends and rolled back when it raises.
 
         Args:
-            purpose: What for, in a few words; shown to those who wait.
-            make: Make it if it is not there. What is written must not rest on what it held before. Otherwise
-                it must be the index that was opened last: the ids of another one are of other things.
+            purpose: What for, in a few words; shown to waiting processes.
+            make: Create the index if it is missing. What is written must not depend on earlier content.
+                Otherwise it must be the index that was opened last: in another one, ids mean other things.
 
         Raises:
-            StoreMissingError: It is not there, or another one is, and it is not to be made.
+            StoreMissingError: It is missing, or another one is there, and ``make`` is false.
             StoreError: It cannot be opened or written.
-            BusyError: Others held it for too long.
+            BusyError: Other processes held it for too long.
         """
         import duckdb
 
@@ -255,7 +255,7 @@ class Store:
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
-        """Give a running DuckDB that no other thread uses."""
+        """Provide a running DuckDB that no other thread uses."""
         try:
             engine = self._idle.pop()
         except IndexError:
@@ -267,15 +267,15 @@ class Store:
             self._idle.append(engine)
 
     def compact(self) -> int:
-        """Write the index anew without the room that deleted rows left, beside readers.
+        """Rewrite the index without the space of deleted rows, concurrently with readers.
 
         Returns:
-            The bytes given back to the disk; 0 when another process has written, or was at it, meanwhile.
+            The bytes freed; 0 when another process wrote to it or compacted it meanwhile.
 
         Raises:
-            StoreMissingError: There is none.
+            StoreMissingError: There is no index.
             StoreError: It cannot be written.
-            BusyError: Others held it for too long.
+            BusyError: Other processes held it for too long.
         """
         import duckdb
 
@@ -287,7 +287,7 @@ class Store:
         try:
             with _interruptible(), self._lock.shared():
                 self._require()
-                self._delete(f"{_NEW}*")  # of a process that was killed
+                self._delete(f"{_NEW}*")  # left by a killed process
                 state = state_of(self.path)
                 with start(self.directory) as db:
                     write_copy(db, self.path, new)
@@ -297,7 +297,7 @@ class Store:
                 with self._settled():
                     new.replace(self.path)
         except duckdb.Error as error:
-            self._diagnose(error)  # raised as what it is; damage shows again when the index is next read
+            self._diagnose(error)  # damage is detected and handled when the index is next read
             return 0
         except OSError as error:
             raise self._unwritable(error) from error
@@ -308,14 +308,14 @@ class Store:
         return before - self.size_bytes()
 
     def remove(self) -> int:
-        """Delete the index, and what was moved aside: derived data, nothing of the user's.
+        """Delete the index, and any damaged one moved aside: derived data, nothing of the user's.
 
         Returns:
             The bytes freed.
 
         Raises:
             StoreError: It cannot be deleted.
-            BusyError: Others held it for too long.
+            BusyError: Other processes held it for too long.
         """
         paths = [
             path for pattern in (f"{NAME}*", _ASIDE, f"{_NEW}*") for path in self.directory.glob(pattern)
@@ -332,7 +332,7 @@ class Store:
             raise StoreMissingError("There is no index here.", _BUILD)
 
     def _identity(self) -> tuple[int, int] | None:
-        """Tell one index file from the next at the same path."""
+        """Return what distinguishes one index file from another at the same path."""
         try:
             found = self.path.stat()
         except OSError:
@@ -351,9 +351,9 @@ class Store:
 
     @contextmanager
     def _settled(self) -> Iterator[None]:
-        """See to it that the files are open to nobody else: before, those of earlier versions too, and after.
+        """Set the configured permissions on files, before (also those of older versions) and after a write.
 
-        In between, what DuckDB makes has what the umask leaves, in a directory that is closed.
+        In between, DuckDB's new files have the umask's permissions, in a directory closed to others.
         """
         if self._mode is None:
             self._mode = self._file_mode()
@@ -379,7 +379,7 @@ class Store:
         )
 
     def _open_or_make(self, engine: Engine) -> DuckDBPyConnection:
-        """Open the file for writing, made, migrated or built anew as need be; the lock is held."""
+        """Open the file for writing, created, migrated or rebuilt as needed; the caller holds the lock."""
         import duckdb
 
         try:
@@ -399,7 +399,7 @@ class Store:
         return db
 
     def _open_writable(self, engine: Engine) -> DuckDBPyConnection | None:
-        """Open and migrate; None, closed, when the content was made with another recipe."""
+        """Open and migrate; close it and return None if the content was made with another recipe."""
         usable = False
         try:
             db = engine.attach(self.path)
@@ -410,7 +410,7 @@ class Store:
         return db if usable else None
 
     def _upgrade(self, db: DuckDBPyConnection) -> bool:
-        """Migrate; False when the content was made with another recipe."""
+        """Migrate; return False if the content was made with another recipe."""
         meta = schema.read_meta(db)
         found = schema.version(meta)
         self._refuse_newer(found, meta)
@@ -424,7 +424,7 @@ class Store:
         return meta.get("recipe", self._recipe) == self._recipe
 
     def _check(self, db: DuckDBPyConnection) -> None:
-        """Raise when an opened index cannot be read as it stands."""
+        """Raise if an opened index cannot be read in its present state."""
         meta = schema.read_meta(db)
         found = schema.version(meta)
         self._refuse_newer(found, meta)
@@ -433,7 +433,7 @@ class Store:
         self._identity_seen = meta.get("identity")
 
     def _refuse_newer(self, found: int, meta: Mapping[str, str]) -> None:
-        """Leave a newer gitrag's index alone: two that are in use would build it again in turn for ever."""
+        """Refuse an index of a newer gitrag: two versions in use would rebuild it in turn for ever."""
         if found > schema.SCHEMA_VERSION:
             raise StoreError(
                 f"The index is of schema {found}; this gitrag knows up to {schema.SCHEMA_VERSION}.",
@@ -446,7 +446,7 @@ class Store:
             )
 
     def _diagnose(self, error: Error | ForeignDatabaseError) -> str:
-        """Say how the file is damaged; raise what is not damage as what it is."""
+        """Describe how the file is damaged; re-raise errors that do not mean damage."""
         whole = str(error).strip()
         text = whole.splitlines()[0]
         for signs, kind, message, hint in _NOT_DAMAGE:
@@ -457,11 +457,11 @@ class Store:
         for sign, words in _DAMAGE.items():
             if sign in whole:
                 return words
-        raise error  # a statement of ours is wrong: a bug
+        raise error  # a bug: one of our statements is wrong
 
     def _move(self, problem: str) -> None:
         target = self.path.with_name(f"damaged-{time.strftime('%Y%m%d-%H%M%S')}.duckdb")
-        self._delete(_ASIDE)  # one is enough to look into
+        self._delete(_ASIDE)  # one is enough for diagnosis
         try:
             with suppress(FileNotFoundError):
                 self.path.replace(target)

@@ -1,4 +1,4 @@
-"""Contents, their chunks, postings and texts: everything keyed by what a file holds, not where it lies."""
+"""Contents, their chunks, postings and texts: everything keyed by content, not by path."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ PENDING = "pending"
 
 @dataclass(frozen=True, slots=True)
 class ContentRecord:
-    """A content read and cut.
+    """A content that has been read and cut.
 
     Attributes:
-        content_id: Which.
-        state: ``INDEXED``, or the reason for which its bytes are skipped: a ``Skip``, and behind a colon more
-            about it.
+        content_id: Its id.
+        state: ``INDEXED``, or why it is skipped: a ``Skip``, optionally followed by a colon and details.
         chunks: Its chunks in order.
-        text_keys: For each chunk, the key of the text that is embedded for it; empty for none.
+        text_keys: For each chunk, the key of its embedded text; empty for none.
         terms: uint64, the chunks' distinct terms, one chunk after the other.
         frequencies: uint16, for each of ``terms`` its weighted frequency.
-        term_counts: int64, for each chunk how many of ``terms`` are its own.
+        term_counts: int64, for each chunk the number of its entries in ``terms``.
         lengths: int64, for each chunk the sum of its frequencies.
         drafts: int8 (n, 384), draft vectors of the chunks that have a text key, in order.
     """
@@ -49,7 +48,7 @@ class ContentRecord:
 
 @dataclass(frozen=True, slots=True)
 class PendingContent:
-    """A content that a view has and that is not read yet."""
+    """A content of a view that has not been read yet."""
 
     content_id: int
     blob: str
@@ -59,7 +58,7 @@ class PendingContent:
 def ensure(
     db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]
 ) -> dict[tuple[str, str | None], int]:
-    """Look up contents by (blob, language), adding those that are new as pending; give their ids."""
+    """Look up contents by (blob, language), adding new ones as pending; return their ids."""
     found = look_up(db, wanted)
     missing = [key for key in dict.fromkeys(wanted) if key not in found]
     if missing:
@@ -83,7 +82,7 @@ def ensure(
 def look_up(
     db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]
 ) -> dict[tuple[str, str | None], int]:
-    """Look up contents by (blob, language); those that are unknown are left out."""
+    """Look up contents by (blob, language); unknown ones are left out."""
     if not wanted:
         return {}
     columns = [
@@ -100,14 +99,14 @@ def look_up(
 
 
 def unread(db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """List those of the contents, by (blob, language), that are unknown or not read yet, each once."""
+    """List the contents, by (blob, language), that are unknown or not read yet, without duplicates."""
     found = look_up(db, wanted)
     waiting = {item.content_id for item in pending(db, found.values(), None)}
     return [key for key in dict.fromkeys(wanted) if key not in found or found[key] in waiting]
 
 
 def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | None) -> list[PendingContent]:
-    """List the contents not read yet among the given ones and those of a view, smallest id first."""
+    """List the unread contents among the given ones and those of a view, smallest id first."""
     columns = [integers(content_ids)]
     rows = run(
         db,
@@ -121,7 +120,7 @@ def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | N
 
 
 def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
-    """Write what was cut from contents; a record whose content another process wrote first is left out."""
+    """Write records of contents that have been cut, except those that another process wrote first."""
     import numpy as np
 
     columns = [integers(record.content_id for record in records)]
@@ -180,14 +179,14 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
         np.repeat(chunk_ids, counts),
         np.concatenate([record.frequencies for record in records]),
     ]
-    # In the order of terms, a batch's postings of a term lie together and zone maps skip the rest.
+    # Sorted by term, a batch's postings of a term lie together and zone maps skip the rest.
     run(db, columns, "INSERT INTO postings SELECT * FROM columns ORDER BY column0, column1")
 
 
 def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> list[int]:
-    """Look up texts by key, adding the new ones; give an id for each key.
+    """Look up texts by key, adding new ones; return an id for each key.
 
-    The empty key has the id 0, which no text has.
+    The empty key has id 0, which no text has.
     """
     distinct = list(dict.fromkeys(key for key in keys if key))
     columns = [objects(distinct)]
@@ -217,7 +216,7 @@ def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, C
 
 
 def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, str]:
-    """Read contents as text, put together from their chunks; blank lines between chunks stay."""
+    """Read contents as text, joined from their chunks; blank lines between chunks are kept."""
     columns = [integers(sorted(set(content_ids)))]
     rows = run(
         db,
@@ -237,5 +236,5 @@ def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, 
 
 
 def retry(db: DuckDBPyConnection, states: Sequence[str]) -> None:
-    """Make contents pending again that were left out for reasons which may be gone."""
+    """Mark contents as pending again if they were left out for reasons that may no longer hold."""
     db.execute("UPDATE contents SET state = ? WHERE state IN (SELECT unnest(?))", [PENDING, list(states)])

@@ -1,7 +1,7 @@
-"""DuckDB in this process, and the index files attached to it.
+"""DuckDB inside this process, and the index files attached to it.
 
-To start DuckDB takes 15 ms of a processor, to attach a file to one that runs 1 ms. So it is started before
-the store's lock is asked for, and kept: others wait for what is done with the file, not for that.
+Starting DuckDB takes 15 ms of processor time, attaching a file to a running one 1 ms. So it is started before
+the store's lock is acquired, and kept: other processes wait only while the file is in use.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _MEMORY_LIMIT = "384MB"
-"""DuckDB's default is 80 % of the machine; the whole indexing has to stay under 1 GiB."""
+"""DuckDB's default is 80 % of the machine's memory; indexing as a whole must stay below 1 GiB."""
 
 
 def start(directory: Path) -> DuckDBPyConnection:
-    """Start DuckDB with nothing in it; what it has no memory for goes into a directory."""
+    """Start an empty DuckDB; what exceeds its memory is spilled to a directory."""
     import duckdb
 
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": _MEMORY_LIMIT,
         "temp_directory": str(directory / "spill"),
-        "autoinstall_known_extensions": False,  # an index works on a train
+        "autoinstall_known_extensions": False,  # no downloads: an index must work offline
         "autoload_known_extensions": False,
     }
     db = duckdb.connect(":memory:", config=config)
-    db.execute("SET enable_progress_bar = false")  # it is drawn on stdout, into the result
+    db.execute("SET enable_progress_bar = false")  # it is printed on stdout, into the result
     return db
 
 
 def quoted(path: Path) -> str:
-    """Give a path as a literal of SQL, for statements that take no parameters."""
+    """Return a path as an SQL literal, for statements that take no parameters."""
     return "'" + str(path).replace("'", "''") + "'"
 
 
 class Engine:
-    """DuckDB as started for one operation after the other, with one file at a time.
+    """A DuckDB instance reused for one operation after another, with one file at a time.
 
     Args:
-        directory: Where what it has no memory for goes.
+        directory: Where it spills what exceeds its memory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -51,13 +51,13 @@ class Engine:
         self._db: DuckDBPyConnection | None = None
 
     def start(self) -> None:
-        """Start it, if it is not running."""
+        """Start it unless it is running."""
         if self._engine is None:
             self._engine = start(self._directory)
 
     @contextmanager
     def let_go(self) -> Iterator[None]:
-        """Let go of what has been attached when this ends; an open transaction is rolled back."""
+        """Detach the file at the end of the block; an open transaction is rolled back."""
         try:
             yield
             self.detach()
@@ -66,7 +66,7 @@ class Engine:
             raise
 
     def attach(self, path: Path, *, read_only: bool = False) -> DuckDBPyConnection:
-        """Open a file, made if it is not there.
+        """Open a file, creating it if it is missing.
 
         Raises:
             duckdb.Error: It cannot be opened.
@@ -81,7 +81,7 @@ class Engine:
         return self._db
 
     def detach(self) -> None:
-        """Let go of the file, if there is one."""
+        """Close the file, if one is attached."""
         import duckdb
 
         if self._engine is None or self._db is None:
@@ -90,11 +90,11 @@ class Engine:
         self._db = None
         try:
             self._engine.execute("DETACH disk")
-        except duckdb.Error:  # what is committed could not be put from the log into the file
+        except duckdb.Error:  # the checkpoint failed: committed data stays in the write-ahead log
             self.stop()
 
     def stop(self) -> None:
-        """Stop it: whatever it held is let go of, whatever has become of it."""
+        """Stop it and release everything, whatever state it is in."""
         for db in (self._db, self._engine):
             if db is not None:
                 db.close()

@@ -1,4 +1,4 @@
-"""What tells one content of an index file from the next, without DuckDB."""
+"""Identify the content of an index file without DuckDB."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ NAME = "index.duckdb"
 """The file in the store's directory."""
 
 _HEADER_BYTES = 3 * 4096
-"""DuckDB's main header and its two database headers, of which each checkpoint rewrites one with a count."""
+"""DuckDB's main header and its two database headers; each checkpoint rewrites one with a counter."""
 
 FileState = tuple[int, int, bytes, int]
-"""Inode, device, headers, bytes in the log."""
+"""Inode, device, headers, size of the write-ahead log in bytes."""
 
 
 def state_of(path: Path, largest: float = math.inf) -> FileState | None:
-    """Look at an index file; None when there is none, or when it has more bytes than that."""
+    """Return an index file's state; None when there is no file, or it is larger than the given limit."""
     log = 0
     with suppress(OSError):
         log = path.with_name(path.name + ".wal").stat().st_size

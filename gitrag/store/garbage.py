@@ -1,7 +1,7 @@
-"""What no view needs any more: how much it is, and dropping it.
+"""Find and drop what no view needs any more.
 
-Ids are never used again while they may be in another process's hands: of contents, texts and paths the newest
-stays, from which the next id is counted.
+Ids are never reused while another process may still hold them: the newest content, text and path
+stay, because the next id is counted from them.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ALWAYS_KEPT = 2_000
-"""Chunks, 3 MB, that are kept until they are old, however little is needed: an empty branch is soon left."""
+"""Chunks (3 MB) that are kept until they expire, however few are needed: an empty branch is soon left."""
 
 
 _OWNERS = (("contents", "content_id"), ("chunks", "chunk_id"), ("paths", "path_id"), ("texts", "text_id"))
-"""Rows of any other table that name one of these go with it, in this order."""
+"""Rows of other tables that refer to one of these are dropped too, in this order."""
 
 _NOT_OWNED = ("entries", "paths")
-"""Views say what of theirs is needed, and paths name texts."""
+"""Views decide which of their entries are needed; paths refer to texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What is kept.
+    """What to keep.
 
     Attributes:
         worktrees: Slots whose views are needed.
-        passing: The slot of revisions, needed as long as it was asked lately.
-        since_s: What was needed after this, Unix seconds, is kept too: up to as many chunks, and paths, as
-            are needed now.
-        entries: Pairs of path id and content id that lie on top of views.
+        passing: The slot of revisions, needed if it was used recently.
+        since_s: What was needed since then, Unix seconds, is kept too: up to as many chunks, and paths,
+            as are needed now.
+        entries: Pairs of path id and content id on top of the views.
     """
 
     worktrees: Collection[str]
@@ -47,7 +47,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """How much of the store no view needs, beyond what is kept for a while.
+    """What no view needs, beyond what is kept for a while.
 
     Attributes:
         views: Views.
@@ -70,7 +70,7 @@ class Garbage:
 
 
 def mark(db: DuckDBPyConnection, keep: Keep) -> Garbage:
-    """Find what can go; reading is enough. The connection is then ready for ``sweep``."""
+    """Find what can be dropped; reading is enough. The connection is then ready for ``sweep``."""
     columns = [
         integers(path_id for path_id, _ in keep.entries),
         integers(content_id for _, content_id in keep.entries),
@@ -120,7 +120,7 @@ def mark(db: DuckDBPyConnection, keep: Keep) -> Garbage:
 
 
 def sweep(db: DuckDBPyConnection) -> None:
-    """Drop what was marked on this connection; writing."""
+    """Drop what was marked on this connection; needs a writing connection."""
     db.execute("DELETE FROM worktrees WHERE worktree NOT IN (SELECT worktree FROM kept_slots)")
     drop_unused(db)
     for table, key in (("contents", "content_id"), ("paths", "path_id"), ("texts", "text_id")):

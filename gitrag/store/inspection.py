@@ -1,4 +1,4 @@
-"""What the store holds, for status and doctor."""
+"""Counts and failures of the store, for status and doctor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Stage(StrEnum):
-    """A step at which a file may fail."""
+    """A step that a file may fail at."""
 
     CUTTING = "cutting"
     CALLS = "calls"
@@ -32,8 +32,8 @@ class Unread:
 
     Attributes:
         path: The file.
-        stage: Where it failed: not cut it is not found at all, without calls it is in no call graph, not
-            embedded a part of it is found by its words and its draft vector.
+        stage: Where it failed: a file not cut is not found at all, one without calls is in no call graph, one
+            not fully embedded is found in part only by its words and its draft vector.
         reason: Why.
     """
 
@@ -46,12 +46,12 @@ class Unread:
 class ViewCounts:
     """What a view holds.
 
-    Attributes:
-        files: Paths indexed.
+    files: Indexed paths.
         waiting: Paths whose content is not cut yet.
-        skipped: Reasons and how many paths are left out for each, most first.
+        waiting: Paths whose content is not cut yet.
+        skipped: Reasons and the number of paths left out for each, most frequent first.
         chunks: Chunks.
-        languages: Languages and their number of files, most first.
+        languages: Languages and their number of files, most frequent first.
         texts: Distinct texts of its chunks and paths.
         embedded: How many of them have a vector.
     """
@@ -73,8 +73,8 @@ class CollectionCounts:
         name: Its name without the repository's slug.
         documents: Files.
         chunks: Their chunks.
-        unembedded: Distinct texts of its chunks and paths without a vector of the model's.
-        updated: When it last changed, Unix seconds; None where it has only uncommitted files.
+        unembedded: Distinct texts of its chunks and paths without a model vector (drafts do not count).
+        updated: When it last changed, Unix seconds; None if it has only uncommitted files.
     """
 
     name: str
@@ -86,7 +86,7 @@ class CollectionCounts:
 
 @dataclass(frozen=True, slots=True)
 class StoreCounts:
-    """What the whole store holds."""
+    """Counts of the whole store."""
 
     views: int
     worktrees: int
@@ -96,7 +96,7 @@ class StoreCounts:
 
 
 def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
-    """Count what a view holds."""
+    """Count what a view contains."""
     states = dict(
         db.execute(
             "SELECT split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why, count(*) FROM entries"
@@ -129,13 +129,13 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
 
 
 def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes) -> list[Unread]:
-    """List the files of a view, with what lies on top of it, that could not be read; by path.
+    """List the files of a view and its overlay that could not be read, by path.
 
     Args:
         db: An open connection.
         view: The view.
-        overlay: What lies on top of it.
-        mark: How the facts of a content begin that could not be read; the reason follows.
+        overlay: The uncommitted changes on top of it.
+        mark: Prefix of the facts of a content that could not be read; the reason follows.
     """
     columns = [
         integers(path for path, _ in overlay.entries),
@@ -168,7 +168,7 @@ def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes
 
 
 def count_collections(db: DuckDBPyConnection, view: View, overlay: ViewOverlay) -> list[CollectionCounts]:
-    """Count what each collection of a view, with what lies on top of it, holds; by name."""
+    """Count the contents of each collection of a view and its overlay, by name."""
     columns = [
         integers(path for path, _ in overlay.entries),
         integers(content for _, content in overlay.entries),
@@ -204,14 +204,14 @@ def count_collections(db: DuckDBPyConnection, view: View, overlay: ViewOverlay) 
 
 
 def count_store(db: DuckDBPyConnection) -> StoreCounts:
-    """Count what the store holds in all."""
-    worktrees = "worktrees WHERE worktree NOT LIKE ':%'"  # a slot with a colon is a passing revision's
+    """Count the contents of the whole store."""
+    worktrees = "worktrees WHERE worktree NOT LIKE ':%'"  # a slot with a colon is a revision's
     tables = ("views", worktrees, "contents", "chunks", "vectors")
     counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
     return StoreCounts(*(int(row[0]) if row else 0 for row in counts))
 
 
 def updated_at(db: DuckDBPyConnection, view: View) -> float | None:
-    """Tell when a view was last brought up to date, in Unix seconds."""
+    """Return when a view was last updated, in Unix seconds."""
     row = db.execute("SELECT epoch(updated) FROM views WHERE view_id = ?", [view.view_id]).fetchone()
     return None if row is None else float(row[0])

@@ -1,4 +1,4 @@
-"""What was worked out from one state of the index."""
+"""A cache of results computed from one state of the index."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _MOST = 32
-"""Things kept; an agent asks of the same files, filtered in a few ways: some ten things a question."""
+"""Maximum number of entries; an agent asks about the same files with a few filters: some ten a question."""
 
 
 class Memo:
-    """Keeps what was worked out, for as long as the state that it was worked out from.
+    """Caches results for as long as the state that they were computed from.
 
     Args:
-        lasting: Whether there will be a next question of the same state; else nothing is kept.
+        lasting: Whether further questions of the same state will come; else nothing is kept.
     """
 
     def __init__(self, *, lasting: bool = False) -> None:
@@ -24,11 +24,11 @@ class Memo:
         self._pinned: dict[Hashable, Any] = {}
 
     def pin(self, key: Hashable, value: Any) -> None:
-        """Keep what could not be made again."""
+        """Keep a value that could not be computed again."""
         self._pinned[key] = value
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Give what is kept under a key, making it if it is not; what was not asked for longest goes."""
+        """Return the value of a key, computing it if needed; the least recently used entry is dropped."""
         if key in self._pinned:
             pinned: T = self._pinned[key]
             return pinned

@@ -1,8 +1,8 @@
-"""An index kept in memory between questions, for as long as its file stays as it is.
+"""An index kept in memory between questions, while its file does not change.
 
-Opening the file, and reading its columns for the first time, is two thirds of a question's time in a
-long-lived process (`scripts/bench/main_job.py`). DuckDB lets nobody write while another process has the file
-open, so it is not kept open: it is copied.
+Opening the file and reading its columns for the first time take two thirds of a question's time in a
+long-lived process (`scripts/bench/main_job.py`). DuckDB allows no writer while another process has the file
+open, so the file is copied instead of kept open.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MAX_BYTES = 192 << 20
-"""Larger files are opened for each question: 100,000 chunks are 180 MB, in the file and in memory."""
+"""Larger files are opened for each question: 100,000 chunks are 180 MB, on disk and in memory."""
 
 _LEAST_BYTES = 128 << 20
-"""What DuckDB may take at least; else half as much again as the file: what is read of it need not stay."""
+"""Minimum memory for DuckDB; otherwise one and a half times the file, since data can be evicted."""
 
 
 class Copy:
-    """The tables of an index file in memory, and what was worked out from them.
+    """The tables of an index file in memory, and results computed from them.
 
     Attributes:
-        state: Of which content of the file.
+        state: The file's state that was copied.
         db: The connection.
-        memo: What was worked out.
+        memo: The computed results.
     """
 
     def __init__(self, path: Path, state: FileState, db: DuckDBPyConnection) -> None:
@@ -43,23 +43,23 @@ class Copy:
         self.db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
         tables = self.db.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'disk'")
         for (table,) in tables.fetchall():
-            if table in POSTINGS:  # as columns only, not as a table too
+            if table in POSTINGS:  # as columns only, not also as a table
                 self.memo.pin(table, read_postings(self.db, f"disk.{table}"))
             else:
                 self.db.execute(f'CREATE TABLE memory."{table}" AS FROM disk."{table}"')
         self.db.execute("DETACH disk")
 
     def is_of(self, state: FileState | None) -> bool:
-        """Tell whether the file is still what was copied."""
+        """Tell whether the file still has the state that was copied."""
         return state == self.state
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.db.close()
 
 
 def write_copy(db: DuckDBPyConnection, path: Path, target: Path) -> None:
-    """Copy an index file into a new one, whole and on the disk when this returns."""
+    """Copy an index file in full into a new one, which is on disk when this returns."""
     db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
     db.execute(f"ATTACH {quoted(target)} AS target")
     db.execute("COPY FROM DATABASE disk TO target")

@@ -1,4 +1,4 @@
-"""The tables, and how an older store becomes a newer one."""
+"""The tables, and how an older store is migrated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 384
 
-TABLES_VERSION = 3  # raise when a table changes that no release has written: such an index is built again
+TABLES_VERSION = 3  # raise when a table changes that no release has written: such an index is rebuilt
 
 
 class ForeignDatabaseError(Exception):
@@ -19,10 +19,10 @@ class ForeignDatabaseError(Exception):
 
 
 def _create(db: DuckDBPyConnection) -> None:
-    """Lay the first tables.
+    """Create the first version of the tables.
 
-    Keys are enforced by the code, which is the only writer and holds the lock, not by indexes: DuckDB's ART
-    indexes slow a bulk load several times and are read back whole into memory.
+    The code enforces keys, as the only writer and with the lock held; indexes do not: DuckDB's ART
+    indexes slow a bulk load several times and are read in full into memory.
     """
     db.execute(f"""
         -- What was built how: schema, recipe.
@@ -85,7 +85,7 @@ def _create(db: DuckDBPyConnection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create,)
-"""Migration ``i`` makes a store of schema ``i`` one of schema ``i + 1``. Never edited once released."""
+"""Migration ``i`` turns a store of schema ``i`` into one of schema ``i + 1``. Never edited once released."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -110,12 +110,12 @@ def read_meta(db: DuckDBPyConnection) -> dict[str, str]:
 
 
 def version(meta: Mapping[str, str]) -> int:
-    """Give the schema's version; 0 for an empty database."""
+    """Return the schema's version; 0 for an empty database."""
     return int(meta.get("schema", 0))
 
 
 def is_newer(found: str, own: str) -> bool:
-    """Tell whether a recipe ("chunker 3, terms 7") has every step of another's as new, and one newer."""
+    """Tell whether a recipe ("chunker 3, terms 7") has no step older than another's, and a newer one."""
     theirs, ours = _steps(found), _steps(own)
     return (
         bool(ours) and theirs != ours and all(theirs.get(step, 0) >= number for step, number in ours.items())
@@ -123,12 +123,12 @@ def is_newer(found: str, own: str) -> bool:
 
 
 def _steps(recipe: str) -> dict[str, int]:
-    """Read a recipe; what is no step with its number does not count."""
+    """Parse a recipe; parts that are not a step with a number are ignored."""
     return {step: int(number) for step, number in re.findall(r"(\w+) (\d+)", recipe)}
 
 
 def migrate(db: DuckDBPyConnection, found: int) -> None:
-    """Bring the tables from a version to this one, each step in one transaction with its record."""
+    """Migrate the tables from a version to the current one, each step in one transaction with its record."""
     for number in range(found, SCHEMA_VERSION):
         db.execute("BEGIN")
         MIGRATIONS[number](db)

@@ -1,8 +1,8 @@
-"""Vectors: one a text, as 384 signed bytes and their sign bits; a draft until the model's own is there.
+"""Vectors: one per text, as 384 signed bytes and their sign bits; a draft until the model's own exists.
 
-An embedding has unit length, so its direction is all it says; it is kept scaled to its largest component in
-int8, which moves the cosine of two texts by less than 0.002 and takes 0.45 kB with its sign bits where
-FLOAT[384] takes 1.44 kB. As a BLOB a thousand of them are read in 15 ms, and the signs of 57,000 in 6 ms.
+An embedding has unit length, so only its direction matters. It is stored scaled to its largest component in
+int8, which changes the cosine of two texts by less than 0.002 and takes 0.45 kB with its sign bits where
+FLOAT[384] takes 1.44 kB. As BLOBs, a thousand are read in 15 ms, and the sign bits of 57,000 in 6 ms.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _BOTH = "(FROM vectors UNION ALL FROM drafts)"
 
 
 UNEMBEDDED = "unembedded "
-"""Before a text's key, in hex, the key under which the meta table says why it could not be embedded."""
+"""Prefix, before a text's key in hex, of the meta table's key for why the text could not be embedded."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingText:
-    """A text without a vector of the model's own: of a chunk, or of a path's words."""
+    """A text without a vector from the model: of a chunk, or of a path's words."""
 
     text_id: int
     source: Chunk | str
@@ -51,20 +51,20 @@ def shrink(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
 
 
 def signs(vectors: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Give the sign bits, uint64 (n, 6), of vectors (n, 384)."""
+    """Return the sign bits, uint64 (n, 6), of vectors (n, 384)."""
     import numpy as np
 
     return np.packbits(vectors > 0, axis=1, bitorder="little").view("<u8").reshape(-1, _WORDS)
 
 
 def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store the vectors of texts, in the place of their drafts.
+    """Store the vectors of texts, replacing their drafts.
 
     A text that another process embedded first keeps its vector.
 
     Args:
         db: An open connection, writing.
-        text_ids: Whose they are.
+        text_ids: The texts.
         vectors: float32 (n, 384), L2-normalised.
     """
     columns = _columns(text_ids, shrink(vectors))
@@ -78,11 +78,11 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
 
 
 def settle_for_drafts(db: DuckDBPyConnection, failures: Mapping[int, str]) -> None:
-    """Let texts that cannot be embedded keep their drafts for good, and note why.
+    """Keep the drafts of texts that cannot be embedded for good, and record why.
 
     Args:
         db: An open connection, writing.
-        failures: Why, by text id.
+        failures: Reasons by text id.
     """
     columns: list[NDArray[Any]] = [integers(failures), objects(failures.values())]
     drafted = "SELECT drafts.* FROM drafts SEMI JOIN columns ON text_id = column0"
@@ -97,7 +97,7 @@ def settle_for_drafts(db: DuckDBPyConnection, failures: Mapping[int, str]) -> No
 
 
 def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], small: NDArray[np.int8]) -> None:
-    """Store drafts, int8 (n, 384), of texts that have neither vector nor draft; a text may come twice."""
+    """Store drafts, int8 (n, 384), of texts with neither vector nor draft; duplicates are allowed."""
     import numpy as np
 
     ids, first = np.unique(np.array(text_ids, dtype=np.int32), return_index=True)
@@ -122,12 +122,12 @@ def _columns(text_ids: Sequence[int] | NDArray[np.int32], small: NDArray[np.int8
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Vectors and drafts of texts, as they are kept.
+    """Vectors and drafts of texts, as stored.
 
     Attributes:
         text_ids: int32 (n,), ascending.
         small: int8 (n, 384).
-        scale: float32 (n,), what makes them unit vectors.
+        scale: float32 (n,), turns them into unit vectors.
     """
 
     text_ids: NDArray[np.int32]
@@ -135,7 +135,7 @@ class Vectors:
     scale: NDArray[np.float32]
 
     def find(self, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-        """Look up texts: whether each is there, and where (anywhere when it is not)."""
+        """Look up texts: whether each is there, and its index (arbitrary if it is not)."""
         import numpy as np
 
         if not len(self.text_ids):
@@ -144,7 +144,7 @@ class Vectors:
         return self.text_ids[place] == text_ids, place
 
     def compare_with(self, vector: NDArray[np.float32], places: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Give the cosines, float32, of the vectors at some places with float32 (384,), L2-normalised."""
+        """Return the cosines, float32, of the vectors at some indices with float32 (384,), L2-normalised."""
         import numpy as np
 
         dots = np.empty(len(places), dtype=np.float32)
@@ -153,7 +153,7 @@ class Vectors:
         return dots * self.scale[places]
 
     def compare(self, places: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Give the cosines, float32, of the vectors at some places with those at as many others."""
+        """Return the cosines, float32, of the vectors at some indices with those at as many others."""
         import numpy as np
 
         dots = np.empty(len(places), dtype=np.float32)
@@ -164,12 +164,12 @@ class Vectors:
 
 
 def _blocks(length: int) -> Iterator[slice]:
-    """Cut rows into blocks that a processor's cache holds as float32."""
+    """Split rows into blocks that fit a processor's cache as float32."""
     return (slice(start, start + _BLOCK) for start in range(0, length, _BLOCK))
 
 
 def read_signs(db: DuckDBPyConnection, memo: Memo) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """Read the sign bits of all vectors and drafts: text ids int32 (n,), signs uint64 (6, n)."""
+    """Read the sign bits of all vectors and drafts: text ids int32 (n,), sign bits uint64 (6, n)."""
     return memo.get("signs", lambda: _read_signs(db))
 
 
@@ -181,9 +181,9 @@ def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.u
 
 
 def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32], memo: Memo) -> Vectors:
-    """Read the vectors and drafts of texts, and of others too where ``memo`` keeps all for the next question.
+    """Read the vectors and drafts of texts; if ``memo`` lasts, read all texts for later questions.
 
-    A text that has neither is left out.
+    Texts that have neither are left out.
     """
     if memo.lasting:
         return memo.get("vectors", lambda: _vectors(db.execute(f"SELECT text_id, vector FROM {_BOTH}")))
@@ -206,11 +206,11 @@ def _vectors(result: DuckDBPyConnection) -> Vectors:
 def count_pending(
     db: DuckDBPyConnection, entries: Iterable[tuple[int, int]] = (), view_id: int | None = None
 ) -> int:
-    """Count the texts without a vector, of chunks and of paths, that a view and what is on top of it need.
+    """Count the texts without a vector, of chunks and paths, that a view and its overlay need.
 
     Args:
         db: An open connection.
-        entries: Pairs of path id and content id beside those of the view; 0 for no path.
+        entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
     """
     if not db.execute("SELECT 1 FROM drafts LIMIT 1").fetchone():
@@ -228,9 +228,9 @@ def pending(
     *,
     oldest_first: bool = False,
 ) -> list[PendingText]:
-    """List texts without a vector, newest first: what was just written is asked for next.
+    """List texts without a vector, newest first: recent writing is asked about next.
 
-    Two processes that embed at once share the work where one of them begins with the oldest.
+    Two processes that embed at the same time share the work if one starts with the oldest.
     """
     order = "text_id" if oldest_first else "text_id DESC"
     columns = _pairs(entries)
@@ -246,7 +246,7 @@ def pending(
 
 
 def drafts_among(db: DuckDBPyConnection, chunk_ids: Sequence[int]) -> list[PendingText]:
-    """List the texts of chunks that have a draft only, in the chunks' order."""
+    """List the texts of chunks that have only a draft, in the chunks' order."""
     columns: list[NDArray[Any]] = [integers(chunk_ids), integers(range(len(chunk_ids)))]
     wanted = (
         "SELECT chunks.text_id, min(column1) AS place FROM chunks JOIN columns ON chunk_id = column0"

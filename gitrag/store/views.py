@@ -1,4 +1,4 @@
-"""Views: which path holds which content, in the trees that worktrees stand on and on top of them."""
+"""Views: which path has which content, in the trees that worktrees have checked out, and on top of them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A tree as it is indexed.
+    """An indexed tree.
 
     Attributes:
         view_id: Its id.
         tree: The tree's object id.
-        rules: Signature of the rules under which its paths were chosen.
-        commit: The commit that it was seen at, for messages; None before the first commit.
+        rules: Hash of the rules by which its paths were chosen.
+        commit: The commit at which it was indexed, for messages; None before the first commit.
     """
 
     view_id: int
@@ -35,15 +35,15 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class PathRecord:
-    """A path with what gitrag needs to know of it.
+    """A path with its derived data.
 
     Attributes:
         path: The path.
-        text_key: Key of its words as they are embedded.
+        text_key: Key of its words as embedded.
         draft: Their draft vector, int8 (384,).
-        traits: What kind of file it names (``gitrag.words.path_traits``).
-        top: Hash of its first directory.
-        name_terms: Hashed stems of the name that the file goes by.
+        traits: What kind of file it is by name (``gitrag.words.path_traits``).
+        top: Hash of its top-level directory.
+        name_terms: Hashed stems of the file's name.
     """
 
     path: str
@@ -56,7 +56,7 @@ class PathRecord:
 
 @dataclass(frozen=True, slots=True)
 class EntryRecord:
-    """What a path holds, a content (blob and language) or why it is left out; and its collection."""
+    """What a path has: a content (blob and language) or why it is left out; and its collection."""
 
     path: str
     blob: str
@@ -67,12 +67,12 @@ class EntryRecord:
 
 @dataclass(frozen=True, slots=True)
 class ViewOverlay:
-    """What lies on top of a view: the ids of the paths that it hides, and of what it puts in their place.
+    """The changes on top of a view: ids of the paths hidden, and of the entries that replace them.
 
     Attributes:
         masked: Paths of the view that are changed or removed.
         entries: Pairs of path id and content id.
-        collections: Of each of the entries, the collection it is in.
+        collections: The collection of each entry.
     """
 
     masked: tuple[int, ...] = ()
@@ -99,7 +99,7 @@ def find(db: DuckDBPyConnection, tree: str, rules: str) -> View | None:
 
 
 def nearest(db: DuckDBPyConnection, rules: str) -> View | None:
-    """Find the last updated view under the same rules, to start another one from."""
+    """Find the most recently updated view under the same rules, as a base for another one."""
     row = db.execute(
         "SELECT view_id, tree, rules, commit_id FROM views WHERE rules = ?"
         " ORDER BY updated DESC, view_id LIMIT 1",
@@ -109,7 +109,7 @@ def nearest(db: DuckDBPyConnection, rules: str) -> View | None:
 
 
 def point(db: DuckDBPyConnection, worktree: str, view: View) -> None:
-    """Let a worktree stand on a view; a view that none stands on any more goes."""
+    """Point a worktree at a view; drop the previous view if no worktree uses it."""
     db.execute("DELETE FROM worktrees WHERE worktree = ?", [worktree])
     db.execute("INSERT INTO worktrees VALUES (?, ?)", [worktree, view.view_id])
     db.execute(
@@ -131,17 +131,17 @@ def replace(
     rule_files: Mapping[str, bytes],
     modules: Sequence[tuple[str, str]] = (),
 ) -> View:
-    """Make the view of a tree, from a base view and the difference, and let a worktree stand on it.
+    """Build the view of a tree from a base view and the difference, and point a worktree at it.
 
     Args:
         db: An open connection, writing.
-        worktree: Which worktree.
+        worktree: The worktree's slot.
         base: The view to start from; None to start from nothing.
         tree: The tree's object id.
-        rules: Signature of its rules.
+        rules: Hash of its rules.
         commit: The commit, for messages.
         removed: Paths of the base that are gone.
-        added: Paths that are new or changed, which must have been recorded (``record_paths``).
+        added: Paths that are new or changed; they must have been recorded (``record_paths``).
         rule_files: The tree's rule files, path and content.
         modules: The tree's modules, name and directory.
     """
@@ -190,7 +190,7 @@ def replace(
 
 
 def _start(db: DuckDBPyConnection, worktree: str, base: View | None) -> int:
-    """Give the id of a view to change: the base where no other worktree stands on it, else a copy of it."""
+    """Return the id of a view to change: the base if no other worktree uses it, else a copy of it."""
     if (
         base is not None
         and not db.execute(
@@ -216,7 +216,7 @@ def _copy_touched(db: DuckDBPyConnection, source: int, target: int) -> None:
 
 
 def _touch(db: DuckDBPyConnection, view_id: int, collections: Iterable[str]) -> None:
-    """Record that what a view has of these collections has changed now; forget those that have nothing."""
+    """Record that these collections of a view changed now; forget those that are empty."""
     columns = [objects(sorted(collections))]
     run(
         db,
@@ -234,7 +234,7 @@ def _touch(db: DuckDBPyConnection, view_id: int, collections: Iterable[str]) -> 
 
 
 def _differing(db: DuckDBPyConnection, one: int, other: int) -> set[str]:
-    """Name the collections of which two views have not the same."""
+    """Name the collections whose contents differ between two views."""
     own = "SELECT path_id, content_id, collection FROM entries WHERE content_id <> 0 AND view_id = ?"
     rows = db.execute(
         f"SELECT DISTINCT collection FROM (({own} EXCEPT {own}) UNION ALL ({own} EXCEPT {own}))",
@@ -244,7 +244,7 @@ def _differing(db: DuckDBPyConnection, one: int, other: int) -> set[str]:
 
 
 def drop_unused(db: DuckDBPyConnection) -> None:
-    """Drop the views that nobody stands on."""
+    """Drop the views that no worktree uses."""
     unused = "view_id NOT IN (SELECT view_id FROM worktrees)"
     if not db.execute(f"SELECT 1 FROM views WHERE {unused}").fetchone():
         return
@@ -254,14 +254,14 @@ def drop_unused(db: DuckDBPyConnection) -> None:
 
 
 def _leave(db: DuckDBPyConnection, columns: list[NDArray[Any]], which: str, *values: object) -> None:
-    """Record that entries are let go of now, before they are deleted."""
+    """Record that entries are dropped now, before they are deleted."""
     for table, key in (("contents", "content_id"), ("paths", "path_id")):
         leaving = f"SELECT {key} FROM entries WHERE {which}"
         run(db, columns, f"UPDATE {table} SET left_at = now() WHERE {key} IN ({leaving})", values)
 
 
 def forget_worktrees(db: DuckDBPyConnection, there: Iterable[str]) -> None:
-    """Drop the views of worktrees that are gone."""
+    """Drop the views of worktrees that no longer exist."""
     recorded = {name for (name,) in db.execute("SELECT worktree FROM worktrees").fetchall()}
     gone = sorted(recorded - set(there))
     if gone:
@@ -284,7 +284,7 @@ def modules(db: DuckDBPyConnection, view: View) -> tuple[tuple[str, str], ...]:
 
 
 def held(db: DuckDBPyConnection, view_id: int) -> dict[int, int]:
-    """Read what a view holds: content id by path id, what is left out aside."""
+    """Read a view's content ids by path id, without what is left out."""
     rows = db.execute(
         "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0", [view_id]
     ).fetchall()
@@ -294,7 +294,7 @@ def held(db: DuckDBPyConnection, view_id: int) -> dict[int, int]:
 def look_up(
     db: DuckDBPyConnection, view_id: int, overlay: ViewOverlay, paths: Sequence[str]
 ) -> dict[str, int]:
-    """Look up what paths hold in a view with what lies on top of it: content ids; others are left out."""
+    """Look up the content ids of paths in a view and its overlay; paths without one are left out."""
     ids = path_ids(db, paths)
     columns = [integers(ids.values())]
     found = dict(
@@ -313,12 +313,12 @@ def look_up(
 
 
 def touch(db: DuckDBPyConnection, view: View) -> None:
-    """Record that a view, with what lies on top of it, has been brought up to date now."""
+    """Record that a view, with its overlay, has been updated now."""
     db.execute("UPDATE views SET updated = now() WHERE view_id = ?", [view.view_id])
 
 
 def touched(db: DuckDBPyConnection, view_id: int) -> dict[str, float]:
-    """Name the collections of which a view has documents, and when each last changed, in Unix seconds."""
+    """Name the collections with documents in a view, and when each last changed, in Unix seconds."""
     rows = db.execute(
         "SELECT collection, epoch(updated) FROM touched WHERE view_id = ? ORDER BY collection", [view_id]
     ).fetchall()
@@ -328,13 +328,13 @@ def touched(db: DuckDBPyConnection, view_id: int) -> dict[str, float]:
 def overlay(
     db: DuckDBPyConnection, removed: Sequence[str], added: Sequence[EntryRecord], *, partly: bool = False
 ) -> ViewOverlay | None:
-    """Look up what lies on top of a view; None when a path or a content of it is not recorded yet.
+    """Look up the ids of an overlay; None when one of its paths or contents is not recorded yet.
 
     Args:
         db: An open connection.
         removed: Paths that are gone.
         added: Paths that are new or changed.
-        partly: Leave out what is not recorded instead.
+        partly: Leave out what is not recorded instead of returning None.
     """
     paths = path_ids(db, [*removed, *(entry.path for entry in added)])
     held = [entry for entry in added if not entry.skip]
@@ -347,14 +347,14 @@ def overlay(
 
 
 def unknown_paths(db: DuckDBPyConnection, paths: Iterable[str]) -> list[str]:
-    """List those of the paths that are not recorded yet."""
+    """List the paths that are not recorded yet."""
     wanted = list(dict.fromkeys(paths))
     known = path_ids(db, wanted)
     return [path for path in wanted if path not in known]
 
 
 def path_ids(db: DuckDBPyConnection, paths: Sequence[str]) -> dict[str, int]:
-    """Look up paths; those that are unknown are left out."""
+    """Look up paths; unknown ones are left out."""
     if not paths:
         return {}
     columns = [objects(encode_path(path) for path in paths)]
@@ -363,7 +363,7 @@ def path_ids(db: DuckDBPyConnection, paths: Sequence[str]) -> dict[str, int]:
 
 
 def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:
-    """Add paths that are new, with their words' postings and text."""
+    """Add new paths, with their words' postings and text."""
     new = set(unknown_paths(db, [record.path for record in records]))
     records = [record for record in records if record.path in new]
     if not records:

@@ -1,1 +1,1 @@
-"""Texts, names and paths as words: terms, stems, traits of paths, bounded YAML."""
+"""Words in texts, names and paths: terms, stems, path traits, bounded YAML."""

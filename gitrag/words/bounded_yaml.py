@@ -1,7 +1,7 @@
-"""YAML that a stranger may have written, read with bounds into texts, lists and mappings.
+"""Read YAML from untrusted sources, within limits, into strings, lists and mappings.
 
-Only the shape is read, as text: ``off`` stays ``off`` and ``1.10`` stays ``1.10``. No aliases, no tags, no
-key twice, so many bytes and levels at most.
+Scalars stay text: ``off`` stays ``off`` and ``1.10`` stays ``1.10``. Aliases, tags, duplicate keys, and
+documents that are too large or too deep are refused.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     import yaml
 
 MOST_LEVELS = 16
-"""Deeper than any setting lies; far from Python's recursion limit."""
+"""Deeper than any setting; far from Python's recursion limit."""
 
 _PLAIN_TAGS = frozenset({"str", "int", "float", "bool", "null", "timestamp", "seq", "map", "merge", "value"})
 
 _QUOTE_STAR = "aliases are not allowed; a value that begins with * needs quotes ('*.min.js')"
 
 YamlValue = str | None | list["YamlValue"] | dict[str, "YamlValue"]
-"""A scalar's text, None where it is empty, a list or a mapping."""
+"""A scalar's text (None if empty), a list or a mapping."""
 
 
 def is_readable(value: object) -> bool:
-    """Tell whether texts may be written as they are, not escaped, to be read back as they were.
+    """Tell whether texts can be written unescaped and read back unchanged.
 
-    PyYAML writes U+0085 as it is, and reads it as the end of a line.
+    PyYAML writes U+0085 unescaped, but reads it as the end of a line.
     """
     return "\\x85" not in repr(value)
 
 
 def parse_mapping(content: bytes, name: str, max_bytes: int) -> dict[str, YamlValue]:
-    """Read the mapping that a text holds; an empty text is an empty mapping.
+    """Parse a text that contains a mapping; an empty text is an empty mapping.
 
     Args:
         content: The text, UTF-8.
-        name: What it is called in messages.
-        max_bytes: A larger one is not read; PyYAML reads some 0.1 MB/s.
+        name: What messages call it.
+        max_bytes: Size limit; PyYAML reads some 0.1 MB/s.
 
     Raises:
-        ConfigError: It is larger or deeper than it may be, uses aliases or tags, names a key twice, or is no
-            YAML; the message names the line.
+        ConfigError: It is too large or too deep, uses aliases or tags, repeats a key, or is not YAML; the
+            message names the line.
     """
     if len(content) > max_bytes:
         raise ConfigError(f"{name} is larger than {max_bytes} bytes.", f"Shorten {name}.")
@@ -52,16 +52,16 @@ def parse_mapping(content: bytes, name: str, max_bytes: int) -> dict[str, YamlVa
 
 
 def compose_mapping(content: bytes, name: str, max_bytes: int) -> yaml.MappingNode | None:
-    """Read the same mapping as nodes that know where they stand; None for a text that holds none.
+    """Parse the same mapping as nodes with their positions; None for a text without one.
 
-    Arguments and errors as of `parse_mapping`.
+    Arguments and errors as in `parse_mapping`.
     """
     parse_mapping(content, name, max_bytes)
     return _YamlReading(name).node_of(content) if content.strip() else None
 
 
 class _YamlReading:
-    """The reading of one text, whose name is in every error."""
+    """Parses one text, whose name is in every error."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -74,7 +74,7 @@ class _YamlReading:
         import yaml
 
         node = self._compose(content)
-        if node is None or node.tag == "tag:yaml.org,2002:null":  # nothing but comments, or `---`
+        if node is None or node.tag == "tag:yaml.org,2002:null":  # only comments, or `---`
             return None
         if not isinstance(node, yaml.MappingNode):
             raise self._wrong("it must hold lines of the form `key: value`", node.start_mark)
@@ -86,7 +86,7 @@ class _YamlReading:
         wrong = self._wrong
 
         class Bounded(yaml.SafeLoader):
-            """The safe loader without aliases (a few lines of them unfold to gigabytes) and with a depth."""
+            """The safe loader, with a depth limit and no aliases: a few lines of them expand to gigabytes."""
 
             depth = 0
 

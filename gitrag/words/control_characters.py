@@ -1,31 +1,31 @@
-"""Control characters made visible: what others wrote, for a terminal or an agent that only is to read it."""
+"""Make control characters visible in text by others before a terminal or an agent reads it."""
 
 from __future__ import annotations
 
 import re
 
-# What a terminal obeys (C0 but tab and line feed, DEL, C1), what reorders text so that it reads other than it
-# is (bidirectional controls, CVE-2021-42574), and halves of surrogates, which are bytes that are no UTF-8.
+# What a terminal obeys (C0 except tab and line feed, DEL, C1), what changes the visual order of text
+# (bidirectional controls, CVE-2021-42574), and lone surrogates, which stand for bytes that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def sanitise(text: str) -> str:
-    """Return text that a terminal only shows: control characters escaped, lines and tabs kept."""
+    """Return text that is safe to print: control characters escaped, line feeds and tabs kept."""
     return _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def sanitise_line(text: str) -> str:
-    """Return text that a terminal shows on one line: as `sanitise`, line ends and tabs escaped too."""
+    """Return text that is safe to print on one line: as `sanitise`, with line ends and tabs escaped too."""
     return _UNSAFE.sub(_escape, text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def sanitise_json(text: str) -> str:
-    """Return JSON, of which a terminal only shows the strings; what it says stays the same."""
+    """Return JSON that is safe to print; its meaning is unchanged."""
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def _escape(found: re.Match[str]) -> str:
     code = ord(found.group())
-    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte
+    if 0xDC80 <= code <= 0xDCFF:  # from surrogateescape: a byte
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

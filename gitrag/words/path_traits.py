@@ -1,7 +1,7 @@
-"""What kind of file a path names: tests, examples, documentation, what supports the rest. Pure.
+"""The kind of file that a path names: tests, examples, documentation, support code. Pure.
 
-A repository's own code is what most questions are about; these files repeat its words. What each is worth is
-the ranker's to say (`gitrag/search/ranking.py`); a question that has one of a trait's words asks for it.
+Most questions are about a repository's own code, and these files repeat its words. The ranker weighs them
+(`gitrag/search/ranking.py`); a question that contains one of a trait's words asks for such files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import IntFlag
 
 
 class Trait(IntFlag):
-    """A kind of file that repeats what other code is about."""
+    """A kind of file that repeats the words of other code."""
 
     TEST = 1
     EXAMPLE = 2
@@ -20,7 +20,7 @@ class Trait(IntFlag):
 
 
 BESIDE = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
-"""What is no part of the product. What supports it may be one: some keep all code in a directory called
+"""Files outside the product. Support code may be part of it: some projects keep all code in a directory named
 internal."""
 
 
@@ -104,7 +104,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
 
 
 def traits(path: str) -> Trait:
-    """Tell what kind of file a path names."""
+    """Return the kinds of file that a path names."""
     found = Trait(0)
     for trait, pattern, _asked_by in _PATTERNS:
         if pattern.search(path):
@@ -113,7 +113,7 @@ def traits(path: str) -> Trait:
 
 
 def asked_for(words: frozenset[str]) -> Trait:
-    """Tell which kinds of file a question asks for, by its lower-case words."""
+    """Return the kinds of file that a question asks for, by its lower-case words."""
     found = Trait(0)
     for trait, _pattern, asked_by in _PATTERNS:
         if not words.isdisjoint(asked_by):

@@ -1,7 +1,7 @@
-"""Stems: what ``registers``, ``registered`` and ``registering`` have in common. Pure.
+"""Stems: the common part of ``registers``, ``registered`` and ``registering``. Pure.
 
-Lighter than Porter's: it only has to make the words of a question meet those of names and comments, so a
-stem need not be a word, and what it does not know stays as it is.
+Lighter than Porter's algorithm: the words of a question only have to match those of names and comments, so a
+stem need not be a word, and unknown endings are kept.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 _SHORTEST = 4
-"""Shorter words are kept whole: ``us``, ``bed`` and ``ring`` have no endings."""
+"""Shorter words are kept whole: ``us``, ``bed`` and ``ring`` have no suffix."""
 
 _VOWELS = frozenset("aeiouy")
 
@@ -21,7 +21,7 @@ _PLURALS = (
     ("xes", "x", 2),
     ("zes", "z", 2),
 )
-"""Ending, what takes its place, and how many letters must be before it."""
+"""Suffix, its replacement, and the minimum number of letters before it."""
 
 _KEPT_S = ("ss", "us", "is")
 
@@ -40,7 +40,7 @@ _ENDINGS = (
     ("ive", ""),
     ("ly", ""),
 )
-"""The first that leaves four letters is taken off."""
+"""The first suffix that leaves at least four letters is removed."""
 
 _FEWEST_BEFORE_ENDING = 4
 _FEWEST_BEFORE_VERB = 3
@@ -49,7 +49,7 @@ _FEWEST_BEFORE_TAIL = 4
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """Reduce a lower-case word to its stem; anything but an English-looking word is given back as it is."""
+    """Reduce a lower-case word to its stem; return anything but an English-looking word unchanged."""
     if len(word) < _SHORTEST or not word.isascii() or not word.isalpha():
         return word
     word = _verb(_plural(word))
@@ -83,6 +83,6 @@ def _verb(word: str) -> str:
 
 
 def _single(word: str) -> str:
-    """Undo the doubling before an ending: ``emitt`` → ``emit``, but ``press`` stays."""
+    """Undo the doubled consonant before a suffix: ``emitt`` → ``emit``, but ``press`` stays."""
     doubled = len(word) > 2 and word[-1] == word[-2] and word[-1] not in "aeioulsz"
     return word[:-1] if doubled else word

@@ -1,11 +1,11 @@
-"""The terms of a text: what lexical search counts.
+"""The terms of a text: the units of keyword search.
 
 A word is a run of word characters. It yields its stem or, when it is an identifier of several parts,
 itself, case-folded, and each part's stem: ``parsedHTTPResponse2`` → ``parsedhttpresponse2 pars http respons
 2``. A run of Chinese, Japanese or Korean characters, which has no spaces to cut at, yields its overlapping
 pairs.
 
-A term is kept as a 64-bit hash, so that no dictionary has to be read before a text can be written: among ten
+A term is stored as a 64-bit hash, so that no dictionary has to be read before a text is written: among ten
 million distinct terms the chance of any collision is 3e-6 (birthday bound n²/2⁶⁵).
 """
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 TERMS_VERSION = 2  # raise when the terms of a text change: every index is then rebuilt
 
 _WORD = re.compile(r"\w+")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")  # the same of a text in ASCII, a third faster
+_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")  # the same for ASCII text, a third faster
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
 LONGEST_SPLIT = 64
-"""Longer words (encoded data, generated names) are kept whole but not split: their parts are noise."""
+"""Longer words (encoded data, generated names) are kept whole, not split: their parts are noise."""
 
 
 @lru_cache(maxsize=20_000)
@@ -71,7 +71,7 @@ def hashed(term: str) -> int:
 
 
 class _Vocabulary(dict[str, int]):
-    """Words seen by this process, numbered, with the hashed terms of each in one flat array."""
+    """Numbers the words seen by this process, with the hashed terms of each in one flat array."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,13 +89,13 @@ class _Vocabulary(dict[str, int]):
 
 
 _MOST_WORDS = 400_000
-"""Then the vocabulary starts afresh: some 60 MB."""
+"""At this size (some 60 MB) the vocabulary is emptied."""
 
 _vocabulary = _Vocabulary()
 
 
 IN_NAME = 1 << 15
-"""Added to the frequency of a term that a piece marked as a name has."""
+"""Added to the frequency of a term that occurs in a name."""
 
 _NAME_UNIT = 1 << 32
 """The same while frequencies are summed."""
@@ -106,17 +106,17 @@ def count(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
     """Count the hashed terms of texts.
 
-    Each text is given as pieces: the words, what one occurrence counts, and whether it is a name. Words
+    Each text is given as pieces: the words, the weight of an occurrence, and whether it is a name. Words
     become numbers in Python, the rest is NumPy: five times faster than counting in dictionaries.
 
     Returns:
-        The distinct terms of each text, ordered, one text after the other; their weighted frequencies, at
-        most 32,767, and ``IN_NAME`` beside; the number of distinct terms of each text; the sum of the
+        The distinct terms of each text, sorted, one text after the other; their weighted frequencies, at
+        most 32,767, plus ``IN_NAME``; the number of distinct terms of each text; the sum of the
         frequencies of each text.
     """
     import numpy as np
 
-    global _vocabulary  # noqa: PLW0603 - a cache of the process
+    global _vocabulary  # noqa: PLW0603 - a per-process cache
     if len(_vocabulary) > _MOST_WORDS:
         _vocabulary = _Vocabulary()
     vocabulary = _vocabulary
@@ -129,7 +129,7 @@ def count(
             runs.append((position, weight + _NAME_UNIT * is_name, len(words)))
     run = np.array(runs, dtype=np.int64).reshape(-1, 3)
     word = np.array(numbers, dtype=np.int64)
-    starts = np.frombuffer(vocabulary.starts, dtype=np.int64)  # views, which end with this call
+    starts = np.frombuffer(vocabulary.starts, dtype=np.int64)  # views, released when this call returns
     sizes = np.frombuffer(vocabulary.sizes, dtype=np.int64)
     flat = np.frombuffer(vocabulary.terms, dtype=np.uint64)
     size = sizes[word]
@@ -137,7 +137,7 @@ def count(
     owner = np.repeat(np.repeat(run[:, 0], run[:, 2]), size)
     weight_of = np.repeat(np.repeat(run[:, 1], run[:, 2]), size)
     order = np.argsort(term)
-    narrow = owner.astype(np.min_scalar_type(len(texts)))  # 16 bits are sorted by their digits
+    narrow = owner.astype(np.min_scalar_type(len(texts)))  # 16-bit values are radix-sorted
     order = order[np.argsort(narrow[order], kind="stable")]
     term, owner, weight_of = term[order], owner[order], weight_of[order]
     first = np.ones(len(term), dtype=bool)
@@ -160,17 +160,17 @@ def query_terms(text: str) -> list[str]:
 
 
 def parts_of(text: str) -> list[str]:
-    """List the distinct stems of a text without whole identifiers: what a path or a name is made of."""
+    """List the distinct stems of a text without whole identifiers: for paths and names."""
     return list(dict.fromkeys(term for word in _WORD.findall(text) for term in stems_of(word)))
 
 
 def bare_parts(text: str) -> list[str]:
-    """List the parts of a text's words as they come, not stemmed: ``aWebSocket`` → ``a web socket``."""
+    """List the parts of a text's words in order, not stemmed: ``aWebSocket`` → ``a web socket``."""
     return [part.casefold() for word in _WORD.findall(text) for part in _PART.findall(word)]
 
 
 def whole(word: str) -> str:
-    """Give the term that stands for one raw word as a whole: itself, or its stem if it has one part."""
+    """Return the term for one raw word as a whole: the word, or its stem if it has only one part."""
     return next(iter(split(word)), "")
 
 
@@ -183,7 +183,7 @@ def stems_of(word: str) -> tuple[str, ...]:
 def identifiers(text: str) -> list[str]:
     """List the words of a question that could name a definition, as written, most specific spelling first.
 
-    Dotted and ``::`` names come whole too (``Session.send`` → ``Session.send``, ``Session``, ``send``).
+    Dotted and ``::`` names are listed whole too (``Session.send`` → ``Session.send``, ``Session``, ``send``).
     """
-    dotted = re.findall(r"\b\w++(?:(?:\.|::|#)\w++)+", text)  # linear, also in one word of a megabyte
+    dotted = re.findall(r"\b\w++(?:(?:\.|::|#)\w++)+", text)  # linear, even for a word of a megabyte
     return list(dict.fromkeys([*(re.sub(r"::|#", ".", name) for name in dotted), *_WORD.findall(text)]))

@@ -1,1 +1,1 @@
-"""Calls in all languages but Python: by queries, imports, names and declared types."""
+"""Calls in all languages except Python, from queries, imports, names and declared types."""

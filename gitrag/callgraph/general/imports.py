@@ -1,4 +1,4 @@
-"""Which file an import names, in languages other than Python."""
+"""Find the file that an import names, in languages other than Python."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from posixpath import join, normpath
 from gitrag.callgraph.general.records import ImportRow
 
 _WORKSPACES = frozenset({"packages", "apps", "libs", "modules", "plugins", "services"})
-"""Directories whose directories are packages by custom; npm's, pnpm's and Nx's documents use these names."""
+"""Directories that contain packages by convention; the documentation of npm, pnpm and Nx uses these names."""
 
 _SOURCES = ("src", "", "lib")
-"""Where in a package its source is."""
+"""Where a package's source is."""
 
 _SCRIPTS = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedName:
-    """A name that a file imports.
+    """An imported name.
 
     Attributes:
-        alias: The name in the file; ``*`` for all.
-        origin: Where from, as written.
-        name: The name there; None where the alias stands for the whole of it.
-        kind: How the origin is written: ``file``, ``package`` or ``path``.
+        alias: The name in the file; ``*`` for all names.
+        origin: The imported module, as written.
+        name: The name in that module; None where the alias stands for the whole module.
+        kind: How the module is written: ``file``, ``package`` or ``path``.
     """
 
     alias: str
@@ -34,10 +34,10 @@ class ImportedName:
     kind: str
 
 
-def read_imports(  # noqa: C901 - a branch a way to import
+def read_imports(  # noqa: C901 - one branch per kind of import
     rows: Iterable[ImportRow], language: str
 ) -> list[ImportedName]:
-    """Read what a query captured."""
+    """Turn a query's captures into imported names."""
     found: list[ImportedName] = []
     for row in rows:
         if row.origin is not None:
@@ -67,7 +67,7 @@ def read_imports(  # noqa: C901 - a branch a way to import
 
 
 def _used(before: str, text: str) -> list[ImportedName]:
-    """Take a Rust ``use`` apart: ``a::{b, c as d}``."""
+    """Split a Rust ``use`` into its names: ``a::{b, c as d}``."""
     text = text.strip()
     head, opens, rest = text.partition("{")
     if opens:
@@ -93,7 +93,7 @@ def _split(text: str) -> list[str]:
 
 
 class Imports:
-    """Finds the files that imports name.
+    """Resolves imports to files of the view.
 
     Args:
         files: The view's files, by path.
@@ -121,11 +121,11 @@ class Imports:
                 self._packages.setdefault(package.rpartition("/")[2], set()).add(package)
 
     def within(self, module: str) -> list[str]:
-        """Return the files that a file or directory stands for."""
+        """Return the files of a path, which may be a directory."""
         return [module] if module in self._files else self._folders.get(module, [])
 
     def files(self, imported: ImportedName, importer: str) -> list[str]:
-        """Find the file or directory that an import names; empty where it is not of the view."""
+        """Return the file or directory that an import names; empty if it is not in the view."""
         if imported.kind == "file":
             found = self._script(imported.origin, importer)
             return [found] if found else []
@@ -147,7 +147,7 @@ class Imports:
         return exact[:1]
 
     def module(self, name: str, importer: str) -> str | None:
-        """Find the file of a module that is named without an import (Rust's ``mod``)."""
+        """Return the file of a module declared without an import (Rust's ``mod``)."""
         if not importer.endswith(".rs"):
             return None
         if name in {"crate", "self", "super"}:
@@ -161,7 +161,7 @@ class Imports:
         return self._script_at(normpath(join(importer.rpartition("/")[0], origin)))
 
     def _aliased(self, origin: str) -> str | None:
-        """Find the one file that lies where an import without dots says, below a root of its own."""
+        """Return the file, if there is only one, whose path ends with an import without dots."""
         if "/" not in origin:
             return None
         end = f"/{origin.lstrip('@~/')}"
@@ -169,10 +169,10 @@ class Imports:
         return fitting[0] if len(fitting) == 1 else None
 
     def _of_package(self, origin: str) -> str | None:
-        """Find the source of a package of the same repository: ``@scope/name/inner``, ``name``.
+        """Return the source of a package of the same repository: ``@scope/name/inner``, ``name``.
 
-        Manifests are not read: a package's directory has its name by custom. Without a scope it has to lie
-        where packages do, or a directory of any name would do for a package of somebody else.
+        Manifests are not read: by convention a package is in a directory of its name. Without a scope it must
+        be in a usual place for packages, since any directory might share a third-party package's name.
         """
         parts = origin.split("/")
         scoped = len(parts[0]) > 1 and origin.startswith("@") and len(parts) > 1  # not `@/inner`

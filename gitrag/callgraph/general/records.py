@@ -1,4 +1,4 @@
-"""What is kept of a file in a language other than Python, as JSON."""
+"""The stored facts of a file in a language other than Python, as JSON."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     """A call.
 
     Attributes:
-        caller: The place of the definition that it stands in.
-        parts: What is called, taken apart at its dots; parts that are called themselves end in ``()``.
-        line: Where.
+        caller: Index of the definition that contains the call.
+        parts: What is called, split at its dots; parts that are called themselves end in ``()``.
+        line: Its line.
     """
 
     caller: int
@@ -24,10 +24,10 @@ class Declaration(Struct, array_like=True, frozen=True, gc=False):
     """A variable, or a member of a class.
 
     Attributes:
-        owner: The place of the definition that it is of.
+        owner: Index of the definition that it belongs to.
         name: Its name.
-        type_name: Its declared type; empty where it is not written down.
-        made: The call that it is the result of, taken apart.
+        type_name: Its declared type; empty if it is not written.
+        made: The call whose result it is, split into parts.
     """
 
     owner: int
@@ -58,7 +58,7 @@ class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"orig
 
 
 class Body(Struct, array_like=True, frozen=True, gc=False):
-    """All of a file. Of definitions, the place of each one's parent; -1 for the file's own."""
+    """The whole file. Of definitions, the index of each one's parent; -1 for the file itself."""
 
     parents: tuple[int, ...]
     calls: tuple[WrittenCall, ...]
@@ -69,4 +69,4 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
 
 
 unpacked_body = Decoder(Body).decode
-"""Unpack the only one of `Facts.read_rows`."""
+"""Unpack the only row of `Facts.read_rows`."""

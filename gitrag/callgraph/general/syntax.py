@@ -1,18 +1,17 @@
 """Facts of languages other than Python, by queries: calls, declared types, bases and imports.
 
-The captures that a file in ``queries/`` may use, besides ``@_…`` for its own predicates:
+The captures that a file in ``queries/`` may use, in addition to ``@_…`` for its own predicates:
 
-- ``@call``: the expression that is called; or ``@receiver`` and ``@name``; or ``@sent``: a call with
-  fields ``receiver``, ``method`` and ``arguments``, which a query need not wait for.
-- ``@var`` or ``@field`` with ``@type``: a variable, or a member of the class around, of a declared type; with
-  ``@made``: of what this call gives.
-- ``@returns``: what the function around gives.
-- ``@base``: what the class around inherits from.
+- ``@call``: the called expression; or ``@receiver`` and ``@name``; or ``@sent``: a call with
+  fields ``receiver``, ``method`` and ``arguments``, which the query does not have to match.
+- ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
+  or ``@made``, the call whose result it holds.
+- ``@returns``: the return type of the enclosing function.
+- ``@base``: a base class of the enclosing class.
 - ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
-  ``@local`` in the definition around (a variable).
-- ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: where from; with ``@import.name``,
-  ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: what, and as what.
-
+  ``@local`` in the enclosing definition (a variable).
+- ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: the module; with ``@import.name``,
+  ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: the name, and its alias.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _WRAPPERS = frozenset(
 )
 _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
 _OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
-"""An array of what is named, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; less the bracket."""
+"""An array of a named type, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; up to the bracket."""
 _INFERRED = frozenset("var auto let val".split())
 _MIXES = frozenset({"include", "prepend"})
 _NO_PART = frozenset(
@@ -79,11 +78,11 @@ _SUITE = re.compile(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 
 
 class QueryReader:
-    """Reads one file.
+    """Extracts the facts of one file.
 
     Args:
-        source: Its bytes, as they were parsed.
-        language: What it is in.
+        source: Its bytes, as parsed.
+        language: Its language.
     """
 
     def __init__(self, source: bytes, language: Language) -> None:
@@ -109,7 +108,7 @@ class QueryReader:
                     names[key] += nodes
             elif "returns" in captures:
                 node = captures["returns"][0]
-                if type_ := self._type(node):  # of several results the first, by a pattern of its own
+                if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
@@ -140,7 +139,7 @@ class QueryReader:
         return Facts(definitions, frozenset(" ".join(mentions).split()), packed_body(body))
 
     def _place(self, tree: tree_sitter.Tree) -> None:
-        """Lay out the definitions, each with its parent."""
+        """Order the definitions, each with its parent."""
         from gitrag.chunking.outline import outline
 
         lines = self._source.decode("utf-8", "replace").split("\n")
@@ -193,7 +192,7 @@ class QueryReader:
             node = captures["name"][0]
             receiver = captures.get("receiver")
             text = self._text(node)
-            own = [text] if _NAME.fullmatch(text) else parts_of(text)  # Ruby's names may end in ? or !
+            own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
         return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1)] if parts else []
 
@@ -204,7 +203,7 @@ class QueryReader:
         taken: list[tree_sitter.Node],
         bases: list[tuple[int, str]],
     ) -> None:
-        """Add what a call of Ruby's says; a query would wait for its parts all along a chain."""
+        """Add a Ruby call; a query that matched its parts would keep states for a whole chain of calls."""
         method, receiver = node.child_by_field_name("method"), node.child_by_field_name("receiver")
         if method is None:
             return
@@ -214,7 +213,7 @@ class QueryReader:
             bases += self._mixed_in(node, method)
 
     def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[tuple[int, str]]:
-        """Return what Ruby's ``include`` and ``prepend`` add to the class around."""
+        """Return what Ruby's ``include`` and ``prepend`` add to the enclosing class."""
         arguments = call.child_by_field_name("arguments")
         if arguments is None or self._text(method) not in _MIXES:
             return []
@@ -226,7 +225,7 @@ class QueryReader:
         taken: list[tree_sitter.Node],
         local: list[tree_sitter.Node],
     ) -> Iterator[WrittenCall]:
-        """Yield the calls that are a name alone."""
+        """Yield the calls that consist of a name only."""
         elsewhere = {node.start_byte for node in taken}
         variables = {(self._around(node), self._text(node)) for node in local}
         for node in bare:
@@ -236,7 +235,7 @@ class QueryReader:
 
     def _declarations(self, captures: dict[str, list[tree_sitter.Node]], kind: str) -> list[Declaration]:
         if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
-            return []  # another pattern says from what
+            return []  # another pattern gives the module
         return [self._declared(node, captures, kind) for node in captures.get(kind, [])]
 
     def _declared(
@@ -265,14 +264,14 @@ class QueryReader:
 
 
 def parts_of(text: str) -> list[str]:
-    """Take an expression apart at its dots: ``a.b(c)->d`` gives a, b(), d; what is no name gives ?.
+    """Split an expression at its dots: ``a.b(c)->d`` becomes a, b(), d; what is not a name becomes ?.
 
-    The last part is what is called; parts before it that are called end in ``()``.
+    The last part is the one called; earlier parts that are called end in ``()``.
     """
     return list(_parts_of(text))
 
 
-@lru_cache(maxsize=4_096)  # the calls of a long chain begin alike, which is all that is read of them
+@lru_cache(maxsize=4_096)  # the calls of a long chain share their beginning, and only that much is read
 def _parts_of(text: str) -> tuple[str, ...]:
     for _ in range(6):
         shorter = _GENERICS.sub("", _ARGUMENTS.sub("\0", text))

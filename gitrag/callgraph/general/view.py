@@ -1,8 +1,8 @@
-"""The calls of a view's files in languages other than Python, by names, imports and declared types.
+"""Resolve calls in languages other than Python by names, imports and declared types.
 
-What is called is looked for where the language looks: in the function, its class and what that inherits, the
-file, what the file imports, and the package. A receiver counts when its type is written down: a variable's or
-field's, what a called function is declared to give, or what is made on the spot.
+A name is searched where the language searches it: in the function, its class and base classes, the
+file, the file's imports, and the package. A receiver counts if its type is written: that of a variable or
+field, the declared return type of a called function, or that of an object created in place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Id = tuple[str, int]
 CERTAIN = 1.0
 OVERRIDDEN = 0.6
 LIKE_NAMED = 0.5
-"""A method of this name, of one of the few types that have one: Go's interfaces say no more."""
+"""Confidence in a method with this name, where few types have one: Go's interfaces say no more."""
 
 _FEW = 4
 _DEPTH = 8
@@ -29,13 +29,13 @@ _SUPER = frozenset({"super", "base", "parent"})
 _CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
 _IMPLICIT_SELF = frozenset({"java", "csharp", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
 _BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "scala", "solidity"})
-"""Languages whose names are seen across files without an import that says which file."""
+"""Languages whose names are visible across files without an import that names the file."""
 FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
-"""Languages that call one another."""
+"""Languages that can call one another."""
 
 _MOST_ANCESTORS = 200
 _MOST_SUBCLASSES = 500
-"""Of a class; those further off are not looked at. As in Python: in a row of 20,000, each inheriting from
+"""Maximum per class; more distant ones are ignored. As in Python: in a chain of 20,000, each inheriting from
 the one before, every call would walk all of them."""
 
 
@@ -54,7 +54,7 @@ class GeneralView:
 
     Args:
         files: Language and facts of each, by path.
-        check: Called now and then; stops by raising.
+        check: Called now and then; raises to stop.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class GeneralView:
         self._owners = {owner for owner, _ in self._members}
 
     def callees(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
-        """Resolve what some definitions call."""
+        """Resolve the calls of some definitions."""
         edges: dict[tuple[Id, Id], tuple[float, int]] = {}
         for caller in sorted(each for each in own if each[0] in self._files):
             self._check()
@@ -102,7 +102,7 @@ class GeneralView:
         return edges
 
     def callers(self, own: Collection[Id]) -> dict[tuple[Id, Id], tuple[float, int]]:
-        """Resolve who calls some definitions."""
+        """Resolve the callers of some definitions."""
         wanted = {each for each in own if each[0] in self._files}
         names: set[str] = set()
         for path, index in wanted:
@@ -147,7 +147,7 @@ class GeneralView:
             index = parents[index]
 
     def _class_of(self, own: Id) -> str | None:
-        """Return the name of the class that a definition lies in, or is a method of."""
+        """Return the name of the class that contains a definition."""
         for each in self._outwards(own):
             if self._files[each[0]][1].definitions[each[1]].kind == "class":
                 return self._name(each).rpartition(".")[2]
@@ -186,7 +186,7 @@ class GeneralView:
         cls = "".join(word[:1].upper() + word[1:] for word in words)
         return [(each, LIKE_NAMED) for each, sure in self._methods(cls, name, caller[0]) if sure == CERTAIN]
 
-    def _plain(self, name: str, caller: Id) -> list[Id]:  # noqa: C901 - the places to look in, in order
+    def _plain(self, name: str, caller: Id) -> list[Id]:  # noqa: C901 - the places to search, in order
         """Resolve a call without a receiver."""
         path = caller[0]
         language, facts = self._files[path]
@@ -219,7 +219,7 @@ class GeneralView:
         return self._elsewhere(name, path, language)
 
     def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
-        """Look in the package, then, where names need no import, in the whole view."""
+        """Search the package, then, where names need no import, the whole view."""
         folder = path.rpartition("/")[0]
         for table in (self._functions, self._classes):
             found = table.get(name, [])
@@ -236,7 +236,7 @@ class GeneralView:
         return self._made(self._name(own).rpartition(".")[2], path, own)
 
     def _made(self, cls: str, path: str, own: Id | None = None) -> list[Id]:
-        """Return a class's constructors, or the class where it has none."""
+        """Return a class's constructors, or the class if it has none."""
         for name in (*_CONSTRUCTORS, cls):
             found = self._members.get((cls, name), [])
             if own is not None:
@@ -247,7 +247,7 @@ class GeneralView:
         return nearest[:1]
 
     def _nearest(self, found: list[Id], path: str) -> list[Id]:
-        """Choose those in the file, else in its directory, else anywhere; none of several files'."""
+        """Choose those in the file, else in its directory, else anywhere; none if several files have one."""
         folder = path.rpartition("/")[0]
         here = [each for each in found if each[0] == path]
         near = [each for each in found if each[0].rpartition("/")[0] == folder]
@@ -255,14 +255,14 @@ class GeneralView:
         return chosen if len({where for where, _ in chosen}) == 1 else []
 
     def _methods(self, cls: str, name: str, path: str) -> list[tuple[Id, float]]:
-        """Find a method of a class or what it inherits, and what overrides it; once for all its calls."""
+        """Find a method of a class or its bases, and its overrides; computed once for all calls."""
         key = cls, name, path
         found = self._methods_found.get(key)
         if found is None:
             found = self._methods_found[key] = self._find_methods(cls, name, path)
         return found
 
-    def _find_methods(  # noqa: C901 - up to who has it, and down to who overrides it
+    def _find_methods(  # noqa: C901 - up to the definition, and down to the overrides
         self, cls: str, name: str, path: str
     ) -> list[tuple[Id, float]]:
         found: list[tuple[Id, float]] = []
@@ -298,10 +298,10 @@ class GeneralView:
         """Tell whether a type is known but has no method of its own."""
         return cls in self._classes and cls not in self._owners
 
-    # what stands before the name
+    # the receiver
 
     def _holder(self, parts: Sequence[str], caller: Id, depth: int) -> tuple[str, str] | None:
-        """Find what has the name: a kind (class, super, module) and its name or place."""
+        """Find the owner of the name: a kind (class, super, module) and its name or index."""
         head, *rest = parts
         found = self._head(head, caller, depth)
         for part in rest:
@@ -310,7 +310,7 @@ class GeneralView:
             found = self._step(found, part, caller, depth - 1)
         return found
 
-    def _head(  # noqa: C901, PLR0912 - the places to look in, in order
+    def _head(  # noqa: C901, PLR0912 - the places to search, in order
         self, head: str, caller: Id, depth: int
     ) -> tuple[str, str] | None:
         bare = head.removesuffix("()")
@@ -334,7 +334,7 @@ class GeneralView:
                 and declared.made is not None
                 and declared.made[:1] == (bare,)
             )
-            if declared is not None and not made_of_itself:  # `let app = app.layer(…)` is what app was before
+            if declared is not None and not made_of_itself:  # `let app = app.layer(…)`: the earlier app
                 return self._declared(declared, caller, depth)
         if cls is not None:
             field = self._field(cls, bare.lstrip("@"), depth)
@@ -388,7 +388,7 @@ class GeneralView:
         return None
 
     def _given(self, own: Id, _depth: int) -> tuple[str, str] | None:
-        """Say what calling a definition gives."""
+        """Return the type of the result of calling a definition."""
         if self._files[own[0]][1].definitions[own[1]].kind == "class":
             return ("class", self._name(own).rpartition(".")[2])
         type_ = self._body(own[0]).results.get(own[1], "")
@@ -401,14 +401,14 @@ class GeneralView:
     def _exported(
         self, module: str, name: str, depth: int, seen: set[tuple[str, str]] | None = None
     ) -> list[Id]:
-        """Find what a file, or the files of a directory, has under a name, through what it passes on.
+        """Find what a file, or a directory's files, export under a name, following re-exports.
 
         Args:
             module: The file or directory.
             name: The name.
-            depth: Files that may be gone through, one after the other.
-            seen: Files and names that were looked at: files that pass on all of one another's names are many
-                times more ways through than files.
+            depth: Maximum number of files to go through.
+            seen: Files and names already examined: among files that re-export one another the number of
+                paths is far larger than that of files.
         """
         found: list[Id] = []
         seen = set() if seen is None else seen

@@ -67,7 +67,7 @@ def test_too_many_steps_are_an_error_and_the_parser_is_usable_after(monkeypatch)
 
 
 def test_windows_overlap_at_line_ends():
-    """§1.5."""
+    """Cut at line ends, so that no line is torn, and overlapping, so that no context is lost at a cut."""
     lines = [f"line {n} of a file in no language at all" for n in range(200)]
     chunks = chunk("\n".join(lines).encode(), None)
     assert all(len(each.text) <= WINDOW_CHARS for each in chunks)
