@@ -311,7 +311,7 @@ def _question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, N
 
 
 def _refine(workspace: Workspace, found: Sections, encoder: Encoder) -> int:
-    """Replace the drafts of the chunks shown by the model's vectors, within the time budget; return how many."""
+    """Replace draft vectors of the chunks shown by the model's, within the time budget; return how many."""
     from gitrag.indexing.embed_texts import embed_within
     from gitrag.store import vectors
 
