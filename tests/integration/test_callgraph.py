@@ -61,7 +61,7 @@ def test_callers_and_callees_to_any_depth(project):
 
 
 def test_only_changed_blobs_are_parsed(project):
-    """§2.7: cached by blob."""
+    """Facts are cached by blob."""
     workspace = open_app(project)
     assert call_graph(workspace, GraphQuestion()).made == 4
     assert call_graph(workspace, GraphQuestion()).made == 0
@@ -114,14 +114,14 @@ def test_what_was_inferred_is_let_go_of_at_once(project):
 
 
 def test_what_is_asked_about_in_other_languages_is_named(project):
-    """§2.7."""
+    """A file without calls and one whose calls cannot be read must not look alike."""
     about = [("tool.zig", ""), ("shop/tax.py", "python"), ("README.md", ""), ("bin/tool", "bash")]
     answer = call_graph(open_app(project), GraphQuestion(filter="tax"), about=about)
     assert answer.skipped == ("tool.zig", "bin/tool")
 
 
 def test_a_module_scopes_the_graph(make_repository):
-    """§2.2: calls within the module, not those of the others."""
+    """Calls within the module, not those of the others."""
     source = "def keep():\n    store()\n\ndef store():\n    pass\n"
     files = {f"services/{name}/{name}.py": source for name in ("api", "web")}
     files |= {f"services/{name}/pyproject.toml": "" for name in ("api", "web")}
@@ -134,7 +134,7 @@ def test_a_module_scopes_the_graph(make_repository):
 
 
 def test_a_script_without_a_suffix_is_a_program_too(make_repository):
-    """§2.7: its first line says what it is."""
+    """Its first line says what it is."""
     script = "#!/bin/sh\n# Rotates the signing keys.\nrotate_keys() {\n  mv key key.old\n}\nrotate_keys\n"
     workspace = open_app(make_repository({"bin/rotate": script}))
     workspace.update()
@@ -181,7 +181,7 @@ def test_a_store_that_cannot_be_written_still_answers(project, monkeypatch):
 
 
 def test_failures_are_said_in_the_answer(project):
-    """§2.7."""
+    """A call graph that fails must not fail the search it belongs to."""
     workspace = open_app(project)
     late = call_graph(workspace, GraphQuestion(), timeout_s=0)
     assert (late.graph, late.error) == (

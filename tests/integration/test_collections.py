@@ -1,4 +1,4 @@
-"""Collections: what each holds, how they are asked, what touches them (§2.2, §2.3, §3.1)."""
+"""Collections: what each holds, how they are asked, what touches them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def gitrag(repository: GitRepository, *args: str) -> subprocess.CompletedProcess
 
 
 def test_each_kind_is_a_collection_and_asked_on_its_own(own):
-    """§2.4, §3.1."""
+    """Code, of which there is most, cannot crowd out decisions."""
     workspace = open_app(own)
     workspace.update()
     assert held(workspace) == {"adrs": 1, "specs": 1, "code": 2}
@@ -75,7 +75,7 @@ def test_each_kind_is_a_collection_and_asked_on_its_own(own):
 
 
 def test_only_the_collection_that_changed_is_touched(own):
-    """§3.1: an update leaves the others' time alone."""
+    """An update leaves the others' time alone."""
     workspace = open_app(own)
     workspace.update()
     before = updated(workspace)
@@ -90,7 +90,7 @@ def test_only_the_collection_that_changed_is_touched(own):
 
 
 def test_other_rules_touch_only_what_they_change(own):
-    """§3.1: planned anew as a whole, compared collection by collection."""
+    """Planned anew as a whole, compared collection by collection."""
     workspace = open_app(own)
     workspace.update()
     before = updated(workspace)
@@ -110,7 +110,7 @@ def test_uncommitted_documents_are_in_their_collections(own):
 
 
 def test_globs_of_the_configuration_are_heeded_at_once(own):
-    """§3.1: configurable, in git config and .gitrag.yaml."""
+    """Configurable, in git config and .gitrag.yaml."""
     workspace = open_app(own)
     workspace.update()
     own.git("config", "gitrag.specs", "src/*.py")
@@ -124,7 +124,7 @@ def test_globs_of_the_configuration_are_heeded_at_once(own):
 
 
 def test_a_workspaces_modules_have_collections_of_their_own(own):
-    """§2.2, §3.1."""
+    """Each module can be searched by itself."""
     own.commit(
         {
             "pyproject.toml": '[tool.uv.workspace]\nmembers = ["services/*"]\n',
@@ -207,7 +207,7 @@ def test_a_broken_manifest_is_a_note_and_no_error(own):
 
 
 def test_a_collection_is_named_exactly(own):
-    """§2.2: with the repository's slug or without, never by a part of the name."""
+    """With the repository's slug or without, never by a part of the name."""
     workspace = open_app(own)
     workspace.update()
     assert workspace.name == "parcel-watch"
@@ -220,7 +220,7 @@ def test_a_collection_is_named_exactly(own):
 
 
 def test_a_missing_collection_leaves_the_rest(own):
-    """§2.3."""
+    """What exists is searched."""
     own.commit({"docs/specs/scans/spec.md": None})
     workspace = open_app(own)
     workspace.update()
@@ -229,7 +229,7 @@ def test_a_missing_collection_leaves_the_rest(own):
 
 @pytest.mark.parametrize("arguments", [["-c", "nothing"], ["--module", "nothing"]])
 def test_none_of_the_collections_is_said_in_the_promised_words(own, arguments):
-    """§2.3."""
+    """Agents recognise this sentence and exit code."""
     open_app(own).update()
     done = gitrag(own, "search", *arguments, "scans")
     assert done.returncode == NOT_SET_UP
@@ -245,7 +245,7 @@ def test_a_search_that_just_indexed_the_module_finds_it(own):
 
 
 def test_index_status_lists_each_collection(own):
-    """§3.1."""
+    """Users see here under which names they can search."""
     open_app(own).update()
     lines = gitrag(own, "index", "status").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [
@@ -261,7 +261,7 @@ def test_index_status_lists_each_collection(own):
 
 
 def test_issues_are_indexed_though_git_ignores_them(own):
-    """§3.1: `.sdd/issues/*.md`, by content, from the working tree."""
+    """`.sdd/issues/*.md`, by content, from the working tree."""
     workspace = open_app(own)
     workspace.update()
     own.write({".sdd/issues/12.md": ISSUE})
@@ -277,7 +277,7 @@ def test_issues_are_indexed_though_git_ignores_them(own):
 
 
 def test_issues_are_asked_only_on_request(own):
-    """§2.4: decisions, specifications and code; an issue has its own collection."""
+    """Decisions, specifications and code; an issue has its own collection."""
     workspace = open_app(own)
     own.write({".sdd/issues/12.md": ISSUE})
     workspace.update()

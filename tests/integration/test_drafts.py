@@ -106,7 +106,7 @@ def found(workspace: Workspace, name: str) -> set[str]:
 
 
 def test_without_model_and_table_words_answer(repository, few_count_as_many, monkeypatch, tmp_path, capsys):
-    """§3.4: no vectors at all, and search goes on by words."""
+    """No vectors at all, and search goes on by words."""
     monkeypatch.setattr(draft, "TABLE", tmp_path / "none")
     draft.drafter.cache_clear()
     try:

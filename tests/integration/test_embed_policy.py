@@ -1,4 +1,4 @@
-"""Where vectors are computed: here on a GPU, in the background on a CPU, never with a question (§3.9)."""
+"""Where vectors are computed: here on a GPU, in the background on a CPU, never with a question."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def embed(own: GitRepository, *args: str) -> str:
 
 
 def test_skip_says_so_and_does_nothing(own):
-    """§3.9."""
+    """Scripts can keep a short run short."""
     assert embed(own, "--skip") == "Embed skipped per --skip flag\n"
     assert Workspace.open(own.path, environ=own.environment).count_unembedded() > 0
 

@@ -1,4 +1,4 @@
-"""What a search finds, what it leaves out, and that it always says the same (§2.4, §2.11, §2.12)."""
+"""What a search finds, what it leaves out, and that it always says the same."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def paths(workspace: Workspace, query: str, options: SearchOptions = ALL) -> lis
     ids=["kind", "kinds", "language", "languages", "directory", "globs", "kind and glob"],
 )
 def test_filters_act_before_the_cut(workspace, filters, holds):
-    """§2.12: however few hits are asked for, a filtered search gives the best of what passes the filter."""
+    """However few hits are asked for, a filtered search gives the best of what passes the filter."""
     query = "scans of a parcel that are sent to the service"
     every = SearchOptions(filters=filters, limit=1000, min_score=0.0)
     found = search(workspace, query, every).hits
@@ -147,7 +147,7 @@ def test_a_question_in_chinese_finds_chinese_text(own):
 
 @pytest.mark.parametrize("query", ["zxqv wkjh qqpf", "flurbington snorkwaffle", "8f3a9c1e77"])
 def test_nonsense_finds_nothing(workspace, query):
-    """§2.5."""
+    """Scores are calibrated: the nearest hit is not an answer for being the nearest."""
     assert search(workspace, query).hits == ()
 
 
@@ -277,7 +277,7 @@ def test_an_answer_is_the_same_before_and_after_the_commit(own):
 
 
 def test_the_same_index_and_question_give_the_same_bytes(workspace, environment):
-    """§2.11."""
+    """Neither a new process nor the order of threads may show."""
     query = "keep scans until the service accepts them"
     expected = as_json(search(workspace, query, ALL)), as_text(search(workspace, query, ALL), explain=True)
     for _ in range(5):

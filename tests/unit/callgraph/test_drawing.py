@@ -1,4 +1,4 @@
-"""Graphs as Mermaid, dot and JSON (§2.8)."""
+"""Graphs as Mermaid, dot and JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_small_graph_is_drawn_whole_and_sorted():
 
 
 def test_twenty_nodes_are_shown_and_the_rest_is_counted():
-    """§2.8."""
+    """Larger diagrams cannot be read."""
     middle, edges = star(30)
     drawn = as_mermaid(graph([middle], edges)).split("\n")
     assert "%% Showing top 20 nodes by connectivity; 11 nodes omitted." in drawn

@@ -1,4 +1,4 @@
-"""Filters of a call graph (§2.6), and targets by name."""
+"""Filters of a call graph, and targets by name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_filter_can_be_stopped():
 
 
 def test_escaped_words_mean_themselves():
-    """As searches build filters (§2.6): whatever a name is made of."""
+    """As searches build filters: whatever a name is made of."""
     for char in [*map(chr, range(1, 256)), "\u4e2d", "\udc80"]:
         assert matching(f"nothing|{re.escape(f'x{char}y')}", [Node(f"aX{char}Yb", "f", 1, 1)]) == [True], char
 

@@ -438,7 +438,7 @@ for edge in calls.callees([own for own, _ in calls.nodes()]):
 
 
 def test_calls_are_as_sure_in_every_process():
-    """Python gives strings other hashes, and so sets another order, in each process (§2.11)."""
+    """Python gives strings other hashes, and so sets another order, in each process."""
     said = {
         subprocess.run(
             [sys.executable, "-c", _PRINT_CALLS],

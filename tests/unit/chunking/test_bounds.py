@@ -67,7 +67,7 @@ def test_too_many_steps_are_an_error_and_the_parser_is_usable_after(monkeypatch)
 
 
 def test_windows_overlap_at_line_ends():
-    """§1.5."""
+    """What a cut divides is whole in one of the two windows."""
     lines = [f"line {n} of a file in no language at all" for n in range(200)]
     chunks = chunk("\n".join(lines).encode(), None)
     assert all(len(each.text) <= WINDOW_CHARS for each in chunks)

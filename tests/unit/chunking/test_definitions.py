@@ -58,7 +58,7 @@ def test_a_query_compiles_and_captures_definitions(language):
     ],
 )
 def test_the_nodes_that_every_chunker_must_know(language, source, chunks):
-    """§1.3: the floor."""
+    """The kinds of definition that must be supported at least."""
     assert rows(source, language) == chunks
 
 
@@ -90,13 +90,13 @@ def test_the_nodes_that_every_chunker_must_know(language, source, chunks):
     ],
 )  # fmt: skip
 def test_signature_and_docstring(language, name, signature, docstring):
-    """§1.2."""
+    """Searches show them, and find by them."""
     found = named(SAMPLES[language].source, language, name)
     assert (found.signature, found.docstring) == (signature, docstring)
 
 
 def test_comments_and_decorators_above_a_definition_are_in_its_chunk():
-    """§1.4."""
+    """They say what it is for."""
     source = "x = 1\n\n# About f.\n@a\n# between\n@b(\n    1\n)\ndef f():\n    pass\n"
     found = named(source, "python", "f")
     assert (found.line_start, found.line_end) == (3, 10)
@@ -153,7 +153,7 @@ def test_a_run_of_one_line_definitions_is_gathered_and_a_few_are_not():
 
 
 def test_a_long_function_is_split_with_nothing_lost():
-    """§1.4: split, never truncated."""
+    """Split, never truncated."""
     body = "\n".join(
         f"    value_{n} = compute({n})\n    if value_{n}:\n        total += value_{n}\n" for n in range(60)
     )

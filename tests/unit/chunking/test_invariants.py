@@ -53,7 +53,7 @@ code = st.text(
 @given(st.one_of(st.binary(max_size=300), code.map(str.encode)), st.sampled_from(ALL))
 @settings(max_examples=500, deadline=None)
 def test_any_bytes_are_covered_whatever_the_language(data, language):
-    """§1.4 and §1.9: nothing in a file is unreachable, however short."""
+    """Nothing in a file is unreachable, however short."""
     assert_sound(data, language)
 
 

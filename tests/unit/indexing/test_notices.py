@@ -1,4 +1,4 @@
-"""The thresholds of freshness, each from both sides (§3.5, §3.6, §3.7)."""
+"""The thresholds of freshness, each from both sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TWO_HOURS = timedelta(minutes=120)
     ],
 )
 def test_an_index_older_than_the_threshold_is_said_to_be(age, threshold, line):
-    """§3.7."""
+    """The reader knows that it was refreshed, and how old it was."""
     assert stale_line(age, threshold) == line
 
 
@@ -40,12 +40,12 @@ def test_an_index_older_than_the_threshold_is_said_to_be(age, threshold, line):
     ],
 )
 def test_a_session_that_begins_right_after_another_updates_nothing(age, updates):
-    """§3.6: skipped when the index was touched under 60 s ago."""
+    """Skipped when the index was touched under 60 s ago."""
     assert prime_updates(age) is updates
 
 
 def test_what_a_silent_update_did_is_said_only_if_it_did_something():
-    """§3.6."""
+    """A line without news would only cost tokens."""
     assert refreshed_line(0, 0, 0) is None
     assert refreshed_line(1, 2, 3) == (
         "Refreshed index (1 added, 2 updated, 3 removed across this repo's collections)"
@@ -53,7 +53,7 @@ def test_what_a_silent_update_did_is_said_only_if_it_did_something():
 
 
 def test_what_waits_for_its_vector_is_said_with_the_time_it_takes():
-    """§3.6."""
+    """So that the reader can decide to embed it."""
     assert unembedded_line(0, 50.0) is None
     line = "847 chunks unembedded — run `gitrag index embed` (≈17s on this machine)"
     assert unembedded_line(847, 50.0) == line
@@ -63,6 +63,6 @@ def test_what_waits_for_its_vector_is_said_with_the_time_it_takes():
 
 
 def test_a_failed_refresh_names_the_collection():
-    """§3.5."""
+    """The reader learns what to run."""
     line = "Index refresh failed for parcels-adrs — run `gitrag index update` manually"
     assert failed_line("parcels-adrs") == line

@@ -24,7 +24,7 @@ def test_the_packages_looked_for_are_those_declared():
 
 
 def test_nothing_is_missing_here():
-    """§3.2."""
+    """The check does not fail a complete installation."""
     assert check_packages().state is CheckState.OK
 
 

@@ -1,4 +1,4 @@
-"""The sentence or two that say why a document came up (§2.9)."""
+"""The sentence or two that say why a document came up."""
 
 from __future__ import annotations
 
