@@ -33,7 +33,7 @@ SYNCING = "Syncing {count} issues from {tracker}…"
 CHOOSE = "git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
-_PATIENCE_S = 600.0
+_LOCK_TIMEOUT_S = 600.0
 """How long `gitrag issues sync` waits for another one, which may be the first of a large tracker."""
 
 _LONGEST = Duration(timedelta(days=36500))
@@ -116,7 +116,7 @@ def sync_issues(
             CHOOSE,
         )
     found = _sync(
-        workspace, place, listener, _patience(workspace), full=full, since=since, lock_s=_PATIENCE_S
+        workspace, place, listener, _sync_deadline(workspace), full=full, since=since, lock_s=_LOCK_TIMEOUT_S
     )
     if found is None:  # no sync counts as recent without `recent_s`
         raise AssertionError(place)
@@ -144,7 +144,7 @@ def sync_in_passing(workspace: Workspace, listener: SyncListener) -> Synced | No
     place = _quiet_place(workspace)
     if place is None or not _is_known(workspace, place):
         return None
-    return _sync(workspace, place, listener, _patience(workspace, page="tracker_timeout_s"))
+    return _sync(workspace, place, listener, _sync_deadline(workspace, page="tracker_timeout_s"))
 
 
 def may_sync(workspace: Workspace) -> str:
@@ -164,7 +164,7 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
 
     It is given up after the time limit ``tracker_timeout_s``.
     """
-    patience = _patience(workspace, whole="tracker_timeout_s")
+    deadline = _sync_deadline(workspace, whole="tracker_timeout_s")
     try:
         meta = None if workspace.repo.root is None else IssueFolder(workspace.repo.root).read_meta()
         if meta is not None and _is_recent(meta, RECENT_S) and workspace.config.tracker == detection.AUTO:
@@ -173,7 +173,7 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
         if place is not None and (
             _is_known(workspace, place) or _secret(workspace, TRACKERS[place.tracker], place) is not None
         ):
-            _sync(workspace, place, listener, patience, recent_s=RECENT_S)
+            _sync(workspace, place, listener, deadline, recent_s=RECENT_S)
     except GitragError as error:
         listener.note(DEGRADED)
         listener.note(f"{error} {error.hint}".strip())
@@ -280,7 +280,9 @@ def parse_since(text: str, now: datetime) -> datetime:
         raise UsageError(f'"{text[:60]}" is too long ago.', "Give 30d, 12h.") from error
 
 
-def _patience(workspace: Workspace, *, page: str = "", whole: str = "tracker_sync_timeout_s") -> SyncDeadline:
+def _sync_deadline(
+    workspace: Workspace, *, page: str = "", whole: str = "tracker_sync_timeout_s"
+) -> SyncDeadline:
     """Return the limits that the settings put on a sync: time for a page, time in all, number of pages."""
 
     def bound(setting: str) -> Bound:
@@ -298,7 +300,7 @@ def _sync(
     workspace: Workspace,
     place: TrackerPlace,
     listener: SyncListener,
-    patience: SyncDeadline,
+    deadline: SyncDeadline,
     *,
     full: bool = False,
     since: datetime | None = None,
@@ -323,7 +325,7 @@ def _sync(
         listener.status("waiting for another gitrag that syncs")
 
     if lock_s is None:
-        left_s = patience.nearest[0] if patience.nearest else math.inf
+        left_s = deadline.nearest[0] if deadline.nearest else math.inf
         lock_s = min(workspace.config.lock_timeout_s, left_s)
     with folder.locked(lock_s, waiting):
         meta = folder.read_meta()  # another process may have synced while this one waited for the lock
@@ -338,7 +340,7 @@ def _sync(
                     folder,
                     full=full,
                     since=since,
-                    patience=patience,
+                    deadline=deadline,
                     begun=begun,
                     advance=listener.advance,
                 )

@@ -37,7 +37,7 @@ class PrimedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Primed:
-    """What a session is told.
+    """The context for a session.
 
     Attributes:
         name: The repository's slug.

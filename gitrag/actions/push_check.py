@@ -132,7 +132,7 @@ def note_heads(workspace: Workspace) -> None:
     try:
         with workspace.store.read() as db:
             found = [views.current(db, worktree) for worktree in workspace.repo.worktrees()]
-    except StoreMissingError:  # removed meanwhile
+    except StoreMissingError:  # removed since
         return
     commits = {view.commit for view in found if view is not None and view.commit and view.rules == rules}
     behind(workspace, [Pushed("", commit) for commit in sorted(commits)])

@@ -43,7 +43,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     try:
         repository = Repository.discover(start, environ)
     except GitragError:
-        return  # no repository, no log, nobody to tell
+        return  # without a repository there is no log either
     wandering = repository.operation_in_progress() in _WANDERINGS
     if wandering and name not in {WORKER, "post-rewrite"}:  # post-rewrite runs just before the rebase is over
         return

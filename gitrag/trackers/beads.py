@@ -39,7 +39,7 @@ from gitrag.trackers.programs import ProgramError, ask
 COMMAND = ("bd", "list", "--json", "--all", "--limit", "0")
 FOLDER = ".beads"
 _EXPORTS = ("issues.jsonl", "beads.jsonl")  # the second one before version 0.20
-_PATIENCE_S = 120.0
+_PROGRAM_TIMEOUT_S = 120.0
 _MOST_BYTES = 256 * 1024 * 1024
 """Most bytes read from the program or the export: a hundred thousand issues of two kilobytes."""
 
@@ -74,7 +74,9 @@ class Beads:
     def _from_program(self) -> list[Json] | None:
         """Run ``bd``; return None if it is not installed, or fails but an export can be read instead."""
         try:
-            done = ask(COMMAND, self._environ, limit_s=_PATIENCE_S, most_bytes=_MOST_BYTES, cwd=self._root)
+            done = ask(
+                COMMAND, self._environ, limit_s=_PROGRAM_TIMEOUT_S, most_bytes=_MOST_BYTES, cwd=self._root
+            )
         except FileNotFoundError:
             return None
         except (OSError, ProgramError) as error:

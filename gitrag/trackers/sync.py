@@ -110,7 +110,7 @@ def sync(
     *,
     full: bool = False,
     since: datetime | None = None,
-    patience: SyncDeadline | None = None,
+    deadline: SyncDeadline | None = None,
     begun: Callable[[str], None] = lambda _count: None,
     advance: Callable[[int, int | None], None] = lambda _done, _total: None,
 ) -> Synced:
@@ -122,8 +122,8 @@ def sync(
         folder: Where the files are.
         full: Ask for every issue, and remove the files of deleted ones.
         since: Ask only for what was updated since then; the cursor stays behind what is not asked for.
-        patience: Limits in time and in pages; none by default.
-        begun: Called once, with how many issues are coming: ``12``, or ``100+`` when nobody knows.
+        deadline: Limits in time and in pages; none by default.
+        begun: Called once, with how many issues are coming: ``12``, or ``100+`` if the tracker does not say.
         advance: Called with how many have arrived, of how many.
 
     Raises:
@@ -141,7 +141,7 @@ def sync(
     total: int | None = None
     done = 0
     kept = _KEPT if tracker.order is Order.ASCENDING and moves else _KEPT_ANEW
-    for page in _within(patience or SyncDeadline(), place.tracker, kept, pages(tracker, start)):
+    for page in _within(deadline or SyncDeadline(), place.tracker, kept, pages(tracker, start)):
         if not state.pages:
             total = page.total
             begun(_count(page))
@@ -287,15 +287,15 @@ def _count(first: Page) -> str:
     return f"{len(first.issues):,}+" if first.total is None else f"{first.total:,}"
 
 
-def _within(patience: SyncDeadline, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
+def _within(deadline: SyncDeadline, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
     """Yield the same pages; raise an error once they take too long or are too many."""
     number = 0
     try:
-        for number, page in enumerate(ahead(source, lambda: patience.nearest), 1):
+        for number, page in enumerate(ahead(source, lambda: deadline.nearest), 1):
             yield page
-            if patience.pages is not None and number >= patience.pages.most and page.cursor is not None:
+            if deadline.pages is not None and number >= deadline.pages.most and page.cursor is not None:
                 raise TrackerError(
-                    f"{name} has more than {patience.pages.most} pages.", _told(patience.pages, kept)
+                    f"{name} has more than {deadline.pages.most} pages.", _told(deadline.pages, kept)
                 )
     except LateError as error:
         raise TrackerError(

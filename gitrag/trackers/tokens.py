@@ -15,7 +15,7 @@ from gitrag.trackers.programs import ProgramError, ask
 Credentials = Callable[[str], str]
 """Returns the password that git's credential helper has for a URL; empty if it has none."""
 
-_PATIENCE_S = 10.0
+_PROGRAM_TIMEOUT_S = 10.0
 _MOST_BYTES = 64 * 1024
 
 
@@ -76,7 +76,7 @@ def _from_program(registration: Registration, base: str, environ: Mapping[str, s
         done = ask(
             [part.format(**names) for part in registration.cli],
             kept,
-            limit_s=_PATIENCE_S,
+            limit_s=_PROGRAM_TIMEOUT_S,
             most_bytes=_MOST_BYTES,
             stdin=registration.cli_input.format(**names).encode(),
         )
