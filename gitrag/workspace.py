@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
 
 _FETCH_AGAIN_S = 3600.0
-"""After the background worker failed to fetch the model, it tries no sooner than this."""
+"""Pause of the background worker after it failed to fetch the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Indexed:
     """What an update did.
 
     Attributes:
-        refreshed: Where the view stands.
-        counts: What it holds.
+        refreshed: The view after the update.
+        counts: How many files, chunks and texts the view holds.
         seconds: How long it took.
     """
 
@@ -65,7 +65,7 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceStatus:
-    """What is indexed, how fresh, how much embedded, how large, who is working.
+    """What is indexed, how fresh and large it is, how much is embedded, and who is working.
 
     Attributes:
         name: The repository's slug.
@@ -74,15 +74,15 @@ class WorkspaceStatus:
         fresh: Whether the index has HEAD's tree.
         dirty: Paths with uncommitted changes.
         updated: When the view was last moved, Unix seconds; None without an index.
-        view: What the view holds; None without an index.
-        store: What the store holds in all; None without an index.
-        size_bytes: The store on disk.
-        worker: Who works in the background.
+        view: How much the view holds; None without an index.
+        store: How much the store holds in all; None without an index.
+        size_bytes: Size of the store on disk.
+        worker: The running background worker, if any.
         model: The model's state.
         collections: What each collection holds, by kind and module.
-        notes: What is odd about the workspace's manifests, and what git could not do.
+        notes: Problems with the workspace's manifests, and what git could not do.
         unread: Files that could not be read in full.
-        failure: Why the last background worker failed; empty when it did not.
+        failure: Why the last background worker failed; empty if it did not.
     """
 
     name: str
@@ -113,15 +113,15 @@ class Workspace:
     Args:
         repo: The repository.
         config: Its settings.
-        environ: The environment, for the processes that are started.
-        say: Called with one line on what the user should know.
-        resident: Keep the index in memory, and what is untracked, while they do not change: for a process
-            that answers many questions.
+        environ: The environment of the processes it starts.
+        say: Called with a line that the user should see.
+        resident: Keep the index and the list of untracked files in memory while they do not change: for a
+            process that answers many queries.
         clock: Tells the time, Unix seconds.
 
     Attributes:
-        in_background: Whether it leaves processors to whoever else has work for them.
-        last_state: The view that was asked last, and what lay on top of it; None before the first question.
+        in_background: Whether to leave processors free for other work.
+        last_state: The last view searched, and the changes on top of it; None before the first search.
     """
 
     def __init__(
@@ -165,9 +165,9 @@ class Workspace:
         """Open the repository that a path lies in.
 
         Raises:
-            RepositoryError: There is none, or it cannot be read.
+            RepositoryError: There is no repository, or it cannot be read.
             ConfigError: A setting is wrong.
-            OutOfMemoryError: The system would refuse memory.
+            OutOfMemoryError: There is too little memory to import the libraries.
         """
         require_memory()
         repo = Repository.discover(start, environ)
@@ -175,12 +175,12 @@ class Workspace:
 
     @cached_property
     def name(self) -> str:
-        """The repository's slug: its directory's name, lower-case, all but ``[a-z0-9-]`` as ``-``."""
+        """The repository's slug: its directory's name in lower case, with ``-`` for all but ``[a-z0-9-]``."""
         return slug(self.repo.default_directory_name)
 
     @property
     def model_dir(self) -> Path:
-        """Where the model lies, or will."""
+        """The directory of the model, whether or not it has been fetched."""
         return local_model.model_directory(self.config.model_dir)
 
     @cached_property
@@ -200,7 +200,7 @@ class Workspace:
 
     @property
     def options(self) -> Options:
-        """What to leave out of the index, and how many processes may work on it."""
+        """Which files to leave out of the index, and how many processes may work on it."""
         return Options(
             self.config.max_file_bytes,
             self.config.exclude,
@@ -211,7 +211,7 @@ class Workspace:
     # what the commands do
 
     def snapshot(self, *, committed_only: bool = False, with_issues: bool = True) -> Snapshot:
-        """Ask git where the worktree stands."""
+        """Ask git for the worktree's commit and uncommitted changes."""
         return look(
             self.repo,
             self.options,
@@ -237,10 +237,10 @@ class Workspace:
         return Indexed(refreshed, counts, time.monotonic() - begin)
 
     def refresh_after_write(self, kind: CollectionKind) -> bool:
-        """Bring the index up to date after a write to a collection; say so only when that fails.
+        """Bring the index up to date after a write to a collection; tell the user only when that fails.
 
         Returns:
-            Whether it is up to date. What was written counts in any case.
+            Whether it is up to date. A failure here does not undo the write.
         """
         try:
             refreshed = refresh(self.store, self.snapshot(), budget_s=self.config.catch_up_s)
@@ -252,18 +252,18 @@ class Workspace:
         return True
 
     def since(self, moment: float) -> timedelta:
-        """Tell how long ago a moment in Unix seconds was."""
+        """Return how long ago a time in Unix seconds was."""
         return timedelta(seconds=max(0.0, self._clock() - moment))
 
     def moved_at(self, db: Connection) -> float | None:
-        """Tell when the worktree's view was last brought up to date, in Unix seconds."""
+        """Return when the worktree's view was last brought up to date, in Unix seconds."""
         from gitrag.store import inspection, views
 
         view = views.current(db, self.repo.worktree)
         return None if view is None else inspection.updated_at(db, view)
 
     def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
-        """Bring text and vectors of any revision up to date; the model must be there for the vectors."""
+        """Index and embed the text of any revision; the model must be there for the vectors."""
         refreshed = refresh(self.store, look_at(self.repo, self.options, revision), budget_s=budget_s)
         deadline = None if budget_s is None else time.monotonic() + budget_s
         self.embed(
@@ -279,7 +279,7 @@ class Workspace:
         view_id: int | None = None,
         oldest_first: bool = False,
     ) -> int:
-        """Embed all that waits for its vector, in the foreground; the model must be there."""
+        """Embed all texts without a vector, in the foreground; the model must be there."""
         from gitrag.indexing.embed_texts import embed_pending, record_rate
 
         begin = time.monotonic()
@@ -296,7 +296,7 @@ class Workspace:
         return done
 
     def count_unembedded(self, entries: Sequence[tuple[int, int]] = ()) -> int:
-        """Count the texts, of all views and of what lies on top of one, that wait for their vector."""
+        """Count the texts without a vector, of all views and of the uncommitted changes on top of one."""
         from gitrag.store import vectors
 
         try:
@@ -306,7 +306,7 @@ class Workspace:
             return 0
 
     def status(self) -> WorkspaceStatus:
-        """Look at the index without changing it."""
+        """Return the state of the index, without changing it."""
         from gitrag.store import inspection, views
 
         now = self.snapshot()
@@ -347,19 +347,19 @@ class Workspace:
         )
 
     def _issues_changed(self) -> float:
-        """Tell when the issues' directory was last written to, in Unix seconds; 0 where there is none."""
+        """Return when the issues' directory was last written to, in Unix seconds; 0 if there is none."""
         try:
             return (self.repo.root or self.repo.git_dir).joinpath(issues.DIRECTORY).stat().st_mtime
         except OSError:
             return 0.0
 
     def model_is_there(self) -> bool:
-        """Tell whether the model is there and whole."""
+        """Return whether the model is there and complete."""
         return local_model.status(self.model_dir).ready
 
     @cached_property
     def embedder(self) -> Encoder:
-        """The model for long jobs: on a GPU where there is one that is right and faster.
+        """The model for long jobs: on a GPU if there is one that computes right and is faster.
 
         Raises:
             ModelError: It is not there, or damaged.
@@ -371,16 +371,16 @@ class Workspace:
         return Encoder.load(self.model_dir, threads=self._threads, gpu=True)
 
     def embeds_on_gpu(self) -> bool:
-        """Tell whether a GPU would embed; without the model nobody knows, and the answer is no."""
+        """Return whether a GPU would embed; False without the model, since that cannot be tried then."""
         from gitrag.embedding.encoder import has_gpu
 
         return has_gpu() and self.model_is_there() and self.embedder.on_gpu
 
     def require_repository(self) -> None:
-        """Raise when the repository is not there any more: a process may outlive it.
+        """Raise when the repository has been deleted: a long-running process may outlive it.
 
         Raises:
-            RepositoryError: It is so.
+            RepositoryError: The repository is gone.
         """
         for place in (self.repo.root, self.repo.git_dir):
             if place is not None and not place.is_dir():
@@ -396,19 +396,19 @@ class Workspace:
             raise self.no_collections()
 
     def no_collections(self, there: Sequence[str] = ()) -> NotSetUpError:
-        """Make the error of a search that has nothing to ask, and name what there is."""
+        """Return the error for a search without any of its collections; it names the existing ones."""
         return NotSetUpError(
             f"No gitrag collections found for {self.name}. Run `gitrag index` first.",
             f"There are: {', '.join(there)}" if there else "",
         )
 
     def wanted(self, names: Sequence[str], module: str, *, with_issues: bool = False) -> Wanted:
-        """Say which collections to ask.
+        """Return which collections to search.
 
         Args:
-            names: Of collections, with the repository's slug before them or without; none means all.
-            module: The only module; empty for all.
-            with_issues: Whether issues are among the kinds to ask.
+            names: Names of collections, with or without the repository's slug in front; none means all.
+            module: Only this module; empty for all.
+            with_issues: Whether issues are among the kinds to search.
         """
         from gitrag.search.sections import USUAL_KINDS, Wanted
 
@@ -435,9 +435,9 @@ class Workspace:
         return len(counts), sum(counts)
 
     def age(self) -> timedelta | None:
-        """Tell how long ago the worktree's index was brought up to date; None when nobody can say.
+        """Return how long ago the worktree's index was brought up to date.
 
-        It never was, or by a clock that was ahead.
+        None if it never was, or if its time is in the future because the clock was changed.
         """
         with suppress(StoreMissingError), self.store.read() as db:
             moved = self.moved_at(db)
@@ -445,13 +445,13 @@ class Workspace:
         return None
 
     def texts_per_s(self) -> float:
-        """Tell how many texts a second this machine embeds."""
+        """Return how many texts a second this machine embeds."""
         from gitrag.indexing.embed_texts import texts_per_s
 
         return texts_per_s(self.store.directory)
 
     def documents(self, kinds: Sequence[CollectionKind]) -> list[tuple[CollectionKind, Document, str]]:
-        """Read the indexed documents of some kinds of collection, of all modules, by kind and path.
+        """Return the indexed documents of some kinds of collection, of all modules, sorted by kind and path.
 
         Returns:
             Kind, document and text of each.
@@ -471,7 +471,7 @@ class Workspace:
             return read_documents(db, view.view_id, overlay, kinds)
 
     def collections(self) -> list[str]:
-        """Name the collections that the index has, the repository's slug before each.
+        """Return the names of the indexed collections, each with the repository's slug in front.
 
         Raises:
             StoreMissingError: There is no index.
@@ -481,14 +481,14 @@ class Workspace:
     # the background
 
     def worker(self) -> Holder | None:
-        """Tell who works in the background, if anybody does."""
+        """Return the running background worker, or None."""
         return running(self.store.directory)
 
     def start_worker(self) -> None:
-        """Start the background worker on this worktree, detached; it goes at once when one is running.
+        """Start the background worker on this worktree, detached; it exits at once if one is running.
 
-        Python is kept from putting the working directory, the user's repository, on its path (``-P``). A
-        shell in between makes it nobody's child, so that a long-lived process is left with no dead one.
+        ``-P`` keeps Python from putting the working directory, the user's repository, on its module path. A
+        shell in between detaches the worker, so that a long-running parent is not left with a zombie.
         """
         worker = [sys.executable, "-P", "-m", "gitrag", "-C", str(self.place), "hook", "run", "worker"]
         subprocess.run(
@@ -507,7 +507,7 @@ class Workspace:
         return self.repo.root or self.repo.git_dir
 
     def have_model(self) -> bool:
-        """Have the model, fetched if need be; False when it was tried in vain a short time ago."""
+        """Fetch the model unless it is there; return False if that failed within the last hour."""
         if self.model_is_there():
             return True
         failed = self._fetch_failure
@@ -524,14 +524,14 @@ class Workspace:
         return True
 
     def fetch_failure(self) -> str:
-        """Say why the model could not be fetched in the background; empty when it could, or was not tried."""
+        """Return why fetching the model in the background failed; empty if it did not, or was not tried."""
         try:
             return self._fetch_failure.read_text("utf-8")
         except (OSError, ValueError):
             return ""
 
     def forget_fetch_failure(self) -> None:
-        """Let the background worker try again at once."""
+        """Let the background worker try to fetch the model again at once."""
         with suppress(OSError):
             self._fetch_failure.unlink(missing_ok=True)
 
@@ -540,7 +540,7 @@ class Workspace:
         return self.store.directory / "model.failed"
 
     def encoder_if_ready(self) -> Encoder | None:
-        """Load the model if it is there; say so when it is there but damaged."""
+        """Load the model if it is there; tell the user if it is damaged."""
         try:
             return self.encoder
         except ModelError as error:

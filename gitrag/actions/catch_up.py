@@ -1,4 +1,4 @@
-"""What the one background worker of a repository does: text, vectors and facts brought up to date."""
+"""The work of a repository's one background worker: bring text, vectors and call facts up to date."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from gitrag.machine.log import logged
 from gitrag.workspace import Workspace
 
 _FEW_TEXTS = 256
-"""Texts that are embedded before it is read who calls whom: a commit's, a second or two. A whole repository's
-call graph comes before its vectors: it is sooner done."""
+"""Up to so many texts (a commit's; a second or two) are embedded before the call graph is made. With more, as
+for a whole repository, the call graph comes first: it takes less time."""
 
 
 def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None) -> bool:
-    """Be the background worker: bring text and vectors up to date, for all worktrees that ask meanwhile.
+    """Be the background worker: bring text and vectors up to date, for all worktrees that ask while it runs.
 
     Args:
         workspace: At the worktree that asks.
         settled: Called when this process is the worker.
 
     Returns:
-        Whether this process did the work; False when another one was at it and has been told.
+        Whether this process did the work; False when another worker was running: it has been told
+        to include this worktree.
     """
     worker.lower_priority()
     worker.end_on_request()
@@ -49,11 +50,11 @@ class StageError(GitragError):
 
 
 def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
-    """Bring a worktree's text, facts and vectors up to date; whatever one stage does, the next is tried.
+    """Bring a worktree's text, facts and vectors up to date; a stage that fails does not stop the next.
 
     Args:
         workspace: At the worktree.
-        asked: Tells whether somebody has asked meanwhile: fresh text goes before old vectors.
+        asked: Tells whether another request has come: new text is indexed before vectors are computed.
 
     Raises:
         GitragError: A stage failed; the first one.
@@ -96,7 +97,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
 
 
 def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> None:
-    """Make the facts about calls: no question has to wait for them then."""
+    """Extract the facts about calls in advance, so that no query has to wait for them."""
     from gitrag.indexing.call_facts import facts_of, rows_of
 
     with workspace.store.read() as db:
@@ -112,7 +113,7 @@ def _embed_waiting(
 
 
 def _finish_revision(workspace: Workspace) -> None:
-    """Cut what a search of a revision had no time for."""
+    """Index the files of a revision that a search had no time for."""
     from gitrag.store import views
 
     with workspace.store.read() as db:

@@ -1,4 +1,4 @@
-"""What a session is told of the files a user calls core, and which files might be (requirements 1.6, 1.7)."""
+"""The context that a session gets on the files marked as core, and suggestions which files to mark."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gitrag.words.path_traits import BESIDE, traits
 from gitrag.workspace import Workspace
 
 KEY_SIGNATURES = 8
-"""Of a file: what fits into a glance. Classes and public functions first, in the file's order."""
+"""Signatures shown for a file, to be taken in at a glance: classes and public functions first."""
 
 SUGGESTIONS = 8
 
@@ -30,27 +30,27 @@ _LONGEST_SIGNATURE = 120
 _DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 
 _HALF_LIFE_S = 182 * 86_400
-"""Half a year without a change, and changes count half."""
+"""A change of half a year ago counts half."""
 
 _GRAPH_S = 15.0
-"""How long to look for callers: all of pip's 2,000 definitions take one second."""
+"""Time limit for finding callers: all of pip's 2,000 definitions take one second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """A file that might be core, and why."""
+    """A file that might be worth marking as core, and why."""
 
     path: str
     reason: str
 
 
 def project_of(workspace: Workspace, given: str | None = None) -> str:
-    """Name the repository's project (requirement 1.8)."""
+    """Return the name of the repository's project: as given, else after origin, else after the directory."""
     return project_name(given, workspace.repo, workspace.repo.root or workspace.repo.git_dir)
 
 
 def core_path(workspace: Workspace, given: str, start: Path) -> str:
-    """Give the path of a file of the working tree, relative to its top.
+    """Return the path of a file of the working tree, relative to its top.
 
     Args:
         workspace: The repository.
@@ -58,7 +58,7 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
         start: Where the user is.
 
     Raises:
-        UsageError: There is no such file; it is outside, in a git directory, ignored, or behind a link.
+        UsageError: The file is missing, outside, in a git directory, ignored, or behind a symbolic link.
     """
     root = workspace.repo.root
     if root is None:
@@ -67,7 +67,7 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
 
 
 def core_context(workspace: Workspace, core: CoreFiles, project: str | None = None) -> str:
-    """Give what a session is told of its core files; nothing at all when none is marked."""
+    """Return the Markdown section on the project's core files; empty when none is marked."""
     marked = core.all(project_of(workspace, project))
     if not marked:
         return ""
@@ -78,12 +78,12 @@ def core_context(workspace: Workspace, core: CoreFiles, project: str | None = No
 
 
 def key_signatures(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[str]]:
-    """Give the signatures that say most of each path's file, as indexed; none where it is not."""
+    """Return the most telling signatures of each file, by path; none for a file that is not indexed."""
     return {path: _key(chunks) for path, chunks in outline(workspace, paths).items()}
 
 
 def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]]:
-    """Give the chunks of files as indexed, by path, in the file's order."""
+    """Return the indexed chunks of files, by path, in the order of their lines."""
     from gitrag.store import candidates, content, views
 
     wanted = set(paths)
@@ -103,11 +103,10 @@ def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]
 
 
 def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> list[Suggested]:
-    """Name files that might be core, best first, with the reason; marks nothing.
+    """Suggest files to mark as core, best first, with the reason; marks nothing.
 
-    Code of the repository's own that others call, and that people keep coming back to: from how many files it
-    is called, and how often it was changed, half as much for each half year that it has rested. Both count
-    alike, each by its logarithm and against the most that any file has.
+    Core is likely what many files of the repository call and what is changed often; a change counts half for
+    each half year since. Both numbers have the same weight: the logarithm of each, relative to the largest.
     """
     from gitrag.git.history import recent_changes
 
@@ -123,7 +122,7 @@ def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> list[Suggested]
         and not traits(path) & BESIDE
         and _is_code(path)
         and root
-        and os.path.isfile(root / path)  # noqa: PTH113  # no error where the path is too long
+        and os.path.isfile(root / path)  # noqa: PTH113  # returns False where the path is too long
     ]
     changed = {path: history.changes.get(path, ChangeCount(0, 0)) for path in paths}
     lively = _shares(
@@ -144,7 +143,7 @@ def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> list[Suggested]
 
 
 def _calling_files(workspace: Workspace) -> tuple[dict[str, set[str]], bool]:
-    """Give for each file the others, tests aside, that call what it defines, and whether these are all."""
+    """Map each file to the files, tests excepted, that call it; return also whether that is complete."""
     from gitrag.actions.graph import calling_files
 
     if not workspace.store.exists():
@@ -177,7 +176,9 @@ def _is_code(path: str) -> bool:
 
 def _key(chunks: Sequence[Chunk]) -> list[str]:
     defined = [chunk for chunk in chunks if chunk.kind in _DEFINITIONS and chunk.signature]
-    first = {chunk.qualified_name: chunk for chunk in reversed(defined)}  # a long one has several pieces
+    first = {
+        chunk.qualified_name: chunk for chunk in reversed(defined)
+    }  # a long definition has several chunks
     order = sorted(first.values(), key=lambda chunk: (_rank(chunk), chunk.line_start))[:KEY_SIGNATURES]
     return [_short(chunk.signature) for chunk in sorted(order, key=lambda chunk: chunk.line_start)]
 

@@ -1,4 +1,4 @@
-"""Look at everything gitrag rests on, one check a line, each with what mends it."""
+"""Check everything gitrag depends on: one line for each check, with the fix if it fails."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from gitrag.store.connection import StoreMissingError
 from gitrag.workspace import Workspace, WorkspaceStatus
 
 _MOST_NAMED = 20
-"""Files that could not be read; `gitrag status --json` has all."""
+"""Unreadable files that are listed; `gitrag status --json` lists all."""
 
 
 def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
-    """Run every check; outside a repository, those that need none.
+    """Run every check; outside a repository, only those that need none.
 
     Args:
-        start: Where to look.
+        start: The directory to start from.
         environ: The environment.
     """
     checks = [prerequisites.check_git(environ), prerequisites.check_packages()]
     if any(check.state is CheckState.FAIL for check in checks):
-        return checks  # nothing else can be looked at
+        return checks  # nothing else can be checked
     checks.append(_grammars())
     said: list[str] = []
     try:
@@ -64,15 +64,15 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
 
 
 def _workspace_notes(workspace: Workspace) -> tuple[str, ...]:
-    """Say what is wrong with manifests that would name modules."""
+    """Return what is wrong with the manifests that name the workspace's modules."""
     try:
         return manifest_modules_of(workspace.snapshot()).notes
-    except RepositoryError:  # the check of freshness says so
+    except RepositoryError:  # the check of freshness reports it
         return ()
 
 
 def _not_run(workspace: Workspace) -> list[Check]:
-    """Name what git would run for the repository's own configuration, and does not for gitrag."""
+    """List programs of the repository's git configuration that git would run but gitrag does not."""
     found = run_by_the_repository(workspace.repo.configuration.entries())
     if not found:
         return []
@@ -96,7 +96,7 @@ def _grammars() -> Check:
         if language.grammar:
             try:
                 definition_query(language)
-            except Exception as error:  # noqa: BLE001 - whatever a grammar does wrong, the line says which one
+            except Exception as error:  # noqa: BLE001 - whatever goes wrong, the line names the grammar
                 broken.append(f"{language.name} ({error})")
     if broken:
         return Check(
@@ -132,7 +132,7 @@ def _store(workspace: Workspace, said: list[str]) -> Check:
     try:
         with workspace.store.read() as db:
             db.execute("SELECT count(*) FROM chunks").fetchone()
-    except StoreMissingError as error:  # another version's, or damaged and moved aside
+    except StoreMissingError as error:  # of another version, or damaged and moved aside
         return Check("store", CheckState.WARN, " ".join(said) or str(error), "gitrag index")
     except BusyError as error:
         return Check(
@@ -146,7 +146,7 @@ def _store(workspace: Workspace, said: list[str]) -> Check:
 
 
 def _view(workspace: Workspace) -> list[Check]:
-    """Compare the index with the worktree, if git tells of it."""
+    """Compare the index with the worktree, if git can report its state."""
     try:
         found = workspace.status()
     except RepositoryError as error:

@@ -1,4 +1,4 @@
-"""What of a repository's index no worktree needs: found, dropped, and its room given back to the disk."""
+"""Garbage collection: drop what no worktree needs from a repository's index, and shrink its file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitrag.store.garbage import Garbage, Keep
 from gitrag.workspace import Workspace
 
 _EVERY_S = 7 * 24 * 3600.0
-"""Between two looks of the background worker: what is kept for a month need not be looked for each day."""
+"""Interval of the background worker's collections: what is kept for a month need not be checked daily."""
 
 _WORTH_BYTES = 16 << 20
 """The background worker leaves a smaller index alone."""
@@ -26,14 +26,14 @@ _DONE = "gc.done"
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What was dropped, and the bytes that the disk has back."""
+    """What was dropped, and how many bytes were freed on disk."""
 
     garbage: Garbage
     freed_bytes: int
 
 
 def preview(workspace: Workspace) -> Garbage:
-    """Say what could be dropped; nothing is written.
+    """Return what could be dropped, without writing anything.
 
     Raises:
         NotSetUpError: There is no index.
@@ -44,12 +44,12 @@ def preview(workspace: Workspace) -> Garbage:
 
 
 def collect(workspace: Workspace) -> Collected:
-    """Drop what no view needs, and write the index anew without it.
+    """Drop what no view needs, and rewrite the index without it.
 
     Raises:
         NotSetUpError: There is no index.
-        StoreError: It cannot be written.
-        BusyError: Others held it for too long.
+        StoreError: The index cannot be written.
+        BusyError: Other processes held the index for too long.
     """
     workspace.require_index()
     keep = _keep(workspace)
@@ -61,7 +61,7 @@ def collect(workspace: Workspace) -> Collected:
 
 
 def collect_rarely(workspace: Workspace) -> None:
-    """Collect in the background, when the index is large and it has not been looked at for a week."""
+    """Collect in the background, when the index is large and the last collection was a week ago."""
     done = workspace.store.directory / _DONE
     with suppress(OSError):
         if time.time() - done.stat().st_mtime < _EVERY_S:
@@ -74,7 +74,7 @@ def collect_rarely(workspace: Workspace) -> None:
 
 
 def _keep(workspace: Workspace) -> Keep:
-    """Keep what the worktrees stand on, and what is uncommitted in them."""
+    """Return what to keep: the trees that are checked out in worktrees, and their uncommitted changes."""
     entries: list[tuple[int, int]] = []
     own = workspace.repo.root
     for place in {own, *workspace.repo.worktree_roots()} - {None}:

@@ -1,4 +1,4 @@
-"""What ``gitrag init`` does to a repository besides indexing it: the entry in .gitignore."""
+"""The entry that ``gitrag init`` adds to .gitignore."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gitrag.errors import StoreError
 from gitrag.machine import files
 
 IGNORED = ".sdd/"
-"""Where synced tracker issues lie: local copies, not to be committed."""
+"""Directory of the synced tracker issues: local copies, not to be committed."""
 
 
 def with_entry(content: bytes | None) -> bytes | None:
-    """Give a .gitignore with the entry, or None when it has it already. Pure.
+    """Return the .gitignore with the entry added, or None when it is there already. Pure.
 
     Args:
-        content: What the file holds, or None when there is none.
+        content: The content of the file, or None when there is none.
     """
     entry = IGNORED.encode()
     if content is None:
@@ -28,13 +28,13 @@ def with_entry(content: bytes | None) -> bytes | None:
 
 
 def ignore_local_files(root: Path) -> str:
-    """Put the entry into a worktree's .gitignore; say what was done: created, added, or nothing.
+    """Put the entry into a worktree's .gitignore; return what was done: created, added, or nothing.
 
     Raises:
         StoreError: The file cannot be written.
     """
     path = root / ".gitignore"
-    if path.is_symlink():  # git reads no symbolic link here, and this one may point anywhere
+    if path.is_symlink():  # git ignores a .gitignore that is a symbolic link, and the link may point anywhere
         raise StoreError(f"{path} is a symbolic link.", f"Make it a file and add the line {IGNORED} to it.")
     try:
         content = files.read_regular(path) if path.exists() else None

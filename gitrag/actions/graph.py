@@ -1,4 +1,4 @@
-"""Call graphs of the files as they are now: asked for, or of what a search found."""
+"""Call graphs of the files as they are now: on request, or around the hits of a search."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from gitrag.search.engine import Hit
 
 TIMEOUT_S = 30.0
-"""How long a call graph may take (requirements, 2.7)."""
+"""Time limit of a call graph; a search answers without one after that."""
 
 _MOST_NAMED = 3
-"""Files that could not be read; `gitrag doctor` has all."""
+"""Unreadable files that are named; `gitrag doctor` lists more."""
 
 _BATCH = 200
-"""Definitions whose calls are resolved at once: well under a second."""
+"""Definitions whose calls are resolved between two checks of the time: well under a second's work."""
 
 TIMED_OUT = "Call graph generation timed out ({seconds:.0f}s). The codebase may be very large."
 FAILED = "Call graph generation failed: {reason}"
@@ -48,12 +48,12 @@ class GraphAnswer:
     """A call graph, or why there is none.
 
     Attributes:
-        filter: What it was limited to; None for no filter.
-        graph: The graph; None where there is an error.
+        filter: The filter applied; None if there was none.
+        graph: The graph; None if there was an error.
         error: Why there is none, for the user.
-        skipped: Paths that were asked about, in languages whose calls are not known.
-        made: Contents that had to be parsed for it.
-        unread: Paths of files that could not be read, or not in full.
+        skipped: Paths asked about whose language has no call graph.
+        made: How many files' contents had to be parsed for it.
+        unread: Paths of files that could not be read in full.
     """
 
     filter: str | None
@@ -65,7 +65,7 @@ class GraphAnswer:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know beside the graph, a line each."""
+        """Lines that the user should see beside the graph."""
         notes = [SKIPPED.format(path=path) for path in self.skipped]
         if self.unread:
             named = ", ".join([*self.unread[:_MOST_NAMED], *["…"] * (len(self.unread) > _MOST_NAMED)])
@@ -83,21 +83,21 @@ def call_graph(
     timeout_s: float = TIMEOUT_S,
     check: Callable[[], None] = lambda: None,
 ) -> GraphAnswer:
-    """Give the calls among the files as they are now; what fails is said in the answer.
+    """Return the calls among the files as they are now; failures are part of the answer.
 
     Args:
         workspace: gitrag on the repository.
-        question: Which part.
+        question: Which part of the graph.
         globs: Only paths like these, as in .gitignore; none means all.
-        module: The only module of the workspace; empty for all.
-        about: Path and language of what the reader has before him; what has no known calls is named.
-        timeout_s: How long it may take.
-        check: Called all the while; what it raises ends the work.
+        module: Only this module of the workspace; empty for all.
+        about: Path and language of the files shown to the reader; those without a call graph are listed.
+        timeout_s: Time limit.
+        check: Called repeatedly; an exception from it ends the work.
 
     Raises:
         NotSetUpError: There is no index.
-        NoMatchError: The question's target is no definition.
-        UsageError: Its filter is no good regular expression.
+        NoMatchError: No definition matches the target.
+        UsageError: The filter is not a valid regular expression.
     """
     workspace.require_index()
     skipped = tuple(unsupported(about))
@@ -131,9 +131,9 @@ def call_graph(
 def _calls_of(
     workspace: Workspace, collection: str | None, check: Callable[[], None]
 ) -> Iterator[tuple[ResolvedCalls, Loaded]]:
-    """Read what the files as they are now define and call; give the facts, too.
+    """Yield the definitions and calls of the files as they are now, with the facts they were made from.
 
-    What is inferred meanwhile is let go of before the cycle collector may look at it.
+    The inferred types are freed before the garbage collector of cycles runs over them.
     """
     with without_collecting():
         now, rows = read_view(
@@ -151,7 +151,7 @@ def _calls_of(
 
 
 def _log_failure(workspace: Workspace, what: str, failure: Exception) -> None:
-    """Write a failure to the log, with its traceback."""
+    """Log a failure with its traceback."""
     from gitrag.machine.log import logged
 
     with logged(workspace.store.directory) as log:
@@ -161,16 +161,15 @@ def _log_failure(workspace: Workspace, what: str, failure: Exception) -> None:
 def calling_files(
     workspace: Workspace, wanted: Callable[[str], bool], timeout_s: float
 ) -> tuple[dict[str, set[str]], bool]:
-    """Give for each file the other files that call what it defines.
+    """Map each file to the other files that call its definitions.
 
     Args:
         workspace: gitrag on the repository.
-        wanted: Tells whether calls made in a path's file count.
-        timeout_s: How long it may take. Files are read in an order of no meaning, so that what is known when
-            the time is over is a fair sample.
+        wanted: Tells whether calls from a path count.
+        timeout_s: Time limit. Files are read in the order of a hash, so a partial result is a fair sample.
 
     Returns:
-        The files, and whether these are all; nothing where the calls cannot be read.
+        The files, and whether the result is complete; an empty one when the calls cannot be read.
 
     Raises:
         NotSetUpError: There is no index.
@@ -203,15 +202,15 @@ def graph_of(
     unfiltered: bool = False,
     check: Callable[[], None] = lambda: None,
 ) -> CallGraph | None:
-    """Draw the calls around what a search found; None where it found nothing.
+    """Return the call graph around the code hits of a search; None without hits.
 
     Args:
         workspace: gitrag on the repository.
         answer: What the search found.
         globs: Only paths like these.
-        module: The only module of the workspace; empty for all.
-        unfiltered: Draw all calls.
-        check: Called all the while; what it raises ends the work.
+        module: Only this module of the workspace; empty for all.
+        unfiltered: Return all calls.
+        check: Called repeatedly; an exception from it ends the work.
     """
     from gitrag.callgraph.drawing import as_calls, as_mermaid
 
@@ -238,5 +237,5 @@ def graph_of(
 
 
 def code_of(answer: Answer) -> tuple[Hit, ...]:
-    """Give the hits of an answer that are code, best first."""
+    """Return the code hits of an answer, best first."""
     return next((each.hits for each in answer.sections if each.kind is CollectionKind.CODE), ())

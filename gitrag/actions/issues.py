@@ -33,7 +33,7 @@ SYNCING = "Syncing {count} issues from {tracker}…"
 CHOOSE = "git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
-_PATIENCE_S = 600.0
+_LOCK_TIMEOUT_S = 600.0
 """How long `gitrag issues sync` waits for another one, which may be the first of a large tracker."""
 
 _LONGEST = Duration(timedelta(days=36500))
@@ -41,12 +41,12 @@ _LONGEST = Duration(timedelta(days=36500))
 
 @dataclass(frozen=True, slots=True)
 class SyncListener:
-    """Who listens to a sync.
+    """Callbacks for the progress of a sync.
 
     Attributes:
-        note: Called with a line the user should know.
+        note: Called with a line that the user should see.
         status: Called with what is being waited for.
-        advance: Called with how many issues came, of how many.
+        advance: Called with how many issues have arrived, of how many.
     """
 
     note: Callable[[str], None]
@@ -56,20 +56,20 @@ class SyncListener:
 
 @dataclass(frozen=True, slots=True)
 class IssuesStatus:
-    """How the local copies stand.
+    """The state of the local copies.
 
     Attributes:
-        tracker: The tracker's name; empty for none.
-        server: Its address; empty for one in the repository.
-        project: The project there.
+        tracker: The tracker's name; empty if there is none.
+        server: Its address; empty for a tracker in the repository.
+        project: The project on that server.
         token: Where the token comes from; empty where there is none.
-        token_withheld: Whether the environment has a token that this server does not get.
-        problem: What is missing before a sync can succeed; empty for nothing.
+        token_withheld: Whether the environment has a token that is not sent to this server.
+        problem: What is missing for a sync to succeed; empty if nothing is.
         ignored: Whether git ignores the copies; else only `gitrag issues sync` writes them.
         issues: How many have a file.
         open: How many of them are open.
-        cursor: All that was updated before this is there.
-        complete: Whether every issue has been there once.
+        cursor: Everything updated before this time has a copy.
+        complete: Whether every issue has been copied at least once.
         synced: When the last sync succeeded, Unix seconds; None when none did.
     """
 
@@ -99,14 +99,14 @@ def sync_issues(
 
     Args:
         workspace: gitrag on the repository.
-        listener: Who listens.
-        full: Ask for every issue, and remove those that are gone.
+        listener: Callbacks for progress.
+        full: Ask for every issue, and remove the copies of deleted ones.
         tracker: Which tracker; None for the one of the settings.
-        since: Only what was updated since then.
+        since: Sync only issues updated since then.
 
     Raises:
-        TrackerError: The tracker does not answer, or not with issues.
-        NetworkError: There is no way to it.
+        TrackerError: The tracker gives no answer, or an unexpected one.
+        NetworkError: The tracker cannot be reached.
         NotSetUpError: There is no tracker, or no working tree.
     """
     place = _place(workspace, tracker=tracker, may_ask=True)
@@ -116,9 +116,9 @@ def sync_issues(
             CHOOSE,
         )
     found = _sync(
-        workspace, place, listener, _patience(workspace), full=full, since=since, lock_s=_PATIENCE_S
+        workspace, place, listener, _sync_deadline(workspace), full=full, since=since, lock_s=_LOCK_TIMEOUT_S
     )
-    if found is None:  # not with a patience of its own: nothing was recent
+    if found is None:  # no sync counts as recent without `recent_s`
         raise AssertionError(place)
     if workspace.store.exists() and (found.written or found.removed):
         workspace.refresh_after_write(CollectionKind.ISSUES)
@@ -128,15 +128,15 @@ def sync_issues(
 def sync_in_passing(workspace: Workspace, listener: SyncListener) -> Synced | None:
     """Sync as part of something else: a tracker that is set, was synced before, or lies in the working tree.
 
-    That a server's token is at hand is no wish for all its issues; `may_sync` tells of such a one. Nothing is
-    written where git would take it for the user's.
+    A server is not synced merely because its token is at hand; `may_sync` names such a tracker. Nothing is
+    written where git does not ignore it.
 
     Args:
         workspace: gitrag on the repository.
-        listener: Who listens.
+        listener: Callbacks for progress.
 
     Returns:
-        What was done; None when nothing was to be done.
+        What was done; None when there was nothing to do.
 
     Raises:
         GitragError: The sync failed, or a page took longer than the setting ``tracker_timeout_s``.
@@ -144,11 +144,11 @@ def sync_in_passing(workspace: Workspace, listener: SyncListener) -> Synced | No
     place = _quiet_place(workspace)
     if place is None or not _is_known(workspace, place):
         return None
-    return _sync(workspace, place, listener, _patience(workspace, page="tracker_timeout_s"))
+    return _sync(workspace, place, listener, _sync_deadline(workspace, page="tracker_timeout_s"))
 
 
 def may_sync(workspace: Workspace) -> str:
-    """Name a tracker that could be synced and never was, and whose token is at hand; empty for none."""
+    """Return the name of a tracker that was never synced but whose token is at hand; empty if none."""
     place = _quiet_place(workspace)
     if (
         place is None
@@ -160,11 +160,11 @@ def may_sync(workspace: Workspace) -> str:
 
 
 def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
-    """Do what a command that reads issues does first: sync unless it was done lately; never fail.
+    """Sync before a command reads issues, unless the last sync is recent; never fail.
 
-    It is done within the setting ``tracker_timeout_s``, or given up.
+    It is given up after the time limit ``tracker_timeout_s``.
     """
-    patience = _patience(workspace, whole="tracker_timeout_s")
+    deadline = _sync_deadline(workspace, whole="tracker_timeout_s")
     try:
         meta = None if workspace.repo.root is None else IssueFolder(workspace.repo.root).read_meta()
         if meta is not None and _is_recent(meta, RECENT_S) and workspace.config.tracker == detection.AUTO:
@@ -173,14 +173,14 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
         if place is not None and (
             _is_known(workspace, place) or _secret(workspace, TRACKERS[place.tracker], place) is not None
         ):
-            _sync(workspace, place, listener, patience, recent_s=RECENT_S)
+            _sync(workspace, place, listener, deadline, recent_s=RECENT_S)
     except GitragError as error:
         listener.note(DEGRADED)
         listener.note(f"{error} {error.hint}".strip())
 
 
 def _quiet_place(workspace: Workspace) -> TrackerPlace | None:
-    """Say where the issues are, where no network need be probed and git ignores their copies."""
+    """Return where the issues are, if that is known without asking a server and git ignores their copies."""
     if workspace.repo.root is None:
         return None
     place = _place(workspace)
@@ -197,7 +197,7 @@ def _is_known(workspace: Workspace, place: TrackerPlace) -> bool:
 
 
 def status(workspace: Workspace) -> IssuesStatus:
-    """Look at the local copies, and at what a sync would do, without the network."""
+    """Return the state of the local copies and what a sync would ask, without using the network."""
     folder = _folder(workspace)
     meta = folder.read_meta() or Meta()
     problem, withheld = "", False
@@ -232,15 +232,15 @@ def status(workspace: Workspace) -> IssuesStatus:
 
 
 def list_issues(workspace: Workspace) -> Iterator[Issue]:
-    """Give the local copies, in the order people count."""
+    """Yield the local copies, sorted by number."""
     return _folder(workspace).all()
 
 
 def read_issue(workspace: Workspace, issue_id: str) -> tuple[Issue, bytes]:
-    """Give a local copy, and its file's content.
+    """Return a local copy and the content of its file.
 
     Raises:
-        UsageError: There is none of that id.
+        UsageError: No copy has this id.
     """
     name = issue_id.removeprefix("#")
     found = _folder(workspace).read(name)
@@ -252,17 +252,17 @@ def read_issue(workspace: Workspace, issue_id: str) -> tuple[Issue, bytes]:
 
 
 def is_ignored(workspace: Workspace) -> bool:
-    """Tell whether git ignores the copies, so that they are no part of the user's work."""
+    """Return whether git ignores the copies, so that they cannot be committed by accident."""
     return (
         workspace.repo.git("check-ignore", "--quiet", "--no-index", f"{IGNORED}issues/1.md").returncode == 0
     )
 
 
 def parse_since(text: str, now: datetime) -> datetime:
-    """Read a point in time: a date, a date and time (UTC unless it says), or how long ago.
+    """Parse a point in time: a date, a date and time (UTC unless it has an offset), or how long ago.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The text is not a point in time.
     """
     try:
         length = _LONGEST.parse(text)
@@ -280,8 +280,10 @@ def parse_since(text: str, now: datetime) -> datetime:
         raise UsageError(f'"{text[:60]}" is too long ago.', "Give 30d, 12h.") from error
 
 
-def _patience(workspace: Workspace, *, page: str = "", whole: str = "tracker_sync_timeout_s") -> SyncDeadline:
-    """Listen to a tracker for as long, and as far, as these settings say."""
+def _sync_deadline(
+    workspace: Workspace, *, page: str = "", whole: str = "tracker_sync_timeout_s"
+) -> SyncDeadline:
+    """Return the limits that the settings put on a sync: time for a page, time in all, number of pages."""
 
     def bound(setting: str) -> Bound:
         raised = f"to raise it: `git config {find_key(setting).git_name} NUMBER`."
@@ -298,7 +300,7 @@ def _sync(
     workspace: Workspace,
     place: TrackerPlace,
     listener: SyncListener,
-    patience: SyncDeadline,
+    deadline: SyncDeadline,
     *,
     full: bool = False,
     since: datetime | None = None,
@@ -313,7 +315,7 @@ def _sync(
     over = False
 
     def note(text: str) -> None:
-        if not over:  # else of a page that is waited for no more
+        if not over:  # else it belongs to a page that is no longer waited for
             listener.status(text)
 
     def begun(count: str) -> None:
@@ -323,10 +325,10 @@ def _sync(
         listener.status("waiting for another gitrag that syncs")
 
     if lock_s is None:
-        left_s = patience.nearest[0] if patience.nearest else math.inf
+        left_s = deadline.nearest[0] if deadline.nearest else math.inf
         lock_s = min(workspace.config.lock_timeout_s, left_s)
     with folder.locked(lock_s, waiting):
-        meta = folder.read_meta()  # another process may have synced while this one waited
+        meta = folder.read_meta()  # another process may have synced while this one waited for the lock
         if meta is not None and meta.place == str(place) and _is_recent(meta, recent_s):
             return None
         setting = TrackerSetting(place, folder.root, workspace.environ, secret, note)
@@ -338,7 +340,7 @@ def _sync(
                     folder,
                     full=full,
                     since=since,
-                    patience=patience,
+                    deadline=deadline,
                     begun=begun,
                     advance=listener.advance,
                 )
@@ -361,7 +363,7 @@ def _is_recent(meta: Meta, recent_s: float) -> bool:
 
 
 def _place(workspace: Workspace, *, tracker: str | None = None, may_ask: bool = False) -> TrackerPlace | None:
-    """Say where the issues are; servers are asked what they are only on demand."""
+    """Return where the issues are; a server is asked which tracker it runs only on demand."""
     root = _root(workspace)
     config = workspace.config
     wanted = tracker or config.tracker

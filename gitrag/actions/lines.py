@@ -1,4 +1,4 @@
-"""Exact lines of files of the working tree, by path and range, or by a hit's id."""
+"""Read exact lines of files of the working tree, by path and range, or by a hit's id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gitrag.machine.files import within
 from gitrag.workspace import Workspace
 
 MOST_LINES = 400
-"""Of one answer; whoever needs more asks for the next ones."""
+"""Most lines of one answer; callers who need more ask for the next range."""
 
 _MOST_BYTES = 8 * 1024 * 1024
 _DIGEST_BYTES = 4
@@ -30,9 +30,9 @@ class Range:
         path: The file.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
-        text: The lines, exactly, but for their line ends.
-        lines: How many the file has.
-        moved: Whether they have moved, or changed, since they were a hit.
+        text: The lines, exactly, joined by a newline.
+        lines: How many lines the file has.
+        moved: Whether they have moved or changed since the search that returned the hit.
     """
 
     path: str
@@ -44,7 +44,7 @@ class Range:
 
 
 def hit_id(path: str, line_start: int, line_end: int, text: str) -> str:
-    """Name a hit: where it is and, by a hash, what it says, so that it is known again when it has moved."""
+    """Return the id of a hit: its place, and a hash of its text to find it again when it has moved."""
     return f"{path}:{line_start}-{line_end}#{_digest(text)}"
 
 
@@ -56,7 +56,7 @@ def read_range(workspace: Workspace, what: str) -> Range:
         what: ``path``, ``path:line``, ``path:first-last``, or a hit's id.
 
     Raises:
-        UsageError: There is no such file in the working tree, or no such line.
+        UsageError: The working tree has no such file, or the file no such line.
     """
     found = _WHAT.fullmatch(what.strip())
     if found is None:
@@ -77,7 +77,7 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
     """Read the lines of a text file of the working tree, as chunks count them.
 
     Raises:
-        UsageError: It is not there, outside, in git's own directory, too large, or no text.
+        UsageError: The file is missing, outside the worktree, in the git directory, too large, or binary.
     """
     root = workspace.repo.root
     if root is None:
@@ -101,7 +101,7 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
 
 
 def _find_again(lines: list[str], first: int, last: int, digest: str) -> tuple[int, int, str]:
-    """Find the lines of a hit where they are now, the nearest place first."""
+    """Find where the lines of a hit are now, the nearest place first."""
     size = last - first + 1
 
     def same(start: int) -> bool:

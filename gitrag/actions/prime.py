@@ -1,4 +1,4 @@
-"""What a session should know at its start: how the index stands, decisions, specifications (§3.6)."""
+"""What an agent's session should know at its start: the index's state, decisions, specifications."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gitrag.memory.core_files import CoreFiles
 from gitrag.workspace import Workspace
 
 TOP = 5
-"""Decisions, and as many specifications, that a topic brings up."""
+"""Decisions shown for a topic, and as many specifications."""
 
 KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 
 
 @dataclass(frozen=True, slots=True)
 class PrimedDocument:
-    """A document that is shown.
+    """A document to show.
 
     Attributes:
-        kind: Its collection's.
-        document: What it is.
-        text: All of it.
+        kind: The kind of its collection.
+        document: Its path, id, title and status.
+        text: Its full text.
     """
 
     kind: CollectionKind
@@ -37,14 +37,14 @@ class PrimedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Primed:
-    """What a session is told.
+    """The context for a session.
 
     Attributes:
         name: The repository's slug.
         topic: What it is about; empty for everything.
-        notes: How the index stands, a line each; none when nothing is worth a word.
+        notes: Lines on the state of the index; empty when there is nothing to report.
         entries: Decisions, then specifications: all by path, or a topic's best first.
-        core: What is told of the core files; empty when none is marked.
+        core: The section on the core files; empty when none is marked.
     """
 
     name: str
@@ -60,7 +60,7 @@ def prime(
     core: CoreFiles | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Primed:
-    """Bring the index up to date, unless it was touched a moment ago, and gather what there is.
+    """Bring the index up to date, unless it was touched a moment ago, and gather what to show.
 
     Args:
         workspace: The repository.

@@ -1,7 +1,7 @@
 """How far the index is behind what is being pushed.
 
-What was found fresh is noted beside the index with the state of its file: a push that finds both as they were
-need not open it, which takes longer than all else (DuckDB and NumPy to import, a view to read).
+Commits found fresh are noted beside the index, together with the state of its file. A push of a noted commit
+need not open the unchanged index, which is the slowest part (import DuckDB and NumPy, read a view).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _NOTE = "fresh.json"
 _NOTED = 64
-"""Commits in a note: the worktrees' and those of a large push."""
+"""Most commits in a note: enough for the worktrees' and a large push."""
 
 _NO_VIEW = -1
-"""No view's id: only what is given counts."""
+"""The id of no view: only the blobs given are checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Pushed:
 
     Attributes:
         name: Its local name.
-        commit: What is pushed.
+        commit: The commit that is pushed.
     """
 
     name: str
@@ -49,9 +49,9 @@ class Behind:
     """What the index lacks of a revision.
 
     Attributes:
-        name: The ref's name.
+        name: The name of the ref.
         files: Paths whose content is not indexed.
-        unembedded: Texts of the indexed ones that have no vector.
+        unembedded: How many texts of the indexed files have no vector.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Behind:
 
 
 def parse_pushed(lines: Iterable[str]) -> list[Pushed]:
-    """Read what git tells a pre-push hook: local ref, local id, remote ref, remote id; deletions left out."""
+    """Read what git tells a pre-push hook: local ref, local id, remote ref, remote id; skip deletions."""
     pushed = []
     for line in lines:
         fields = line.split(" ")
@@ -83,19 +83,19 @@ def parse_pushed(lines: Iterable[str]) -> list[Pushed]:
 
 
 def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
-    """Tell whether all that is pushed was found fresh in the index as its file is now.
+    """Return whether everything pushed is noted as fresh, and the index file is unchanged since.
 
     Args:
-        directory: The store's.
+        directory: The directory of the store.
         config: The settings of the repository.
-        pushed: What is pushed.
+        pushed: The refs that are pushed.
     """
     state = state_of(directory / NAME)
     return state is not None and {item.commit for item in pushed} <= _read(directory, _key(config, state))
 
 
 def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
-    """Say for each pushed ref what the index lacks of its tip; what is no commit or tree is left out."""
+    """Return for each pushed ref what the index lacks of its tip; skip refs to neither commit nor tree."""
     from gitrag.indexing.refresh import lacking
     from gitrag.indexing.snapshot import look_at
     from gitrag.store import vectors
@@ -123,7 +123,7 @@ def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
 
 
 def note_heads(workspace: Workspace) -> None:
-    """Note what is fresh of the commits that the worktrees stand on; the background worker's last act."""
+    """Note which commits checked out in the worktrees are fresh; the last step of the background worker."""
     from gitrag.indexing.snapshot import look
     from gitrag.store import views
     from gitrag.store.connection import StoreMissingError
@@ -132,14 +132,14 @@ def note_heads(workspace: Workspace) -> None:
     try:
         with workspace.store.read() as db:
             found = [views.current(db, worktree) for worktree in workspace.repo.worktrees()]
-    except StoreMissingError:  # removed meanwhile
+    except StoreMissingError:  # removed since
         return
     commits = {view.commit for view in found if view is not None and view.commit and view.rules == rules}
     behind(workspace, [Pushed("", commit) for commit in sorted(commits)])
 
 
 def _key(config: Config, state: FileState) -> str:
-    """Sign all that decides, beside a commit, whether it is fresh."""
+    """Return a key of everything but the commit that decides whether it is fresh."""
     wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
     return blake2b(repr((RECIPE, wanted, state)).encode(), digest_size=16).hexdigest()
 
@@ -154,6 +154,6 @@ def _read(directory: Path, key: str) -> set[str]:
 
 def _note(directory: Path, key: str, commits: Sequence[str]) -> None:
     every = list(dict.fromkeys([*commits, *sorted(_read(directory, key))]))[:_NOTED]
-    with suppress(OSError):  # a store that cannot be written, a full disk: the next push looks again
+    with suppress(OSError):  # a read-only store or a full disk: the next push checks again
         note = json.dumps({"of": key, "commits": every}).encode()
         replace(directory / _NOTE, note, private_mode(directory), durable=False)

@@ -1,4 +1,4 @@
-"""What a background hook runs: detached from git, silent, and never failing; the log has what went wrong."""
+"""What a background hook runs: detached from git, silent, never failing; errors go to the log."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from gitrag.git import Repository
 
 WORKER = "worker"
-"""Not a hook: what a command starts when it leaves work for later."""
+"""Not a hook: the process that a command starts to do its remaining work in the background."""
 _STARTING = "GITRAG_START"
-"""Names the descriptor by which the hook holds ``worker.start`` locked until this process is the worker."""
+"""The variable with the file descriptor through which the hook keeps ``worker.start`` locked; this process
+closes it once it holds the worker's own lock."""
 
-_WANDERINGS = {"rebase", "bisect"}  # HEAD moves many times, and each stop's tree is soon gone again
+_WANDERINGS = {"rebase", "bisect"}  # HEAD moves many times, and each intermediate tree is soon replaced
 _FILE_CHECKOUT = "0"  # the third argument of post-checkout: paths were checked out, HEAD stayed
 
 
@@ -29,8 +30,8 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
         name: The hook, or `WORKER`.
         args: Its arguments, as git gave them.
         start: The directory git ran it in.
-        environ: Its environment. GIT_DIR in it is git's word on which repository this is (a linked worktree,
-            a bare repository of dotfiles); the rest of what leaks from hooks is dropped where git is run.
+        environ: Its environment. GIT_DIR in it tells which repository this is (a linked worktree, a bare
+            repository of dotfiles); the other variables that git sets for hooks are removed where git is run.
     """
     if name != WORKER and (environ.get("GITRAG") == "0" or not _moves_head(name, args)):
         return
@@ -42,7 +43,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     try:
         repository = Repository.discover(start, environ)
     except GitragError:
-        return  # no repository, no log, nobody to tell
+        return  # without a repository there is no log either
     wandering = repository.operation_in_progress() in _WANDERINGS
     if wandering and name not in {WORKER, "post-rewrite"}:  # post-rewrite runs just before the rebase is over
         return
@@ -53,19 +54,19 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
 
 
 def detach(keep: int | None = None) -> None:
-    """Leave the caller's session and every descriptor it passed on beyond the three standard ones.
+    """Leave the caller's session and close every inherited descriptor but the three standard ones.
 
     A terminal's Ctrl-C or hang-up then does not reach this process, and a lock or pipe that the caller of git
     holds open (``flock 9``, a make job server) is not held for as long as indexing takes.
 
     Args:
-        keep: A descriptor that the hook passed on for us; it is not passed on further.
+        keep: A descriptor that the hook opened for us; our own children do not inherit it.
     """
-    with contextlib.suppress(PermissionError):  # already the leader of its own
+    with contextlib.suppress(PermissionError):  # already a session leader
         os.setsid()
     for entry in list(Path("/dev/fd").iterdir()):
         descriptor = int(entry.name)
-        # Python's own are not inheritable (PEP 446); one that is came from the caller.
+        # Python opens its own as not inheritable (PEP 446); an inheritable one came from the caller.
         with contextlib.suppress(OSError):
             if descriptor == keep:
                 os.set_inheritable(descriptor, False)
@@ -82,7 +83,7 @@ def _moves_head(name: str, args: Sequence[str]) -> bool:
 
 
 def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the environment without this worktree's GIT_DIR, unless the repository is found by nothing else.
+    """Return the environment without GIT_DIR, unless the repository cannot be found without it.
 
     The worker serves the other worktrees too, and GIT_DIR would lead it back to this one.
     """

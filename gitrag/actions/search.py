@@ -1,4 +1,4 @@
-"""Questions answered about the files as they are now."""
+"""Search the files as they are now."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 INLINE_TEXTS = 24
-"""Texts that a search embeds before it answers: an edited file's, a third of a second."""
+"""Up to so many texts (an edited file's; a third of a second) are embedded before a search answers."""
 
 _ATTEMPTS = 5
-"""To catch up and answer; one is enough unless others remove the index meanwhile."""
+"""Attempts to catch up and answer; one is enough unless other processes remove the index at that time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What a search is limited to, and how much it gives; a limit is of each section.
+    """What a search is limited to, and how much it returns; ``limit`` applies to each section.
 
-    With a revision, it is that which is asked, whatever the worktrees stand on.
+    With a revision, that revision is searched, whatever the worktree has checked out.
     """
 
     filters: Filters = NO_FILTERS
@@ -54,17 +54,17 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Hits, and what they are about.
+    """Hits, and the state of the files that they were found in.
 
     Attributes:
-        query: The question as asked.
-        sections: What each kind of collection answers, in the order they were asked for.
-        commit: HEAD's commit, or the revision's; None before the first, and of a bare tree.
+        query: The query as given.
+        sections: The hits of each kind of collection, in the order the kinds were asked for.
+        commit: HEAD's commit, or the revision's; None before the first commit, and for a tree.
         dirty: Paths with uncommitted changes that the answer includes.
-        drafts: Texts of the view that have a draft vector, not yet the model's own.
-        waiting: Contents that there was no time to index.
-        model: Whether the model was there to read the question; else it was compared by its draft.
-        drafted: Whether there are draft vectors; else what has none of the model's is found by words alone.
+        drafts: How many texts of the view have a draft vector instead of the model's.
+        waiting: How many files' contents there was no time to index.
+        model: Whether the model embedded the query; else a draft of its vector was used.
+        drafted: Whether draft vectors exist; if not, texts without a vector are found by words alone.
     """
 
     query: str
@@ -78,7 +78,7 @@ class Answer:
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """All hits, best first; of equal ones, those of the earlier section."""
+        """All hits, best first; those of equal score in the order of the sections."""
         every = (hit for section in self.sections for hit in section.hits)
         return tuple(sorted(every, key=lambda hit: -hit.score))
 
@@ -90,19 +90,19 @@ _Ask: TypeAlias = "Callable[[Connection, int, ViewOverlay], Sections]"
 
 @dataclass(frozen=True, slots=True)
 class _StoreLag:
-    """How the store stands to what git says, and how many texts have no vector."""
+    """How far the store is behind what git reports, and how many texts have no vector."""
 
     refreshed: Refreshed
     unembedded: int
 
     @property
     def state(self) -> tuple[int, ViewOverlay]:
-        """The view and what lies on top of it."""
+        """The view, and the uncommitted changes on top of it."""
         return self.refreshed.view.view_id, self.refreshed.overlay
 
 
 class _Meanwhile(Generic[T]):
-    """Work that is done in a thread while something else is waited for."""
+    """Work done in a thread while the caller waits for something else."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._outcome: list[T] = []
@@ -129,11 +129,11 @@ class _Meanwhile(Generic[T]):
 
 
 def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHING) -> Answer:
-    """Answer a question about the files as they are now.
+    """Search the files as they are now.
 
     Raises:
-        UsageError: The question has no words.
-        NotSetUpError: There is no index, or none of the collections asked for.
+        UsageError: The query has no words.
+        NotSetUpError: There is no index, or it has none of the collections asked for.
     """
     from gitrag.embedding.draft import has_table
     from gitrag.search import sections
@@ -173,7 +173,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     slot = workspace.repo.worktree if options.revision is None else REVISION
     with suppress(StoreMissingError):
         guess = _guess(workspace, ask, slot)
-        looking.wait()  # without the index: nobody who writes has to wait for git
+        looking.wait()  # with the index closed, so that no writer has to wait for git
         with workspace.store.read() as db:
             standing = _standing(workspace, db, looking.result(), encoder)
             if standing is not None:
@@ -197,7 +197,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     if drafts and encoder is not None and (refined := _refine(workspace, found, encoder)):
         drafts -= refined
         found = _ask_standing(workspace, ask, now or looking.result(), standing) or found
-    # One that runs embeds the drafts of all views; of what waits it may not know.
+    # A running worker embeds the drafts of all views, but may not know of the files still to be indexed.
     if refreshed.waiting or (drafts and encoder is not None and workspace.worker() is None):
         workspace.start_worker()
     if not found.collections:
@@ -215,7 +215,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
 
 
 def _look(workspace: Workspace, options: SearchOptions, *, with_issues: bool) -> Snapshot:
-    """Ask git for what is to be searched."""
+    """Ask git for the files to search."""
     if options.revision is not None:
         return look_at(workspace.repo, workspace.options, options.revision)
     return workspace.snapshot(committed_only=options.committed_only, with_issues=with_issues)
@@ -230,10 +230,10 @@ def _ask_caught_up(
     moved: float | None,
     start: Start | None,
 ) -> tuple[Snapshot, _StoreLag, Sections]:
-    """Catch up and ask; again where another process has moved the view, or removed the index, since.
+    """Catch up and search; repeat when another process has moved the view or removed the index in between.
 
-    git is asked again then, too: the other one may have seen a later commit, and to move the view back to
-    an earlier one would only have it moved again.
+    Git is asked again then, too: the other process may have seen a later commit, and if this one moved the
+    view back to an earlier one, it would only be moved again.
     """
     with suppress(StoreMissingError):
         standing, found = _catch_up(workspace, now, encoder, moved, start, ask)
@@ -248,7 +248,7 @@ def _ask_caught_up(
 
 
 def _ask_standing(workspace: Workspace, ask: _Ask, now: Snapshot, standing: _StoreLag) -> Sections | None:
-    """Ask if the index still stands as it did: None when another process has moved the view."""
+    """Search if the view is still where it was; return None when another process has moved it."""
     with suppress(StoreMissingError), workspace.store.read() as db:
         return _ask_if(db, ask, now, standing)
     return None
@@ -262,7 +262,7 @@ def _ask_if(db: Connection, ask: _Ask, now: Snapshot, standing: _StoreLag) -> Se
 
 
 def _ask_alone(workspace: Workspace, ask: _Ask, now: Snapshot) -> tuple[_StoreLag, Sections]:
-    """Catch up and ask before anybody else can move the view: others wait meanwhile."""
+    """Catch up and search while holding the lock, so that no other process can move the view in between."""
     from gitrag.store import vectors
 
     found: list[tuple[_StoreLag, Sections]] = []
@@ -279,14 +279,18 @@ def _ask_alone(workspace: Workspace, ask: _Ask, now: Snapshot) -> tuple[_StoreLa
 def _guess(
     workspace: Workspace, ask: _Ask, slot: str
 ) -> tuple[FileState | None, tuple[int, ViewOverlay], Sections] | None:
-    """Ask, while git looks, of what it will most likely find; give what was asked of which index, too."""
+    """Search the view git will most likely report, while `git status` still runs.
+
+    Returns:
+        The index file's state, the view searched with the changes on top of it, and the hits.
+    """
     with workspace.store.read() as db:
         likely = _likely_state(workspace, db, slot)
         return None if likely is None else (workspace.store.state, likely, ask(db, *likely))
 
 
 def _likely_state(workspace: Workspace, db: Connection, slot: str) -> tuple[int, ViewOverlay] | None:
-    """Guess the view, and what lies on top of it, that git will name: the last one, else a clean one."""
+    """Guess the view that git will report, with the changes on top of it: the last ones seen, else none."""
     from gitrag.store import views
 
     view = workspace.store.memo.get(("view", slot), lambda: views.current(db, slot))
@@ -297,7 +301,7 @@ def _likely_state(workspace: Workspace, db: Connection, slot: str) -> tuple[int,
 
 
 def _question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
-    """Embed a question with the model, or draft its vector where there is none; None without either."""
+    """Embed a query with the model, else draft its vector; None when neither is possible."""
     from gitrag.embedding.draft import drafter, has_table
 
     encoder = workspace.encoder_if_ready()
@@ -307,7 +311,7 @@ def _question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, N
 
 
 def _refine(workspace: Workspace, found: Sections, encoder: Encoder) -> int:
-    """Give the shown chunks that have drafts their vectors, within the budget; count them."""
+    """Replace draft vectors of the chunks shown by the model's, within the time budget; return how many."""
     from gitrag.indexing.embed_texts import embed_within
     from gitrag.store import vectors
 
@@ -315,7 +319,7 @@ def _refine(workspace: Workspace, found: Sections, encoder: Encoder) -> int:
         texts = vectors.drafts_among(db, found.chunk_ids)
     try:
         return embed_within(workspace.store, encoder, texts, workspace.config.refine_s)
-    except (StoreError, BusyError) as error:  # nothing can be written: drafts still answer
+    except (StoreError, BusyError) as error:  # the store cannot be written: the drafts are used
         workspace.say(str(error))
         return 0
 
@@ -323,7 +327,7 @@ def _refine(workspace: Workspace, found: Sections, encoder: Encoder) -> int:
 def _standing(
     workspace: Workspace, db: Connection, now: Snapshot, encoder: Encoder | None
 ) -> _StoreLag | None:
-    """Say how the store stands to what git says; None when something can be done about it at once."""
+    """Return how far the store is behind what git reports; None when it can be brought up to date now."""
     from gitrag.store import vectors
 
     def ask() -> tuple[Refreshed | None, int]:
@@ -348,10 +352,10 @@ def _catch_up(
     start: Start | None,
     ask: _Ask,
 ) -> tuple[_StoreLag, Sections | None]:
-    """Index what has changed since ``moved``, within the budget, and embed it if it is little.
+    """Index what has changed since ``moved``, within the time budget, and embed it if there are few texts.
 
     Returns:
-        How the store then stands, and what it answers if it could be asked in passing.
+        How far the store is behind afterwards, and the hits if it could be searched on the way.
     """
     from gitrag.indexing.embed_texts import embed_pending
     from gitrag.store import vectors
@@ -369,6 +373,6 @@ def _catch_up(
             return standing, _ask_if(db, ask, now, standing)
     try:
         unembedded -= embed_pending(workspace.store, encoder, entries=own, view_id=view_id, limit=unembedded)
-    except (StoreError, BusyError) as error:  # nothing can be written: words still answer
+    except (StoreError, BusyError) as error:  # the store cannot be written: search it as it is
         workspace.say(str(error))
     return _StoreLag(refreshed, unembedded), None

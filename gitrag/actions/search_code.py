@@ -1,7 +1,7 @@
-"""Search code in steps, each adding to the one before (requirement 6.2).
+"""Search code in steps, each adding to the results of the one before.
 
-By meaning and words first; where that gives fewer than two sufficient snippets, exact matches in the working
-tree; of both, line ranges and never whole files. Where the engine fails, the exact matches alone.
+First by meaning and words; where that finds fewer than two sufficient snippets, by exact matches in the
+working tree. Both return line ranges, never whole files. If the index fails, only exact matches are returned.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from gitrag.workspace import Workspace
 
 LIMIT = 5
 SUFFICIENT = 2
-"""So many snippets of the engine's are enough."""
+"""With so many sufficient snippets from the index, the search stops."""
 
 FALLBACK = "RAG search unavailable, fell back to grep — consider checking MCP server status"
 
 MOST_LINES = 60
-"""Of a snippet: most functions whole, and the lines that say most of the others."""
+"""Lines of a snippet: most functions fit; of longer ones, the most telling lines are shown."""
 
 _AROUND = 8
-"""Lines shown around an exact match that lies in no definition."""
+"""Lines shown around an exact match outside any definition."""
 
 _SHORTEST_WORD = 4
-"""Shorter words of a question are in every file."""
+"""Shorter words of a query occur in every file."""
 
 _HALF_THE_WORDS = 0.5
 _NAMED = 2.0
 _WHOLE = 100.0
-"""What a line is worth: a share of the question's words, a name in it, or the question itself. Only the last
-two make a snippet that is sufficient."""
+"""Scores of a line: a share of the query's words, a name from it, or the whole query. Only the last two make
+a snippet sufficient."""
 
 _BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
 _BY_WORDS = frozenset(
@@ -67,18 +67,18 @@ class Via(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Lines of a file that bear on a question.
+    """Lines of a file that bear on a query.
 
     Attributes:
-        id: What `lines.read_range` reads them again by.
+        id: The id by which `lines.read_range` reads them again.
         path: The file.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
-        name: The definition they are of, or of a part; empty for none.
-        enclosing: The class or namespace that it is in; empty for none.
-        kind: What it is.
+        name: The definition that they are, or are part of; empty if there is none.
+        enclosing: The class or namespace around it; empty if there is none.
+        kind: Its kind.
         language: The file's language; empty where it is not known.
-        score: Relevance in [0, 1]; None for an exact match, which has none.
+        score: Relevance in [0, 1]; None for an exact match, which is not scored.
         via: How it was found.
         text: The lines, exactly.
     """
@@ -98,14 +98,14 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """What a question was answered with.
+    """The results of a search in steps.
 
     Attributes:
-        query: The question.
+        query: The query.
         snippets: Best first; exact matches last.
-        sufficient: Whether there are enough, so that no other search is called for.
-        answer: What the engine answered; None when it failed.
-        notes: What the reader should know.
+        sufficient: Whether there are enough, so that no other search is needed.
+        answer: The answer from the index; None when that failed.
+        notes: Lines that the reader should see.
     """
 
     query: str
@@ -123,11 +123,11 @@ def search_code(
     Args:
         workspace: The repository.
         query: A question in words, or a name.
-        limit: How many snippets at most.
+        limit: Most snippets to return.
         globs: Only paths like these, as in .gitignore.
 
     Raises:
-        UsageError: The question is empty, or a limit is none.
+        UsageError: The query is empty, or a limit is out of range.
     """
     if not query.strip():
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
@@ -146,7 +146,7 @@ def search_code(
 def _ask(
     workspace: Workspace, query: str, question: Question, limit: int, globs: Sequence[str]
 ) -> tuple[Answer | None, tuple[str, ...]]:
-    """Ask the engine; None, and why, when it fails: the next step answers."""
+    """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
     options = SearchOptions(
@@ -172,7 +172,7 @@ def _of_hit(hit: Hit) -> Snippet:
 
 
 def via(hit: Hit) -> Via:
-    """Say whether words or meaning put a hit where it is, whichever added more."""
+    """Return whether words or meaning contributed more to a hit's score."""
     if hit.cosine <= -1:
         return Via.LEXICAL
     meaning = sum(value for name, value in hit.reasons if name in _BY_MEANING)
@@ -181,13 +181,13 @@ def via(hit: Hit) -> Via:
 
 
 def _of_chunk(path: str, chunk: Chunk, place: int) -> Snippet:
-    """Give a chunk, or as many of its lines around a place as are shown."""
+    """Return a chunk as a snippet, or if it is long, its lines around a place."""
     lines = chunk.text.split("\n")
     first = chunk.line_start
     if len(lines) > MOST_LINES:
         start = min(max(place - chunk.line_start - MOST_LINES // 3, 0), len(lines) - MOST_LINES)
         first, lines = chunk.line_start + start, lines[start : start + MOST_LINES]
-    last = min(first + len(lines) - 1, chunk.line_end)  # a chunk of a very long line is a part of it
+    last = min(first + len(lines) - 1, chunk.line_end)  # a chunk may be a part of a very long line
     text = "\n".join(lines)
     return Snippet(
         id=hit_id(path, first, last, text),
@@ -207,14 +207,14 @@ def _of_chunk(path: str, chunk: Chunk, place: int) -> Snippet:
 def _exact(
     workspace: Workspace, question: Question, found: Sequence[Snippet], most: int, *, whole: bool
 ) -> list[tuple[float, Snippet]]:
-    """Give line ranges with exact matches, best first, and what each is worth; none that is there already.
+    """Return snippets with exact matches and their scores, best first, without those found before.
 
     Args:
         workspace: The repository.
-        question: What is asked.
-        found: What was found before.
-        most: How many at most.
-        whole: Give definitions, as the index has them; only lines where it cannot be read.
+        question: The query.
+        found: The snippets found before.
+        most: Most snippets to return.
+        whole: Return whole definitions, which needs the index; only lines where it cannot be read.
     """
     names = [name for name in question.names if len(name) >= SUFFICIENT]
     telling = set(question.words)
@@ -244,7 +244,7 @@ def _exact(
 
 
 def _worth(line: GrepLine, whole: str, names: Sequence[str], words: Sequence[str]) -> float:
-    """Say how much of a question a line holds: all of it, names in it, or a share of its words."""
+    """Score how much of a query a line holds: all of it, names from it, or a share of its words."""
     if whole.casefold() in line.text.casefold():
         return _WHOLE + (whole in line.text)
     held = {word.casefold() for word in re.findall(r"\w+", line.text)}
@@ -258,10 +258,10 @@ def _holds(snippet: Snippet, line: GrepLine) -> bool:
 
 
 def _around(workspace: Workspace, line: GrepLine, chunks: Sequence[Chunk]) -> Snippet | None:
-    """Give the definition that a line is in, or the lines around it, as the file is now."""
+    """Return the definition that a line is in, or the lines around it, as the file is now."""
     try:
         lines = file_lines(workspace, line.path)
-    except GitragError:  # gone meanwhile, or too large to be read
+    except GitragError:  # deleted since, or too large to be read
         return None
     for chunk in chunks:
         if chunk.line_start <= line.number <= chunk.line_end and chunk.text == "\n".join(

@@ -1,1 +1,1 @@
-"""Setting agents up: each client's own configuration, edited so that every other byte stays as it was."""
+"""Set up agents: edit each client's own configuration and leave every other byte as it was."""

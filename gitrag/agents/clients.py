@@ -1,4 +1,4 @@
-"""The clients that gitrag sets up: a table. Each keeps its servers under its own key of its own file.
+"""The clients that gitrag sets up: a table. Each lists its MCP servers under its own key of its own file.
 
 Checked in November 2026 against their documentation (file and key; skills):
 
@@ -11,7 +11,7 @@ Checked in November 2026 against their documentation (file and key; skills):
 - opencode: opencode.ai/v1/docs/mcp-servers; opencode.ai/docs/skills. OpenCode 2 keeps servers under
   ``mcp.servers`` but reads this form too (opencode.ai/docs/migrate-v1); OpenCode 1 refuses the other.
 
-Run as well: OpenCode 1.18 and Gemini CLI 0.61 connect with what is written, Codex and Claude Code list it.
+Tested: OpenCode 1.18 and Gemini CLI 0.61 connect with what is written, Codex and Claude Code list it.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 SERVER = "gitrag"
-"""What the server is called in every client."""
+"""The server's name in every client."""
 
 _COMMAND = ("gitrag", "mcp")
 
 
 class Form(StrEnum):
-    """How a client's file is written."""
+    """The format of a client's file."""
 
-    JSON = "json"  # comments are tolerated in reading; none are written
+    JSON = "json"  # comments are accepted, but none are written
     TOML = "toml"
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An agent's host.
+    """A program that runs agents.
 
     Attributes:
         name: What ``--agents`` calls it.
-        file: Its project's configuration of servers.
-        table: The key that they are under.
-        entry: What is written for ours.
-        guide: The file of instructions that it reads at a session's start.
-        skills: The directory of skills that it looks into.
-        traces: Files and directories that tell that it is used here.
-        form: How its file is written.
-        remote: What is written for a server at an address: ``URL``, and ``NAME`` for the environment variable
-            that holds the token, stand in it.
+        file: The file that configures its servers for a project.
+        table: The key that holds the servers.
+        entry: The entry for our server.
+        guide: The file of instructions that it reads at the start of a session.
+        skills: The directory of its skills.
+        traces: Files and directories that show that it is used here.
+        form: The format of its file.
+        remote: The entry for a server at a URL, with the placeholders ``URL``, and ``NAME`` for the
+            environment variable that holds the token.
     """
 
     name: str
@@ -62,11 +62,11 @@ class Client:
     remote: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def at(self, url: str, variable: str) -> Client:
-        """Return the client with the entry of a server at an address, and of the variable with its token."""
+        """Return the client with the entry for a server at a URL and the variable that holds its token."""
         return replace(self, entry=_filled(self.remote, {"URL": url, "NAME": variable}))
 
     def wrote(self, own: object) -> bool:
-        """Tell whether an entry is one of ours, whatever the address and the variable."""
+        """Return whether gitrag wrote an entry, for any URL and variable."""
         return own == self.entry or own == self._plain() or bool(self.remote and _alike(self.remote, own))
 
     def _plain(self) -> Mapping[str, object]:
@@ -163,7 +163,7 @@ CLIENTS: tuple[Client, ...] = (
         remote=_http("{env:NAME}", type="remote", url="URL", enabled=True),
     ),
 )
-"""Every client, in the order of help."""
+"""Every client, in the order in which help lists them."""
 
 ALTERNATIVES: Mapping[str, str] = {"opencode.json": "opencode.jsonc"}
-"""Another name that a client's file may have; the one that is there is used."""
+"""Other names that a client's file may have; the existing file is used."""

@@ -1,8 +1,8 @@
-"""Edits of JSON and JSON with comments that leave every other byte alone. Pure.
+"""Edit JSON, or JSON with comments, without changing any other byte. Pure.
 
-A table of servers in a client's file gets a member, and loses it again: what `without` takes out of what
-`with_member` made is what was there before. A file's own style says how the member is written: its
-indentation, its line ends, whether it ends lists with a comma.
+`with_member` adds a member to the table of servers in a client's file; `without` removes it and restores
+exactly what was there before. The member is written in the file's own style: indentation, line ends, trailing
+commas.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Json = object
-"""What ``json.loads`` may give."""
+"""What ``json.loads`` may return."""
 
 _DEEPEST = 100
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -23,7 +23,7 @@ _LINE_INDENT = re.compile(r"[ \t]*")
 
 
 class NotJsonError(ValueError):
-    """The text is no JSON, with or without comments, or not of the expected shape."""
+    """The text is not JSON, with or without comments, or has an unexpected structure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class _Member:
     key: str
     key_start: int
     value: _JsonNode
-    comma: int  # where the comma after it is, -1 without
+    comma: int  # where the comma after it is; -1 if there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +42,31 @@ class _JsonNode:
     members: tuple[_Member, ...] | None = None  # of an object
 
     def member(self, key: str) -> int:
-        """Give the place of the last member of a name, which is the one that counts; -1 without."""
+        """Return the index of the last member of a name, which is the one in effect; -1 if there is none."""
         places = [place for place, each in enumerate(self.members or ()) if each.key == key]
         return places[-1] if places else -1
 
 
 def parse(text: str) -> Json:
-    """Read JSON with comments and commas before closing brackets.
+    """Parse JSON with comments and trailing commas.
 
     Raises:
-        NotJsonError: It is none.
+        NotJsonError: The text is not JSON.
     """
     return _read(text).value
 
 
 def with_member(text: str, table: str, name: str, value: Mapping[str, Json]) -> str:
-    """Put a member into a table of the top-level object, making the table if it is not there.
+    """Add a member to a table of the top-level object; create the table if it is missing.
 
     Args:
-        text: The file; empty for one that is made.
+        text: The file's text; empty for a new file.
         table: The key of the table.
         name: The member's key; it must not be there yet.
-        value: What it is.
+        value: The member's value.
 
     Raises:
-        NotJsonError: The file is no JSON, or it or its table is no object.
+        NotJsonError: The file is not JSON, or it or its table is not an object.
     """
     if not text.strip():
         return json.dumps({table: {name: value}}, indent=2) + "\n"
@@ -80,10 +80,10 @@ def with_member(text: str, table: str, name: str, value: Mapping[str, Json]) -> 
 
 
 def without(text: str, table: str, name: str) -> str | None:
-    """Take a member out again, with the table if it was made for it; None when the file was.
+    """Remove a member, and the table if it was created for it; return None if the whole file was.
 
     Raises:
-        NotJsonError: The file is no JSON, or it or its table is no object.
+        NotJsonError: The file is not JSON, or it or its table is not an object.
     """
     root = _object(_read(text), "the file")
     place = root.member(table)
@@ -99,9 +99,9 @@ def without(text: str, table: str, name: str) -> str | None:
 
 
 def _made_for(text: str, node: _JsonNode) -> bool:
-    """Tell whether an object is ours: its only member stands on a line of its own, without comments.
+    """Return whether we created an object: its only member is on a line of its own, without comments.
 
-    A member put into an empty object of the user's stands on the line of its bracket.
+    A member added to an empty object of the user's is on the line of the bracket.
     """
     if len(node.members or ()) != 1:
         return False
@@ -116,7 +116,7 @@ def _inserted(text: str, node: _JsonNode, key: str, value: Json, unit: str, *, f
     last = members[-1] if members else None
     has_comma = last is not None and last.comma >= 0
     anchor = node.start + 1 if last is None else last.comma + 1 if has_comma else last.value.end
-    end = anchor + len(text[anchor : node.end - 1].rstrip())  # behind a comment, if one follows
+    end = anchor + len(text[anchor : node.end - 1].rstrip())  # after a comment, if one follows
     lines = "\n" in text[node.start : last.key_start] if last else end > anchor
     if not lines and "\n" not in text[anchor : node.end - 1]:
         dump = _pretty(value, unit, newline, "") if fresh else json.dumps(value)
@@ -159,7 +159,7 @@ def _indent(text: str, at: int) -> str:
 
 
 def _unit(text: str, root: _JsonNode) -> str:
-    """Give one step of the file's indentation."""
+    """Return one step of the file's indentation."""
     members = root.members or ()
     if members and "\n" in text[root.start : members[0].key_start]:
         return _indent(text, members[0].key_start).removeprefix(_indent(text, root.start)) or "  "

@@ -1,7 +1,7 @@
-"""What setting agents up would write, and writing it.
+"""Plan and write the files that set up agents.
 
-Planned as whole files first: before and after. Each change is read back before it is offered: what is parsed
-from the file afterwards must be what was in it before, and ours.
+A plan holds whole files, before and after. Each change is checked before it is offered: the parsed file after
+it must be the parsed file before it plus our entry.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _KEY = "search_strategy"
 
 @dataclass(frozen=True, slots=True)
 class FileStep:
-    """What becomes of a file.
+    """The change of a file.
 
     Attributes:
         path: Relative to the repository's top level.
-        before: What it holds; None where it is not there.
-        after: What it is to hold; None to remove it.
-        note: Why nothing is done to it, where that needs saying.
+        before: Its content; None if it does not exist.
+        after: Its new content; None to remove it.
+        note: Why it is left unchanged, if that needs an explanation.
     """
 
     path: str
@@ -62,16 +62,16 @@ class FileStep:
 
     @property
     def changes(self) -> bool:
-        """Whether anything is to be done."""
+        """Whether the file will change."""
         return self.before != self.after
 
 
 class _LeaveAloneError(Exception):
-    """A file is not ours to change; says why."""
+    """A file must not be changed; the text says why."""
 
 
 def chosen(names: Iterable[str], root: Path) -> list[Client]:
-    """Give the clients of some names; ``all`` for every one, none for those whose traces are there, else all.
+    """Return the clients of these names; ``all`` means every one, no name those in use here, or else all.
 
     Raises:
         UsageError: There is no such client.
@@ -87,14 +87,14 @@ def chosen(names: Iterable[str], root: Path) -> list[Client]:
 
 
 def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list[FileStep]:
-    """Say what is to be written for some clients, file by file, or what is to be taken out of them again.
+    """Return what to write for some clients, file by file, or what to remove.
 
-    What clients share stays as long as one of them is set up.
+    Shared files are kept as long as one of the clients that share them is set up.
 
     Args:
         root: The repository's top level.
-        clients: Which.
-        remove: Whether to take it out.
+        clients: The clients.
+        remove: Whether to remove what was written for them.
     """
     edits: dict[str, Callable[[str], str | None]] = {}
     for client in clients:
@@ -110,7 +110,7 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
 
 
 def _shared_edits(client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
-    """Give the edits of files that several clients read."""
+    """Return the edits of files that several clients read."""
     skills = {
         f"{client.skills}/{SERVER}-{skill}/SKILL.md": _skill_edit(skill, remove=remove) for skill in SKILLS
     }
@@ -127,7 +127,7 @@ def _is_set_up(root: Path, client: Client) -> bool:
 
 
 def apply(root: Path, steps: Sequence[FileStep]) -> None:
-    """Write, or remove, each file whole or not at all; directories that are left empty go with their files.
+    """Write or remove each file atomically; remove directories that become empty.
 
     Raises:
         StoreError: A file cannot be written.
@@ -153,7 +153,7 @@ def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iter
     for path, edit in edits.items():
         try:
             real = _real(root, path)
-            if real in seen:  # AGENTS.md and CLAUDE.md are often one file
+            if real in seen:  # AGENTS.md and CLAUDE.md are often the same file
                 continue
             seen.add(real)
             before = _text(real)
@@ -169,7 +169,7 @@ def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iter
 
 
 def _real(root: Path, path: str) -> Path:
-    """Follow links within the repository; one that leads out of it is not ours to write through."""
+    """Follow symbolic links within the repository; refuse one that leads out of it."""
     top = root.resolve()
     try:
         real = (root / path).resolve()
@@ -181,7 +181,7 @@ def _real(root: Path, path: str) -> Path:
 
 
 def _place(path: Path) -> Path:
-    """Follow links; a circle of them leads nowhere."""
+    """Follow symbolic links; refuse a cycle."""
     try:
         return path.resolve()
     except (RuntimeError, OSError):
@@ -267,7 +267,7 @@ def _entry_in(content: object, client: Client) -> object:
 
 
 def _require_same(before: object, after: object, client: Client) -> None:
-    """Make sure that nothing but our entry has changed."""
+    """Check that nothing but our entry has changed."""
     if not isinstance(before, dict) or not isinstance(before.get(client.table, {}), dict):
         raise _LeaveAloneError(f"its {client.table} is no table")
     expected = {**before, client.table: {**before.get(client.table, {}), SERVER: dict(client.entry)}}

@@ -1,6 +1,6 @@
 """A block of lines between two marks, at the end of a text file. Pure.
 
-What `without_block` takes out of what `with_block` made is what was there before.
+`without_block` restores exactly the text that `with_block` was given.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 
 class DamagedMarksError(ValueError):
-    """The marks are not one start and one end after it, so nobody knows what is whose."""
+    """There is not exactly one start mark followed by one end mark, so the block's extent is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The lines that a block stands between."""
+    """The lines that delimit a block."""
 
     start: str
     end: str
@@ -26,12 +26,12 @@ HASH = Marks("# >>> gitrag >>>", "# <<< gitrag <<<")
 
 
 def with_block(text: str, marks: Marks, body: str) -> str:
-    """Put a block at the end, or in place of the one that is there.
+    """Add the block at the end, or replace the existing one.
 
-    A last line without a line end stays without: the block ends without one instead.
+    If the last line had no line end, the block has none either, so that removing it restores the text.
 
     Raises:
-        DamagedMarksError: See above.
+        DamagedMarksError: The marks are missing, doubled or out of order.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     block = newline.join([marks.start, *body.strip("\n").split("\n"), marks.end])
@@ -44,10 +44,10 @@ def with_block(text: str, marks: Marks, body: str) -> str:
 
 
 def without_block(text: str, marks: Marks) -> str:
-    """Take the block out, with the blank line before it; empty when there was nothing else.
+    """Remove the block and the blank line before it; the result is empty if there was nothing else.
 
     Raises:
-        DamagedMarksError: See above.
+        DamagedMarksError: The marks are missing, doubled or out of order.
     """
     found = _find(text, marks)
     if not found:
@@ -60,10 +60,10 @@ def without_block(text: str, marks: Marks) -> str:
 
 
 def has_block(text: str, marks: Marks) -> bool:
-    """Tell whether there is a block.
+    """Return whether there is a block.
 
     Raises:
-        DamagedMarksError: See above.
+        DamagedMarksError: The marks are missing, doubled or out of order.
     """
     return _find(text, marks) is not None
 
@@ -78,7 +78,7 @@ def _find(text: str, marks: Marks) -> tuple[int, int] | None:
 
 
 def _places(text: str, mark: str) -> list[int]:
-    """Find a mark where it is a line of its own."""
+    """Return where a mark is a line of its own."""
     places, at = [], 0
     for line in text.split("\n"):
         if line.rstrip() == mark:

@@ -1,4 +1,4 @@
-"""The command line: it reads what the user typed and prints what gitrag answers; no logic lives here."""
+"""The command line: it parses arguments and prints results; it contains no logic."""
 
 import os
 import sys
@@ -21,13 +21,13 @@ def main() -> "NoReturn":
         status = run(sys.argv[1:], os.environ)
     except (MemoryError, ImportError) as error:
         status = _tell_memory(error)
-    except KeyboardInterrupt:  # before the boundary stands: modules are being loaded
+    except KeyboardInterrupt:  # while modules are loaded, before the boundary handles errors
         status = INTERRUPTED
     sys.exit(status)
 
 
 def _tell_memory(error: Exception) -> int:
-    """Say that memory was refused before the boundary stands, or in it; with as little as possible."""
+    """Report an allocation failure outside of the boundary or in it, using as little memory as possible."""
     text = str(error)
     if isinstance(error, ImportError) and "map segment" not in text and "allocate memory" not in text:
         raise error
@@ -36,9 +36,9 @@ def _tell_memory(error: Exception) -> int:
 
 
 def _read_names_as_utf8() -> None:
-    """Begin again where Python takes file names for another encoding than git's, UTF-8.
+    """Restart Python in UTF-8 mode if it decodes file names in another encoding than git's, UTF-8.
 
-    As Python 3.15 does by itself. What is printed stays in the terminal's encoding.
+    Python 3.15 uses that mode by default. Output stays in the terminal's encoding.
     """
     if sys.getfilesystemencoding() == "utf-8" or "utf8" in sys._xoptions or not sys.executable:  # noqa: SLF001
         return

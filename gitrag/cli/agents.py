@@ -29,18 +29,18 @@ def set_up(
     http: str | None = None,
     token_env: str | None = None,
 ) -> int:
-    """Show, write or take out what agents need to find gitrag.
+    """Show, write or remove what agents need to find gitrag.
 
     Args:
-        session: The command's.
-        names: The agents; the empty name stands for those that are used here.
-        write: Write it.
-        remove: Take it out.
-        http: The address of a server to use; None for one that the agent starts.
-        token_env: The environment variable that holds its token.
+        session: The session of the command.
+        names: The agents; an empty name stands for those in use here.
+        write: Write the files.
+        remove: Remove what was written.
+        http: The URL of a running server; None if the agent starts its own.
+        token_env: The environment variable that holds the server's token.
 
     Raises:
-        UsageError: The options make no sense together, or there is no such agent.
+        UsageError: The options contradict each other, or there is no such agent.
         NotSetUpError: The repository has no working tree.
         StoreError: A file cannot be written.
     """
@@ -88,7 +88,7 @@ def _show(step: FileStep, terminal: Terminal, *, done: bool) -> None:
 
 
 def _checked(http: str | None, token_env: str | None) -> str:
-    """Return the variable of a server's token; refuse what is no address or no name."""
+    """Return the variable of a server's token; raise an error for an invalid URL or variable name."""
     if token_env and not http:
         raise UsageError("--token-env is for --http.", "Give the server's address with --http.")
     variable = token_env or _VARIABLE

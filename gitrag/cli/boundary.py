@@ -24,17 +24,17 @@ _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
 def run(args: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run a command line and return its exit status; whatever happens is told on stderr."""
+    """Run a command line and return its exit status; report any error on stderr."""
     _fill_missing_streams()
     if COMPLETION_VARIABLE in environ:
         root.main(list(args), "gitrag", complete_var=COMPLETION_VARIABLE, obj=environ)
     for stream in (sys.stdout, sys.stderr):
-        # A name that is no UTF-8, or a terminal that is none, must not end in an encoding error.
+        # A file name or terminal that is not UTF-8 must not cause an encoding error.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     status = _run(args, environ)
     try:
         sys.stdout.flush()
-    except OSError:  # told already; what is left must not fail again when the interpreter ends
+    except OSError:  # reported already; flushing the rest must not fail again when the interpreter exits
         discard(sys.stdout)
     return status
 
@@ -59,7 +59,7 @@ def _run(args: Sequence[str], environ: Mapping[str, str]) -> int:
         return _tell(error, _terminal(context, environ))
     except ImportError as error:
         return _tell_import(error, _terminal(context, environ), _start(context), environ)
-    except Exception as error:  # noqa: BLE001  # the boundary: everything else is a bug, and is logged
+    except Exception as error:  # noqa: BLE001  # the boundary: any other exception is a bug, and is logged
         if isinstance(error, OSError) and error.errno in _NO_SPACE:
             full = DiskFullError(f"Cannot write: {error.strerror}.", "Free some space and try again.")
             return _tell(full, _terminal(context, environ))
@@ -70,7 +70,7 @@ def _run(args: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _fill_missing_streams() -> None:
-    """Put the null device where the caller closed a standard stream, or the next file opened would be it."""
+    """Open the null device for each closed standard stream, else another file would take its number."""
     for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
@@ -159,7 +159,7 @@ def _terminal(context: click.Context | None, environ: Mapping[str, str]) -> Term
 def _start(context: click.Context | None) -> Path:
     if context is not None and isinstance(context.obj, Session):
         return context.obj.start
-    return Path(os.devnull)  # no repository is looked for before the start is known
+    return Path(os.devnull)  # without the start directory no repository can be found
 
 
 def _flushed(status: int) -> int:

@@ -13,7 +13,7 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, STALE, GitragError, UsageError
 
 _UPDATE_S = 60.0
-"""What ``update`` may take of a push before it gives up and warns."""
+"""Time limit of the setting ``update`` in a push; after it, the push is only warned about."""
 
 
 @command(
@@ -39,7 +39,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     With --push, the setting pre_push decides what follows: warn, block (exit status 3), update, or off.
     """
     if push:
-        return _check_push(session)  # what is pushed counts, not where to
+        return _check_push(session)  # what is pushed matters, not where to
     if len(target) != 1 or target[0].startswith("-"):
         raise UsageError("check takes one file or directory.", "For example: gitrag check src/auth.py")
     from gitrag.actions.governance.check import check as find

@@ -1,4 +1,4 @@
-"""The frame every command hangs in: loaded when asked for, with examples in its help."""
+"""Base classes of all commands: lazy loading, and examples in the help."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 _WHOLE = 1000
 _LINE_COLUMNS = 50
-"""Of 80: what an example does stands beside it, not below, unless the line is longer."""
+"""Columns, of 80, for an example's command line: a longer one has its explanation below, not beside."""
 
 COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
-"""How a shell's completion script asks gitrag; see click's documentation on shell completion."""
+"""The variable that a shell's completion script sets; see click's documentation on shell completion."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-"""Where the command prints with `Terminal.print_json` instead."""
+"""For commands that can print with `Terminal.print_json` instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class LazyCommand:
 
     Attributes:
         place: ``module:attribute``.
-        help: Its short help; the first line of the command's own help says the same.
-        hidden: Whether help leaves it out.
+        help: Its short help; the same as the first line of the command's own help.
+        hidden: Whether it is left out of the help.
     """
 
     place: str
@@ -45,7 +45,7 @@ class LazyCommand:
         """Import the command.
 
         Raises:
-            OutOfMemoryError: The system would refuse memory to what it rests on. A hook's says so in the log.
+            OutOfMemoryError: There is too little memory to import its libraries. A hook logs that.
         """
         if not self.hidden:
             require_memory()
@@ -87,7 +87,7 @@ class ExampleGroup(_WithExamples, click.Group):
     command_class = ExampleCommand
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("no_args_is_help", False)  # what click does then differs by version
+        kwargs.setdefault("no_args_is_help", False)  # click's own behaviour differs between versions
         super().__init__(*args, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -97,7 +97,7 @@ class ExampleGroup(_WithExamples, click.Group):
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order the commands were added in."""
+        """Return the names in the order in which the commands were added."""
         del ctx
         return list(self.commands)
 
@@ -130,12 +130,12 @@ class LazyGroup(ExampleGroup):
         self.entries = entries
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names that help shows, in the table's order."""
+        """Return the names shown in the help, in the order of the table."""
         del ctx
         return [name for name, entry in self.entries.items() if not entry.hidden]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command; None where there is none of that name."""
+        """Import and return a command; None if there is none of that name."""
         del ctx
         entry = self.entries.get(cmd_name)
         return entry.load() if entry else None
@@ -160,7 +160,7 @@ def command(
 ) -> Callable[[Callable[..., Any]], ExampleCommand]:
     """Make a function a command.
 
-    It returns its exit status, or None for 0; what went wrong it raises as a GitragError.
+    The function returns its exit status, or None for 0, and raises a GitragError on failure.
     """
     return click.command(name, cls=ExampleCommand, examples=examples, **settings)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gitrag.callgraph.graph import Edge, Graph, Node
 
 _SURE = 0.9
-"""Calls below this are marked: which override runs, or whether what is handed on is called, is not known."""
+"""Calls with a lower confidence are marked: it is unknown which override runs, or if a callback is called."""
 
 
 @command(

@@ -98,7 +98,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
 
 def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool = False) -> int:
-    """Print how each stands; ``for_older``: also what would serve a git that runs no configured hooks."""
+    """Print the status of each hook; ``for_older``: also the lines for a git without configured hooks."""
     from gitrag.hooking.status import HookState
     from gitrag.hooking.table import HOOKS
 

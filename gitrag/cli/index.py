@@ -148,10 +148,10 @@ def remove(session: Session) -> int:
 
 
 def update_index(session: Session, *, embed: bool) -> int:
-    """Update with a progress bar, say what was done, and start the worker for the vectors."""
+    """Update with a progress bar, report what was done, and start the worker for the vectors."""
     workspace = session.workspace()
     require([check_writable(workspace.store.directory)])
-    sync_with_index(session, workspace)  # first: the copies are indexed too
+    sync_with_index(session, workspace)  # first, since the copies are indexed too
     waiting = update_text(session, workspace)
     if waiting and embed:
         _embed_in_background(session, workspace, waiting)
@@ -159,7 +159,7 @@ def update_index(session: Session, *, embed: bool) -> int:
 
 
 def update_text(session: Session, workspace: Workspace) -> int:
-    """Update with a progress bar, say what was done, and count the texts that wait for their vector."""
+    """Update with a progress bar, report what was done, and return the number of texts without a vector."""
     with session.terminal.progress("Indexing") as progress:
         indexed = workspace.update(advance=progress.update)
     _say_indexed(indexed, session.terminal)
@@ -169,7 +169,7 @@ def update_text(session: Session, workspace: Workspace) -> int:
 def embed_waiting(
     session: Session, workspace: Workspace, waiting: int, *, foreground: bool, seconds: float | None = None
 ) -> None:
-    """Embed here on request or on a GPU, else in the background, and say so."""
+    """Embed in the foreground on request or on a GPU, else in the background; report which."""
     if foreground or workspace.embeds_on_gpu():
         _embed_here(session, workspace, waiting, seconds)
     else:
@@ -194,14 +194,14 @@ def _say_indexed(indexed: Indexed, terminal: Terminal) -> None:
 
 
 def _embed_here(session: Session, workspace: Workspace, waiting: int, seconds: float | None) -> None:
-    """Embed with a progress bar, the model fetched first if need be, and say what was done."""
+    """Embed with a progress bar, after fetching the model if needed, and report what was done."""
     terminal = session.terminal
     if not workspace.model_is_there():
         fetch_model(session)
     begin = time.monotonic()
     with terminal.progress("Embedding", waiting) as progress:
         done = workspace.embed(
-            # The worker may be at it too, from the newest on.
+            # The worker may be embedding too, newest first.
             oldest_first=workspace.worker() is not None,
             advance=lambda _done: progress.update(waiting - workspace.count_unembedded()),
             stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
@@ -215,7 +215,7 @@ def _embed_here(session: Session, workspace: Workspace, waiting: int, seconds: f
 
 
 def _embed_in_background(session: Session, workspace: Workspace, waiting: int) -> None:
-    """Start the worker, and say so."""
+    """Start the worker, and report that."""
     if not workspace.model_is_there():
         workspace.forget_fetch_failure()
         session.terminal.print(f"The model is fetched first, once ({size(DOWNLOAD_BYTES)}).")

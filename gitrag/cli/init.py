@@ -74,7 +74,7 @@ def init(
     workspace = session.workspace()
     prerequisites.require([prerequisites.check_writable(workspace.store.directory)])
     with suppress(StoreMissingError), workspace.store.read():
-        pass  # an index of a newer gitrag, or one that somebody holds, is told before anything is written
+        pass  # raises for an index of a newer gitrag or a locked one, before anything is written
 
     if hooks:
         reports = install(workspace.repo)

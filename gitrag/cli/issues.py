@@ -194,7 +194,7 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
 
 
 def sync_with_index(session: Session, workspace: Workspace) -> None:
-    """Sync as part of an update of the index, where there is a tracker; a failure is told, and no more."""
+    """Sync as part of an update of the index if there is a tracker; a failure is reported but not raised."""
     from gitrag.actions.issues import may_sync, sync_in_passing
 
     try:
@@ -216,7 +216,7 @@ def sync_with_index(session: Session, workspace: Workspace) -> None:
 
 
 def synced_for_reading(session: Session, *, no_sync: bool = False) -> Workspace:
-    """Open gitrag for a command that reads issues: synced first, unless that was done lately."""
+    """Open gitrag for a command that reads issues; sync them first, unless the last sync is recent."""
     workspace = session.workspace()
     if not no_sync:
         sync_first(session, workspace)
@@ -224,7 +224,7 @@ def synced_for_reading(session: Session, *, no_sync: bool = False) -> Workspace:
 
 
 def sync_first(session: Session, workspace: Workspace) -> None:
-    """Sync the issues unless that was done lately; never fail."""
+    """Sync the issues unless the last sync is recent; never fail."""
     from gitrag.actions.issues import sync_before_reading
 
     with ExitStack() as stack:

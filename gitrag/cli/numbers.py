@@ -1,15 +1,15 @@
-"""Numbers as people read them. Pure."""
+"""Format numbers for people. Pure."""
 
 from __future__ import annotations
 
 
 def count(number: int, noun: str) -> str:
-    """Give ``1 file``, ``847 files``, ``12,345 files``."""
+    """Return ``1 file``, ``847 files``, ``12,345 files``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def size(size_bytes: int) -> str:
-    """Give ``312 B``, ``4.5 MB``: powers of ten, as disks are sold and `du --si` counts."""
+    """Return ``312 B``, ``4.5 MB``: powers of ten, like `du --si`."""
     value = float(size_bytes)
     for unit in ("B", "kB", "MB"):
         if value < 1000:
@@ -19,7 +19,7 @@ def size(size_bytes: int) -> str:
 
 
 def age(seconds: float) -> str:
-    """Give ``8 s``, ``12 min``, ``3 h``, ``5 days``."""
+    """Return ``8 s``, ``12 min``, ``3 h``, ``5 days``."""
     for limit, unit, name in ((90, 1, "s"), (90 * 60, 60, "min"), (36 * 3600, 3600, "h")):
         if seconds < limit:
             return f"{seconds / unit:.0f} {name}"

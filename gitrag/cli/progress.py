@@ -1,4 +1,4 @@
-"""Progress of what takes over a second: a bar on a terminal, a plain line now and then elsewhere."""
+"""Progress of tasks that take over a second: a bar on a terminal, else a plain line now and then."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 FIRST_S = 1.0
-"""What is done sooner shows no bar: it would only flicker."""
+"""Shorter tasks show no bar: it would only flicker."""
 LINE_EVERY_S = 10.0
-"""Between plain lines: a log of an hour's work stays readable."""
+"""Interval of plain lines: the log of an hour's work stays readable."""
 
 
 class Progress:
-    """How far something is.
+    """The progress of a task.
 
     Args:
-        label: What is being done.
-        total: How many there are to do, or None.
+        label: The task.
+        total: The number of items, or None.
         stream: Where it is shown.
-        color: Whether in colour.
+        color: Whether to use colour.
     """
 
     def __init__(self, label: str, total: int | None, stream: TextIO, *, color: bool) -> None:
@@ -40,22 +40,22 @@ class Progress:
         self._thread = Thread(target=self._watch, daemon=True, name="progress")
 
     def advance(self, count: int = 1) -> None:
-        """Say that so many more are done."""
+        """Add to the number of items done."""
         self.update(self.done + count)
 
     def update(self, done: int, total: int | None = None) -> None:
-        """Say that so many are done in all, and, when it is given, of how many."""
+        """Set the number of items done and, if given, the total."""
         self.done = done
         self.total = self.total if total is None else total
         self._changed()
 
     def status(self, text: str) -> None:
-        """Say what it is at."""
+        """Set the text that says what is being done now."""
         self.text = text
         self._changed()
 
     def print_above(self, line: str) -> None:
-        """Write a line of text without disturbing what is shown."""
+        """Write a line of text without disturbing the progress shown."""
         self._stream.write(line + "\n")
         self._stream.flush()
 
@@ -88,7 +88,7 @@ class PlainLines(Progress):
             self.print_above(self.line())
 
     def line(self) -> str:
-        """Return how far it is, as one line: ``Embedding: 120 of 400, 30/s, 9 s left``."""
+        """Return the progress as one line: ``Embedding: 120 of 400, 30/s, 9 s left``."""
         seconds = time.monotonic() - self.begin
         rate = self.done / seconds if seconds > 0 else 0.0
         parts = [f"{self.done} of {self.total}" if self.total is not None else f"{self.done}"]
@@ -100,7 +100,7 @@ class PlainLines(Progress):
 
 
 class Bar(Progress):
-    """A bar with rate and time left, gone when it is done."""
+    """A bar with rate and time left, removed at the end."""
 
     def __init__(self, label: str, total: int | None, stream: TextIO, *, color: bool) -> None:
         super().__init__(label, total, stream, color=color)

@@ -35,7 +35,7 @@ _STYLES = {
 
 
 class _Score(click.FloatRange):
-    """A number in a range; ``nan`` is in none."""
+    """A click type for a number in a range; rejects ``nan``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         score: float = super().convert(value, param, ctx)
@@ -169,7 +169,7 @@ def search(
 
 
 def _cleaned(graph: CallGraph | None) -> CallGraph | None:
-    """Give a graph that a terminal obeys nothing of."""
+    """Return a graph with control characters escaped for a terminal."""
     if graph is None:
         return None
     return replace(
@@ -186,7 +186,7 @@ def _cleaned(graph: CallGraph | None) -> CallGraph | None:
 
 
 def _language(given: str) -> str:
-    """Return our name of a language, given by its name or by the suffix of its files."""
+    """Return gitrag's name for a language, given as a name or as a file suffix."""
     from gitrag.chunking.languages import BY_NAME, language_of
     from gitrag.config.keys import nearest
 

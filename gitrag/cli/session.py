@@ -1,4 +1,4 @@
-"""What every command is given: where it runs, its environment, and the terminal."""
+"""The context of every command: its directory, environment and terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Session:
     """One run of the command line.
 
     Attributes:
-        start: The directory it was started in, or ``-C``.
+        start: The directory it was started in, or that of ``-C``.
         environ: Its environment.
         terminal: Where results, notes and progress go.
     """
@@ -46,7 +46,7 @@ class Session:
         return Repository.discover(self.start, self.environ)
 
     def workspace(self, **flags: object) -> Workspace:
-        """Open gitrag on the repository around the start, and say what is odd about its settings.
+        """Open gitrag on the repository around the start, and warn about problems with its settings.
 
         Args:
             flags: Settings from the command line, by key; None where not given.
@@ -61,7 +61,7 @@ class Session:
         return Workspace(repo, self.settings(repo, **flags), self.environ, self.terminal.note)
 
     def settings(self, repo: Repository, **flags: object) -> Config:
-        """Read the settings of a repository, and say what is odd about them.
+        """Read the settings of a repository, and warn about problems with them.
 
         Raises:
             ConfigError: A setting is wrong.
@@ -74,7 +74,7 @@ class Session:
         return config
 
     def project_name(self, given: str | None = None) -> str:
-        """Name the project: as given, else after origin, else after the directory."""
+        """Return the project's name: as given, else after origin, else after the directory."""
         from gitrag.memory.home import project_name
 
         try:
@@ -84,13 +84,13 @@ class Session:
         return project_name(given, repo, self.start)
 
     def explorations(self) -> Explorations:
-        """Open what the user had gitrag remember; it needs no repository."""
+        """Open the user's explorations; this needs no repository."""
         from gitrag.memory.explorations import open_explorations
 
         return open_explorations(self.environ, self._config_anywhere().model_dir)
 
     def core_files(self) -> CoreFiles:
-        """Open the list of files that the user calls core."""
+        """Open the list of files that the user marked as core."""
         from gitrag.memory.core_files import CoreFiles
         from gitrag.memory.home import home_directory
 
@@ -103,7 +103,7 @@ class Session:
             return self.config_outside()
 
     def config_outside(self) -> Config:
-        """Read the settings that hold where there is no repository: the user's git config, the environment.
+        """Read the settings that apply outside a repository: the user's git config, the environment.
 
         Raises:
             ConfigError: A setting is wrong.
@@ -114,7 +114,7 @@ class Session:
         asked = ["config", "--null", "--get-regexp", r"^gitrag\."]
         try:
             done = run_git(asked, cwd=self.start, environment=scrubbed_environment(self.environ))
-        except RepositoryError:  # no git, no configuration of it
+        except RepositoryError:  # without git there is no git config
             items = []
         else:
             items = os.fsdecode(done.stdout).split("\0")[:-1]

@@ -84,7 +84,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
 
 
 def _count_unread(found: WorkspaceStatus) -> str:
-    """Say how many files failed at each stage, and why."""
+    """Return how many files failed at each stage, and why."""
     counts = Counter((each.stage.value, each.reason) for each in found.unread)
     return "; ".join(
         f"{stage}: {count(number, 'file')} ({sanitise_line(reason)})"

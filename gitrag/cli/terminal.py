@@ -15,7 +15,7 @@ from gitrag.cli.progress import Bar, PlainLines, Progress
 from gitrag.words.control_characters import sanitise, sanitise_json
 
 _WIDTH = 80
-"""Where nothing tells: a pipe, a file."""
+"""Columns when the width is not known: in a pipe, a file."""
 
 _STYLES = {
     "bold": "1",
@@ -33,7 +33,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 class ColorMode(StrEnum):
-    """What ``--color`` may be."""
+    """The values of ``--color``."""
 
     AUTO = "auto"
     ALWAYS = "always"
@@ -41,7 +41,7 @@ class ColorMode(StrEnum):
 
 
 def wants_color(mode: ColorMode, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
-    """Decide on colour: ``--color``, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    """Return whether to use colour: by ``--color``, else NO_COLOR, else FORCE_COLOR, else on a terminal."""
     if mode is not ColorMode.AUTO:
         return mode is ColorMode.ALWAYS
     if environ.get("NO_COLOR"):
@@ -52,7 +52,7 @@ def wants_color(mode: ColorMode, environ: Mapping[str, str], *, is_terminal: boo
 
 
 class Terminal:
-    """Where a command writes.
+    """The output streams of a command.
 
     Args:
         out: For the result.
@@ -96,43 +96,43 @@ class Terminal:
         return _styled(text, styles) if self.color else text
 
     def print(self, text: str = "") -> None:
-        """Write a line of the result; what others wrote in it has been through `sanitise`."""
+        """Write a line of the result; pass text that others wrote through `sanitise` first."""
         self.out.write(text + "\n")
 
     def print_json(self, value: object) -> None:
-        """Write the result as JSON, for programs; all but ASCII is escaped in it."""
+        """Write the result as JSON, for programs; non-ASCII characters are escaped."""
         self.print(json.dumps(value, indent=2))
 
     def print_json_text(self, text: str) -> None:
-        """Write JSON that is text already, with strings that any stream holds and a terminal only shows."""
+        """Write serialised JSON; escape control characters, and those that the stream cannot encode."""
         text = sanitise_json(text)
         if self.out.encoding.lower() != "utf-8":
             text = _NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], text)
         self.print(text)
 
     def note(self, text: str) -> None:
-        """Say something beside the result."""
+        """Write a note to stderr."""
         self._say(sanitise(text))
 
     def warn(self, text: str) -> None:
-        """Say what is odd but stops nothing."""
+        """Write a warning to stderr."""
         self._say(self._err_style("warning:", "yellow") + " " + sanitise(text))
 
     def hint(self, text: str) -> None:
-        """Say what to do."""
+        """Write a hint to stderr: what the user can do."""
         self._say(self._err_style("hint:", "cyan") + " " + sanitise(text))
 
     def error(self, text: str) -> None:
-        """Say what failed."""
+        """Write an error to stderr."""
         self._say(self._err_style(sanitise(text), "red"))
 
     @contextmanager
     def progress(self, label: str, total: int | None = None) -> Iterator[Progress]:
-        """Show how far something is, once it has taken a second.
+        """Show the progress of a task once it has taken a second.
 
         Args:
-            label: What is being done, such as ``Embedding``.
-            total: How many there are to do; None when nobody knows yet.
+            label: The task, such as ``Embedding``.
+            total: The number of items; None if not known yet.
         """
         terminal = self.err.isatty()
         with (Bar if terminal else PlainLines)(label, total, self.err, color=self._err_color) as progress:
@@ -143,7 +143,7 @@ class Terminal:
                 self._progress = None
 
     def _say(self, line: str) -> None:
-        with suppress(OSError):  # in order, where both go to one place; what fails is told in the end
+        with suppress(OSError):  # keeps the order if both go to one place; a failure is reported at the end
             self.out.flush()
         try:
             if self._progress is not None:
@@ -151,7 +151,7 @@ class Terminal:
             else:
                 self.err.write(line + "\n")
                 self.err.flush()
-        except OSError:  # nobody reads it, or a full disk; the result is not held up
+        except OSError:  # a closed pipe or a full disk; the result must not suffer
             discard(self.err)
 
     def _err_style(self, text: str, *styles: str) -> str:
@@ -159,7 +159,7 @@ class Terminal:
 
 
 def discard(stream: TextIO) -> None:
-    """Let whatever a stream still holds, and gets, go nowhere."""
+    """Discard whatever is buffered in a stream or written to it from now on."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())

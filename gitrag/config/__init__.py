@@ -1,1 +1,1 @@
-"""Settings: the table of keys, the rules of their values, the team's file, and what holds in a repository."""
+"""Settings: the table of keys, the rules for their values, the team's file, and a repository's settings."""

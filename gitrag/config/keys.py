@@ -1,8 +1,8 @@
-"""Settings: one table of keys, five places that may set them, the later one winning.
+"""Settings: one table of keys, and five sources of their values, of which a later one wins.
 
 Defaults < ``git config gitrag.prePush`` < ``.gitrag.yaml`` (committed) < ``GITRAG_PRE_PUSH`` < flags.
-Every place is read as text by the key's own rule, so that ``off`` is ``off`` in YAML too.
-Nothing here reads the environment or runs git: the caller hands in what each place holds.
+Values of every source are parsed as text by the key's rule, so that ``off`` is ``off`` in YAML too.
+Nothing here reads the environment or runs git: the caller passes what each source holds.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ FLAG = "flag"
 
 USER_FILE_BYTES = 1024 * MEBIBYTE
 TEAM_FILE_BYTES_CAP = 8 * MEBIBYTE
-"""What a stranger's repository may make this machine parse in one piece."""
+"""Largest file size that a repository's own settings may set: a stranger may have written them."""
 
 OTHER_VARIABLES = ("GITRAG_HOME",)
-"""``GITRAG_*`` variables that are no setting. ``GITRAG=0`` (no underscore) switches the hooks off."""
+"""``GITRAG_*`` variables that are not settings. ``GITRAG=0``, without underscore, switches the hooks off."""
 
 _SHOWN_CHARACTERS = 60
 _UNKNOWN_NAMED = 5
-"""A stranger's file of thousands of unknown keys does not flood the terminal."""
+"""Unknown keys that are listed, so that a file with thousands does not flood the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Key:
 
     Attributes:
         name: Its name in ``.gitrag.yaml``; git config and the environment derive theirs from it.
-        rule: How its text is read.
-        default: Its value when nobody sets it.
-        help: One line.
-        team: What ``.gitrag.yaml`` may set it to; None when only the user may set it.
+        rule: Parses its text.
+        default: Its value when no source sets it.
+        help: Its meaning in one line.
+        team: The rule for its values in ``.gitrag.yaml``; None when only the user may set it.
     """
 
     name: str
@@ -136,7 +136,7 @@ KEYS: tuple[Key, ...] = (
         "How long to keep what no branch or worktree needs any more.",
     ),
     Key("lock_timeout_s", _WAIT, 10.0, "Seconds to wait for another gitrag to let go of the index."),
-    # A team may name its tracker and project; where a token goes to is the user's to say.
+    # A team may name its tracker and project; only the user may say where a token is sent.
     Key("tracker", _TRACKER, "auto", "The tracker whose issues are synced; none for none.", team=_TRACKER),
     Key("tracker_url", Address(), None, "The tracker's server, where origin's host does not tell."),
     Key("tracker_project", _PROJECT, None, "The project there: owner/name, PROJ, ENG.", team=_PROJECT),
@@ -185,7 +185,7 @@ KEYS: tuple[Key, ...] = (
 _BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
 
 _NESTED = "search_strategy"
-"""What ``.gitrag.yaml`` holds as a mapping of mappings: its keys are joined by ``_``."""
+"""A key of ``.gitrag.yaml`` that holds nested mappings, whose keys are joined by ``_``."""
 
 NO_TOOL = "search_strategy is hybrid but names no rag.mcp_tool: grep is used."
 
@@ -196,9 +196,9 @@ class Setting:
 
     Attributes:
         key: Its name.
-        value: Plain data, as ``.gitrag.yaml`` would hold it.
-        origin: ``default``, or the place with the name it has there.
-        help: One line.
+        value: Plain data, as in ``.gitrag.yaml``.
+        origin: ``default``, or the source with the key's name there.
+        help: Its meaning in one line.
     """
 
     key: str
@@ -209,7 +209,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Every setting's value; the table ``KEYS`` says what each one means."""
+    """The value of every setting; the table ``KEYS`` says what each one means."""
 
     max_file_bytes: int = MEBIBYTE
     exclude: tuple[str, ...] = ()
@@ -254,16 +254,16 @@ def load(
     env: Mapping[str, str],
     flags: Mapping[str, object] = MappingProxyType({}),
 ) -> Config:
-    """Merge the five places into one configuration.
+    """Merge the five sources into one configuration.
 
     Args:
         git: ``git config`` entries of the section gitrag; names in any case, with or without the section.
-        team: What ``.gitrag.yaml`` holds, or None where there is none.
+        team: The content of ``.gitrag.yaml``, or None if there is none.
         env: The environment.
         flags: Values from the command line, by key; None means not given.
 
     Raises:
-        ConfigError: A value is not allowed, or ``.gitrag.yaml`` is no YAML that gitrag reads.
+        ConfigError: A value is not allowed, or ``.gitrag.yaml`` is not YAML that gitrag reads.
     """
     merge = _Merge(home=env.get("HOME", ""))
     merge.add_git(git)
@@ -281,17 +281,17 @@ def load(
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """Return `` Did you mean "…"?`` for the known name most like this one, or nothing."""
+    """Return `` Did you mean "…"?`` for the most similar known name, or an empty string."""
     folded = {each.lower(): each for each in known}
     close = get_close_matches(name[:_SHOWN_CHARACTERS].lower(), folded, n=1)
     return f' Did you mean "{folded[close[0]]}"?' if close else ""
 
 
 def find_key(name: str) -> Key:
-    """Return the key of this name, in any place's spelling.
+    """Return the key of this name, in the spelling of any source.
 
     Raises:
-        ConfigError: There is none.
+        ConfigError: There is no such key.
     """
     for key in KEYS:
         if name.lower() in {key.name, key.git_name.lower(), key.variable.lower()}:
@@ -301,7 +301,7 @@ def find_key(name: str) -> Key:
 
 
 class _Merge:
-    """The values so far, each later place over the earlier ones."""
+    """The values merged so far; later sources replace those of earlier ones."""
 
     def __init__(self, home: str) -> None:
         self.home = home
@@ -355,7 +355,7 @@ class _Merge:
             self.warnings.append(f"{TEAM_FILE}: {unknown - _UNKNOWN_NAMED} more unknown settings ignored.")
 
     def settle_strategy(self) -> None:
-        """Fall back to grep where hybrid has no tool to ask (requirements, 6.1)."""
+        """Fall back to grep, with a warning, if the mode is hybrid but no search tool is set."""
         if (
             self.values["search_strategy_mode"] == "hybrid"
             and not self.values["search_strategy_rag_mcp_tool"]
@@ -376,7 +376,7 @@ class _Merge:
     def _parse(self, rule: Rule, value: object) -> object:
         if isinstance(value, list | tuple):
             if not isinstance(rule, Globs):
-                raise ValueError("a list")  # noqa: TRY004  # the caller's one kind of "not allowed"
+                raise ValueError("a list")  # noqa: TRY004  # the caller catches ValueError for every value that is not allowed
             if not all(isinstance(item, str) for item in value):
                 raise ValueError("not texts")
             return rule.parse_list(value)
@@ -392,7 +392,7 @@ class _Merge:
 
 
 def _flat(settings: Mapping[str, YamlValue]) -> Iterator[tuple[str, YamlValue]]:
-    """Give the settings of a team file by their keys, those that are nested with their paths joined."""
+    """Yield the settings of a team file by key; the parts of a nested key are joined by ``_``."""
     pending = list(settings.items())[::-1]
     while pending:
         name, value = pending.pop()
@@ -413,7 +413,7 @@ def _plain(value: object) -> str | int | float | list[str] | None:
 
 
 def _shown(value: object, *, quoted: bool = True) -> str:
-    """Show what somebody else wrote, shortened, control characters escaped."""
+    """Return what somebody else wrote, shortened and with control characters escaped."""
     text = str(value)
     text = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
     escaped = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -1,4 +1,4 @@
-"""The settings that hold in a repository, gathered from git and from the team's file."""
+"""The settings of a repository, gathered from git and from the team's file."""
 
 from __future__ import annotations
 

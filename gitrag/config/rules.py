@@ -1,4 +1,4 @@
-"""How a setting's text becomes its value: the rules that the table of keys is made of."""
+"""Rules that parse a setting's text into its value; the table of keys is made of them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from urllib.parse import urlsplit
 MEBIBYTE = 1024 * 1024
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-"""This machine: what goes there in the clear is heard by nobody else."""
+"""This machine: unencrypted traffic to it cannot be overheard."""
 
 T = TypeVar("T", int, float, timedelta)
 
 
 class Rule(Protocol):
-    """How a key's text becomes its value."""
+    """Parses a key's text into its value."""
 
     @property
     def allowed(self) -> str:
-        """What a value may be, as the end of the sentence "it must be …"."""
+        """Which values are allowed, as the end of the sentence "it must be …"."""
 
     def parse(self, text: str) -> object:
         """Return the value, or raise ValueError."""
@@ -31,7 +31,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number in a closed range; with ``size``, also ``512k``, ``2m``, ``1GiB``."""
+    """An integer in a closed range; with ``size``, also ``512k``, ``2m``, ``1GiB``."""
 
     low: int
     high: int
@@ -87,7 +87,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A length of time with its unit."""
+    """A duration with its unit."""
 
     longest: timedelta
 
@@ -108,7 +108,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Globs:
-    """A list of globs, or of the like; commas between them where the place holds only text."""
+    """A list of globs or similar strings; separated by commas where only text can be given."""
 
     allowed: str = "a list of globs, such as [docs/generated/**, '*.min.js']"
 
@@ -138,7 +138,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a server that is spoken to in private."""
+    """The URL of a server. Tokens are sent to it, so it must be https, except on this machine."""
 
     @property
     def allowed(self) -> str:
@@ -156,7 +156,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A text of a certain form."""
+    """A text that matches a pattern."""
 
     pattern: str
     allowed: str
@@ -174,7 +174,7 @@ def _in_range(value: T, low: T, high: T) -> T:
 
 
 def show_duration(value: timedelta) -> str:
-    """Return it as a setting holds it, ``1h30m``."""
+    """Return a duration as it is written in settings: ``1h30m``."""
     left = int(value.total_seconds())
     text = ""
     for unit, seconds in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):

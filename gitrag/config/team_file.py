@@ -1,6 +1,6 @@
-"""``.gitrag.yaml``, the settings a team commits: read with bounds, since a stranger may have written it.
+"""``.gitrag.yaml``, the settings a team commits: read within limits, since a stranger may have written it.
 
-What each key may hold is gitrag.config.keys's.
+`gitrag.config.keys` says what each key may hold.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 TEAM_FILE = ".gitrag.yaml"
 TEAM_FILE_BYTES = 64 * 1024
-"""Hundreds of globs fit; the worst file costs well under a second."""
+"""Hundreds of globs fit; the slowest file to parse takes well under a second."""
 
 
 def read_team(root: Path) -> bytes | None:
     """Return what ``.gitrag.yaml`` at a worktree's top holds, or None where there is none.
 
     Raises:
-        ConfigError: It is no regular file (a link could point at anything), cannot be read, or is too large.
+        ConfigError: It is not a regular file (a link could point anywhere), cannot be read, or is too large.
     """
     path = root / TEAM_FILE
     try:
-        # Non-blocking, or a FIFO of that name would hold every command.
+        # Non-blocking, or a FIFO of that name would block every command.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
@@ -44,6 +44,6 @@ def parse_team(content: bytes) -> dict[str, YamlValue]:
     """Read the mapping that ``.gitrag.yaml`` holds; an empty file is an empty mapping.
 
     Raises:
-        ConfigError: It is no YAML that gitrag reads (``parse_mapping``).
+        ConfigError: It is not YAML that gitrag reads (``parse_mapping``).
     """
     return parse_mapping(content, TEAM_FILE, TEAM_FILE_BYTES)

@@ -1,7 +1,7 @@
-"""What a repository's files are: decisions, specifications, code, issues; and which module they belong to.
+"""Classify a repository's files: decisions, specifications, code or issues; and the module of each.
 
-``adrs``, ``specs``, ``code`` and ``issues`` say which paths are their own and how a document is read;
-``layout`` says for each path which collection it is in; ``workspaces`` finds the modules. Pure.
+``adrs``, ``specs``, ``code`` and ``issues`` define which paths are theirs and how a document is read;
+``layout`` assigns each path to a collection; ``manifests`` finds the modules. Pure.
 """
 
-LAYOUT_VERSION = 1  # raise when a path may come into another collection
+LAYOUT_VERSION = 1  # increment when a change can move a path to another collection

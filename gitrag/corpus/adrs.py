@@ -1,7 +1,7 @@
 """Architecture decision records, in the usual dialects: MADR 2 to 4, Nygard, adr-tools, log4brains.
 
 They differ in where they keep the same few facts: the number in the file's name or the heading, the status in
-front matter, in a list (``* Status: accepted``) or under a heading, the edges in any of these. Pure.
+front matter, in a list (``* Status: accepted``) or under a heading, the links in any of these. Pure.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GLOBS: tuple[str, ...] = (
     "!*[Tt]emplate*",
     "!CONTRIBUTING.*",
 )
-"""Where they are kept by default, and what in these places is none. As in .gitignore."""
+"""Default places, and files there that are not decisions, as patterns of .gitignore."""
 
 _NAMED = re.compile(r"(?:adr[-_ ]?)?(\d{1,6})(?:[-_. ]|$)", re.IGNORECASE)
 _PREFIX = re.compile(
@@ -85,7 +85,7 @@ _RELATIONS = {
 
 
 def read(path: str, text: str) -> Document:
-    """Read a decision: id from front matter, else ``ADR-NNNN`` by the file's name, else by the heading."""
+    """Read a decision: its id is from front matter, else ``ADR-NNNN`` from the file's name or the heading."""
     head = read_head(text)
     title = head.text("title") or head.title
     prefix = _PREFIX.match(title)
@@ -123,7 +123,7 @@ def _named_title(path: str) -> str:
 
 
 def _status(head: DocumentHead) -> str:
-    """Find what a decision says of its status, as written."""
+    """Find the status of a decision, as written."""
     given = head.text("status")
     if given:
         return given
@@ -135,12 +135,12 @@ def _status(head: DocumentHead) -> str:
         if under and line.strip():
             return "" if line.lstrip().startswith("#") else line.strip()
         under = under or bool(_STATUS_HEADING.fullmatch(line.rstrip()))
-        below = below or line.startswith("##")  # further down, a list may have an item of that name
+        below = below or line.startswith("##")  # further down, an item "Status" may be part of any list
     return ""
 
 
 def _said(head: DocumentHead) -> Iterator[DocumentLink]:
-    """Find edges in prose: lines that begin with a relation and name a decision."""
+    """Find links in prose: lines that begin with a relation and name a decision."""
     for line in head.lines:
         opening = line.lstrip(" \t-*+>_[(|").lstrip()
         if _SAYS.match(opening) and len(opening) < 400:
@@ -148,7 +148,7 @@ def _said(head: DocumentHead) -> Iterator[DocumentLink]:
 
 
 def _edges_of(line: str) -> Iterator[DocumentLink]:
-    """Read the edges of a line: each relation is of the decisions named after it, up to the next one."""
+    """Yield the links of a line: a relation applies to the decisions named after it, up to the next one."""
     marks = list(_SAYS.finditer(line))
     for mark, following in zip(marks, [*marks[1:], None], strict=False):
         rest = line[mark.end() : following.start() if following else len(line)]

@@ -1,4 +1,4 @@
-"""Code: every text file that is in no other collection, whatever its language. Pure."""
+"""Code: every text file that is in no other collection, in any language. Pure."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from gitrag.corpus.documents import Document
 
 
 def read(path: str, _text: str) -> Document:
-    """Name a file by its path; what it holds its chunks say."""
+    """Return a document with the path as its id; a code file has no metadata."""
     return Document(path, path, path)

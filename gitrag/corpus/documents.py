@@ -1,4 +1,4 @@
-"""What every collection makes of a document, and how its parts are read. Pure."""
+"""The common form of documents of every collection, and how their parts are read. Pure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 FRONT_MATTER_BYTES = 8 * 1024
-"""Longer front matter is text: a document's own has some ten lines, and PyYAML reads 0.1 MB/s."""
+"""Longer front matter is treated as text: some ten lines are usual, and PyYAML reads only 0.1 MB/s."""
 
 _READ_LINES = 400
-"""Lines of a document that may say its title, status and edges."""
+"""Lines of a document that are searched for its title, status and links."""
 
 _LINE_CHARACTERS = 500
 _TITLE_CHARACTERS = 200
@@ -37,12 +37,12 @@ _TARGET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DocumentLink:
-    """What a document says of another.
+    """A link from a document to another.
 
     Attributes:
         relation: ``supersedes``, ``superseded-by``, ``extends``, ``extended-by``, ``requires``,
             ``implements``, ``related``, ``blocks`` or ``blocked-by``.
-        target: The other's id.
+        target: The id of the other document.
     """
 
     relation: str
@@ -64,11 +64,11 @@ class Document:
     """A document of a collection.
 
     Attributes:
-        path: Where it is.
-        id: What others call it, ``ADR-0007``.
+        path: Its path.
+        id: The id by which others refer to it, ``ADR-0007``.
         title: Its title, without the id.
-        status: In lower case, without what follows: ``accepted``, ``on hold``; empty where it says none.
-        edges: What it says of others.
+        status: In lower case, without further text: ``accepted``, ``on hold``; empty if it has none.
+        edges: Its links to others.
     """
 
     path: str
@@ -80,12 +80,12 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class DocumentHead:
-    """The beginning of a document, as far as it speaks for the whole.
+    """The beginning of a document, where its metadata are.
 
     Attributes:
         fields: Its front matter, keys in lower case with ``-`` for ``_``.
-        title: Its first heading, inline marks removed; empty where there is none.
-        lines: Its lines outside fenced code, front matter left out.
+        title: Its first heading, without inline markup; empty if there is none.
+        lines: Its lines without fenced code and front matter.
     """
 
     fields: Mapping[str, YamlValue]
@@ -93,7 +93,7 @@ class DocumentHead:
     lines: tuple[str, ...]
 
     def text(self, *names: str) -> str:
-        """Give the first of these fields that holds a word or a line."""
+        """Return the first of these fields that holds a non-empty text."""
         for name in names:
             value = self.fields.get(name)
             if isinstance(value, str) and value.strip():
@@ -101,12 +101,12 @@ class DocumentHead:
         return ""
 
     def texts(self, *names: str) -> list[str]:
-        """Give what these fields hold, lists flattened."""
+        """Return all texts of these fields, lists flattened."""
         return [text for name in names for text in _flat(self.fields.get(name))]
 
 
 def read_head(text: str) -> DocumentHead:
-    """Read front matter, title and lines; front matter that is no plain YAML mapping is text like any."""
+    """Read front matter, title and lines; front matter that is no plain YAML mapping is treated as text."""
     lines = [line[:_LINE_CHARACTERS] for line in text.split("\n", _READ_LINES)[:_READ_LINES]]
     fields, start = _front_matter(text, lines)
     kept: list[str] = []
@@ -131,13 +131,13 @@ def read_head(text: str) -> DocumentHead:
 
 
 def plain(text: str) -> str:
-    """Remove Markdown's inline marks, and white space beyond a blank."""
+    """Remove Markdown's inline markup, and collapse white space."""
     found = _MARKS.sub(lambda mark: mark[1] or mark[2] or "", text)
     return " ".join(found.split())
 
 
 def sections(text: str) -> tuple[DocumentSection, ...]:
-    """Cut a Markdown document as the index does: at headings, each requirement and scenario on its own."""
+    """Split a Markdown document as the index does: at headings; each requirement and scenario on its own."""
     return tuple(
         DocumentSection(part.qualified_name, part.text, part.line_start, part.line_end)
         for part in chunk(text.encode("utf-8", "surrogateescape"), "markdown")
@@ -148,8 +148,8 @@ def targets(text: str, kind: str) -> Iterator[str]:
     """Find the ids that a text names: ``ADR-0001``, ``SPEC-12``, ``0001-title.md``, ``[1. Title]``.
 
     Args:
-        text: A line, or what a field holds.
-        kind: ``ADR`` or ``SPEC``: what a number alone is one of.
+        text: A line, or the value of a field.
+        kind: ``ADR`` or ``SPEC``: the kind of a number without prefix.
     """
     for found in _TARGET.finditer(text):
         number = found["number"] or found["file"] or found["link"]
@@ -157,17 +157,17 @@ def targets(text: str, kind: str) -> Iterator[str]:
 
 
 def numbered(kind: str, number: str) -> str:
-    """Give the id of a kind's number: ``ADR``, ``7`` → ``ADR-0007``."""
+    """Return the id of a kind's number: ``ADR``, ``7`` → ``ADR-0007``."""
     return f"{kind.upper()}-{int(number):04d}"
 
 
 def field_edges(head: DocumentHead, names: Mapping[str, str], kind: str) -> Iterator[DocumentLink]:
-    """Read edges from front matter.
+    """Read links from front matter.
 
     Args:
         head: The document's.
-        names: The fields that hold edges, and the relation of each.
-        kind: What a number alone is one of.
+        names: The fields that hold links, and the relation of each.
+        kind: The kind of a number without prefix.
     """
     for name, relation in names.items():
         for text in head.texts(name)[:_MOST_TARGETS]:
@@ -180,7 +180,7 @@ def field_edges(head: DocumentHead, names: Mapping[str, str], kind: str) -> Iter
 
 
 def distinct(edges: Sequence[DocumentLink], own: str) -> tuple[DocumentLink, ...]:
-    """Keep each edge once, in order; none to the document itself."""
+    """Remove duplicate links and those to the document itself; keep the order."""
     return tuple(edge for edge in dict.fromkeys(edges) if edge.target != own)
 
 
@@ -194,7 +194,7 @@ def _parsed(block: bytes) -> Mapping[str, YamlValue]:
 
 
 def _front_matter(text: str, lines: Sequence[str]) -> tuple[Mapping[str, YamlValue], int]:
-    """Give what front matter holds, and the row after it."""
+    """Return the fields of the front matter, and the index of the line after it."""
     if not lines or lines[0].removeprefix("\ufeff").rstrip() != "---":
         return {}, 0
     for row in range(1, len(lines)):

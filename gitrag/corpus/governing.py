@@ -1,4 +1,4 @@
-"""What a source file says of itself: the documents that govern it, and what it offers to others. Pure."""
+"""What a source file states about itself: the documents that govern it, and what it exports. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REQUIREMENT = re.compile(r"\bREQ(?:UIREMENT)?\b\W{0,3}\"([^\"]{1,200})\"", re.I
 _MARGIN = re.compile(r"^[ \t]*(?:#|//+|/?\*+|--|;+|%+|<!--)?[ \t]*")
 
 _FURTHER_LINES = 5
-"""A governing comment goes on below while its lines end with a comma."""
+"""Most further lines of a governing comment, which continues while its lines end with a comma."""
 
 _LINE_CHARACTERS = 1_000
 _MOST_REQUIREMENTS = 10
@@ -26,8 +26,8 @@ class GoverningComment:
     """A comment that names what governs the code: ``Governing: ADR-0007, SPEC-0003 REQ "Keys rotate"``.
 
     Attributes:
-        line: Where it begins, 1-based.
-        ids: The documents.
+        line: Its first line, 1-based.
+        ids: The ids of the documents.
         requirements: The requirements, by name.
     """
 
@@ -57,7 +57,7 @@ def governing(text: str) -> list[GoverningComment]:
 
 
 def named(text: str) -> dict[str, int]:
-    """Give the decisions and specifications that a text names, and the line of each first mention."""
+    """Return the ids of decisions and specifications in a text, with the line of each first mention."""
     found: dict[str, int] = {}
     for row, line in enumerate(text.split("\n"), 1):
         for own in _ids(line[:_LINE_CHARACTERS]):
@@ -100,11 +100,11 @@ _OFFERED: Mapping[str, Callable[[Chunk], bool]] = {
     "elixir": _without("defp"),
     "c": _without("static"),
 }
-"""How each language says that a definition is for others; elsewhere an underscore says that it is not."""
+"""How each language marks exported definitions; in others, a leading underscore marks private ones."""
 
 
 def exported(chunks: Sequence[Chunk], language: str | None) -> list[Chunk]:
-    """Give the top-level definitions that a file offers to others; all where it marks none."""
+    """Return the top-level definitions that a file exports; all if it marks none."""
     own = [
         chunk
         for chunk in chunks

@@ -1,4 +1,4 @@
-"""Tracker issues, as `gitrag issues sync` keeps them: one Markdown file each. Pure."""
+"""Tracker issues, one Markdown file each, as written by `gitrag issues sync`. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ DIRECTORY = ".sdd/issues"
 GLOBS: tuple[str, ...] = (f"/{DIRECTORY}/*.md",)
 
 MOST_ISSUES = 5_000
-"""More are not indexed: each is looked at whenever issues are asked for."""
+"""Further issues are not indexed: each file is checked whenever issues are searched."""
 
 
 def read(path: str, text: str) -> Document:
-    """Read an issue: id, title and status from front matter, else by the file's name and first heading."""
+    """Read an issue: id, title and status from front matter, else from the file's name and first heading."""
     head = read_head(text)
     stem = path.rpartition("/")[2].rpartition(".")[0]
     own = head.text("id") or stem

@@ -1,8 +1,8 @@
 """Which collection a path belongs to. Pure.
 
 A collection's name is ``{kind}``, or ``{module}-{kind}`` below a module's directory; users see it with the
-repository's slug before it: ``{repo}-adrs``, ``{repo}-api-code``. A kind has no ``-``, so that the last one
-divides. A path is in one collection.
+repository's slug in front: ``{repo}-adrs``, ``{repo}-api-code``. A kind contains no ``-``, so a name can be
+split at the last one. Each path is in exactly one collection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gitrag.git import matcher
 
 
 class CollectionKind(StrEnum):
-    """What a collection's documents are."""
+    """The kind of a collection's documents."""
 
     ADRS = "adrs"
     SPECS = "specs"
@@ -32,16 +32,16 @@ READERS: Mapping[CollectionKind, Callable[[str, str], Document]] = {
     CollectionKind.CODE: code.read,
     CollectionKind.ISSUES: issues.read,
 }
-"""How a document is read, given its path and text."""
+"""Reads a document of each kind, given its path and text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A part of a repository with collections of its own.
+    """A part of a repository with its own collections.
 
     Attributes:
-        name: Lower-case, all but ``[a-z0-9-]`` as ``-``.
-        directory: Its directory, without a slash at either end.
+        name: In lower case, all but ``[a-z0-9-]`` replaced by ``-``.
+        directory: Its directory, without leading or trailing slash.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What a configuration says of where documents are; none means the usual places.
+    """Where the configuration places documents; an empty field means the usual places.
 
     Attributes:
         adrs: Globs of decisions, as in .gitignore.
@@ -63,7 +63,7 @@ class Places:
     modules: tuple[str, ...] = ()
 
     def signature(self) -> str:
-        """Sign all that decides on a path's collection beside the modules that a tree names."""
+        """Return a key of everything but the tree's own modules that decides on a path's collection."""
         return repr((LAYOUT_VERSION, self.adrs or adrs.GLOBS, self.specs or specs.GLOBS, self.modules))
 
 
@@ -72,11 +72,11 @@ USUAL_PLACES = Places()
 
 @dataclass(slots=True)
 class Layout:
-    """Tells each path's collection. Remembers directories, so not to be shared between threads.
+    """Assigns paths to collections. It caches directories, so it must not be shared between threads.
 
     Args:
         places: Where documents are.
-        modules: The modules, none below another's documents.
+        modules: The modules; none lies in another's documents.
     """
 
     places: Places
@@ -94,7 +94,7 @@ class Layout:
         )
 
     def collection(self, path: str) -> str:
-        """Give the name of a path's collection, without the repository's slug."""
+        """Return the name of a path's collection, without the repository's slug."""
         module = self._module(path.rpartition("/")[0])
         if module is None:
             return self._kind(path).value
@@ -120,22 +120,22 @@ class Layout:
 
 
 def kind_of(collection: str) -> CollectionKind:
-    """Give the kind of a collection by its name."""
+    """Return the kind of a collection, given its name."""
     return CollectionKind(collection.rpartition("-")[2])
 
 
 def module_of(collection: str) -> str:
-    """Give the name of a collection's module; empty for the repository's own."""
+    """Return the name of a collection's module; empty if it belongs to the repository as a whole."""
     return collection.rpartition("-")[0]
 
 
 def slug(text: str) -> str:
-    """Write a name as collections have it: lower-case, all but ``[a-z0-9-]`` as ``-``."""
+    """Return a name in lower case, with all but ``[a-z0-9-]`` replaced by ``-``."""
     return re.sub(r"[^a-z0-9-]", "-", text.lower())
 
 
 def named(directories: Sequence[str]) -> tuple[Module, ...]:
-    """Name modules by their directories' last parts; those of the same name by their whole paths."""
+    """Name modules after the last part of their directories, or after the whole path if that is ambiguous."""
     last = [slug(directory.rpartition("/")[2]) for directory in directories]
     return tuple(
         Module(name if last.count(name) == 1 else slug(directory), directory)
@@ -144,7 +144,7 @@ def named(directories: Sequence[str]) -> tuple[Module, ...]:
 
 
 def configured(entries: Sequence[str]) -> tuple[Module, ...]:
-    """Read modules as a configuration gives them: ``services/api``, or ``web=frontend``."""
+    """Parse the configured modules: ``services/api``, or ``web=frontend``."""
     given = [entry.rpartition("=") for entry in entries]
     plain = [directory.strip().strip("/").removeprefix("./") for name, _, directory in given if not name]
     modules = {module.directory: module for module in named(list(dict.fromkeys(plain)))}

@@ -1,6 +1,6 @@
-"""The modules that a repository's own manifest names: a table of detectors. Pure.
+"""Find the modules that a repository's workspace manifest names: a table of detectors. Pure.
 
-Read are manifests at the top level, and of the members only where theirs are.
+Only manifests at the top level are read; a member only needs to have one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import parse_mapping
 
 MANIFEST_BYTES = 256 * 1024
-"""A larger manifest is not read; the largest known workspace's has 40 KB."""
+"""Larger manifests are not read; the largest known one of a workspace has 40 KB."""
 
 MOST_PATTERNS = 500
 MOST_MODULES = 500
@@ -27,7 +27,7 @@ MOST_MODULES = 500
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """What a manifest says of its members: patterns of directories, and of those that are none."""
+    """A workspace's members according to its manifest: patterns of directories, and of excluded ones."""
 
     patterns: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Detector:
     Attributes:
         manifest: The file at the top level that names the members.
         member: The file that a member has.
-        read: Reads the manifest; raises ValueError when it is not what it should be.
+        read: Parses the manifest; raises ValueError if it is malformed.
     """
 
     manifest: str
@@ -50,11 +50,11 @@ class Detector:
 
 @dataclass(frozen=True, slots=True)
 class ManifestModules:
-    """What was found.
+    """The modules found.
 
     Attributes:
-        modules: By directory.
-        notes: What was wrong with a manifest, a line each.
+        modules: The modules, sorted by directory.
+        notes: Problems with manifests, a line each.
     """
 
     modules: tuple[Module, ...] = ()
@@ -65,8 +65,8 @@ def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Manifes
     """Find the modules of a tree.
 
     Args:
-        paths: Every path of the tree that ``is_manifest``; others are passed over.
-        read: Reads a manifest at the top level; None when it cannot be read.
+        paths: Every path of the tree that ``is_manifest``; others are ignored.
+        read: Returns a top-level manifest's text; None if it cannot be read.
     """
     manifests = [path for path in paths if is_manifest(path)]
     top = {path for path in manifests if "/" not in path}
@@ -92,12 +92,12 @@ def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Manifes
 
 
 def is_manifest(path: str) -> bool:
-    """Tell whether a path may name a workspace's modules, or be why a directory is one."""
+    """Return whether a path may be a manifest, of a workspace or of a member."""
     return path.rpartition("/")[2] in _MANIFESTS
 
 
 def _members(detector: Detector, data: bytes | None) -> Members | str:
-    """Read a manifest, or say why it is left alone."""
+    """Read a manifest, or return why it is ignored."""
     if data is None or len(data) > MANIFEST_BYTES:
         return "it cannot be read" if data is None else "it is too large"
     try:
@@ -123,7 +123,7 @@ def _parts(pattern: str) -> tuple[str, ...]:
 
 
 def _match(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
-    """Match part by part; ``**`` stands for any number of them."""
+    """Match a path against a pattern, part by part; ``**`` matches any number of parts."""
     reached = {0}
     for item in pattern:
         if item == "**":
@@ -174,7 +174,7 @@ def _pyproject(data: bytes) -> Members:
 
 
 def _signed(patterns: Iterable[str]) -> Members:
-    """Divide patterns as npm and pnpm write them: ``!`` before those that are left out."""
+    """Split patterns in npm's and pnpm's form: ``!`` marks an exclusion."""
     given = [each for pattern in patterns for each in _expanded(pattern)]
     return Members(
         tuple(each for each in given if not each.startswith("!")),
@@ -186,7 +186,7 @@ _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def _expanded(pattern: str) -> list[str]:
-    """Write out ``{a,b}``, the innermost first; what would be too many patterns is left as it is."""
+    """Expand ``{a,b}``, innermost first; leave what would give too many patterns as it is."""
     found = [pattern]
     while (braces := next(filter(None, map(_BRACES.search, found)), None)) and len(found) <= MOST_PATTERNS:
         before, after = braces.string[: braces.start()], braces.string[braces.end() :]

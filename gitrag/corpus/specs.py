@@ -1,4 +1,4 @@
-"""Specifications: a folder each, as OpenSpec, spec-kit, Kiro and SDD keep them. Pure."""
+"""Specifications: one folder each, in the layouts of OpenSpec, spec-kit, Kiro and SDD. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GLOBS: tuple[str, ...] = (
     *(f"{root}/**/{name}.md" for root in ("/docs/specs", "/openspec/specs", "/specs") for name in _NAMES),
     *(f"/.kiro/specs/**/{name}.md" for name in _KIRO_NAMES),
 )
-"""Where they are kept by default, as in .gitignore."""
+"""Default places, as patterns of .gitignore."""
 
 _FIELDS = {
     "requires": "requires",
@@ -61,7 +61,7 @@ def read(path: str, text: str) -> Document:
 
 
 def beside(document: Document) -> str | None:
-    """Give the path of the specification that a design without an id of its own belongs to."""
+    """Return the path of the specification that a design without its own id belongs to."""
     folder, _, file = document.path.rpartition("/")
     if file == "spec.md" or document.id != folder.rpartition("/")[2]:
         return None

@@ -1,1 +1,1 @@
-"""Git's hooks: the scripts, their installation into a repository, and what they run."""
+"""Git's hooks: the scripts and their installation into a repository."""

@@ -1,8 +1,8 @@
 """Hooks named in git's configuration (``hook.<name>.event``): git 2.54 and later runs them beside hook files.
 
-By one of them gitrag lives beside a hook file that is somebody else's. Its command runs a script kept in the
-git directory and names no path of the repository, which may be moved or copied; where the script or gitrag
-itself is gone, it does nothing. An earlier git passes over all of this.
+They let gitrag run beside a hook file that belongs to somebody else. The command runs a script kept in the
+git directory and contains no path of the repository, which may be moved or copied; if the script or gitrag
+itself is gone, it does nothing. An earlier git ignores these settings.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from gitrag.hooking.table import HOOKS, Hook
 from gitrag.machine.prerequisites import version_of
 
 SINCE: Final = (2, 54)
-"""The first git that runs configured hooks."""
+"""The first version of git that runs configured hooks."""
 
 DIRECTORY = "gitrag-hooks"
-"""In the git directory that all worktrees share; not in the index's own, which anybody may delete."""
+"""In the git directory that all worktrees share; not in the index's directory, which users may delete."""
 
 _OFF = {"", "false", "no", "off", "0"}
 _RUNS = re.compile(r"gitrag\W+hook\W+run\b")
@@ -32,14 +32,14 @@ _CHECKS = re.compile(r"gitrag\W+check\W+--push\b")
 
 
 class ConfiguredRepository(Protocol):
-    """What is needed of a repository."""
+    """What this module needs of a repository."""
 
     @property
     def common_dir(self) -> Path:
         """The git directory shared by all worktrees."""
 
     def git(self, *args: str | bytes | Path) -> CompletedProcess[bytes]:
-        """Run git on it."""
+        """Run git in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Configured:
 
     Attributes:
         name: Its name.
-        command: What git hands to the shell.
-        scope: Whose configuration the command is from: ``local``, ``global``, ….
-        off: The key that switches it off; empty when it is on.
-        ours: Whether `put_in` has written it.
+        command: What git passes to the shell.
+        scope: The configuration that the command is from: ``local``, ``global``, ….
+        off: The key that disables it; empty if it is enabled.
+        ours: Whether `put_in` wrote it.
     """
 
     name: str
@@ -62,24 +62,24 @@ class Configured:
 
     @property
     def key(self) -> str:
-        """Its section, as git's keys have it."""
+        """Its section, as in git's keys."""
         return f"hook.{self.name}"
 
 
 def are_run(repository: ConfiguredRepository) -> bool:
-    """Tell whether the git found here runs configured hooks."""
+    """Return whether the installed git runs configured hooks."""
     return version_of(os.fsdecode(repository.git("version").stdout)) >= SINCE
 
 
 def script_of(repository: ConfiguredRepository, hook: Hook) -> Path:
-    """Return where the script of a configured hook lies."""
+    """Return the path of a configured hook's script."""
     return repository.common_dir / DIRECTORY / hook.name
 
 
 def command_of(hook: Hook) -> str:
-    """Return the command to configure; git adds ``"$@"`` to it.
+    """Return the command to configure; git appends ``"$@"`` to it.
 
-    Only a linked worktree, whose own git directory has no scripts, takes a process to find them.
+    Only in a linked worktree, whose own git directory has no scripts, is a process needed to find them.
     """
     return (
         f"d=${{GIT_DIR:-.git}}/{DIRECTORY}; "
@@ -89,7 +89,7 @@ def command_of(hook: Hook) -> str:
 
 
 def read(repository: ConfiguredRepository) -> dict[str, list[Configured]]:
-    """Return the configured hooks that run gitrag, by event, whatever file they are from.
+    """Return the configured hooks that run gitrag, by event, from every configuration file.
 
     Raises:
         RepositoryError: The configuration cannot be read.
@@ -102,7 +102,7 @@ def read(repository: ConfiguredRepository) -> dict[str, list[Configured]]:
             commands[name] = value, scope
         elif variable == "event" and value in names:
             names[value].add(name)
-        elif variable == "event" and not value:  # takes back those before it
+        elif variable == "event" and not value:  # an empty event cancels those before it
             names = {event: found - {name} for event, found in names.items()}
         elif variable == "enabled":
             off = off | {name} if value.lower() in _OFF else off - {name}
@@ -117,12 +117,12 @@ def read(repository: ConfiguredRepository) -> dict[str, list[Configured]]:
 
 
 def put_in(repository: ConfiguredRepository, hook: Hook) -> bool:
-    """Configure a hook in the repository's own configuration; return whether anything had to be changed.
+    """Configure a hook in the repository's own configuration; return whether anything changed.
 
     Raises:
         NotSetUpError: The configuration cannot be written.
     """
-    # The event last: without a command for it git would refuse to run at all.
+    # The event last: git would fail on an event without a command.
     wanted = {"command": command_of(hook), "parallel": "true", "event": hook.name}
     key = f"hook.{_name(hook)}"
     missing = [
@@ -137,18 +137,18 @@ def put_in(repository: ConfiguredRepository, hook: Hook) -> bool:
 
 
 def take_out(repository: ConfiguredRepository, hook: Hook) -> None:
-    """Take out what `put_in` has written; every other line stays as it is.
+    """Remove what `put_in` wrote; every other line stays as it is.
 
     Raises:
         NotSetUpError: The configuration cannot be written.
     """
-    # Not --remove-section, which would take a comment before the next section along.
+    # Not --remove-section, which would also remove a comment before the next section.
     for variable in ("event", "parallel", "command"):
         _write(repository, "--unset-all", f"hook.{_name(hook)}.{variable}")
 
 
 def _name(hook: Hook) -> str:
-    return f"gitrag-{hook.name}"  # a command is not told its event, so each has its own
+    return f"gitrag-{hook.name}"  # the command is not told its event, so there is one for each
 
 
 def _running_gitrag(hook: Hook, name: str, command: str, scope: str, off: set[str]) -> Configured | None:
@@ -162,7 +162,7 @@ def _running_gitrag(hook: Hook, name: str, command: str, scope: str, off: set[st
 def _entries(repository: ConfiguredRepository) -> Iterator[tuple[str, str, str, str]]:
     """Yield scope, name, variable and value, in git's order."""
     done = repository.git("config", "-z", "--show-scope", "--get-regexp", r"^hook\.")
-    if done.returncode > 1:  # 1: there is none
+    if done.returncode > 1:  # 1: there are none
         raise RepositoryError(f"git cannot read its configuration: {message_of(done)}.")
     fields = iter(os.fsdecode(done.stdout).split("\0")[:-1])
     for scope, entry in zip(fields, fields, strict=True):

@@ -1,9 +1,9 @@
-"""Putting gitrag's block into a repository's hooks, and taking it out.
+"""Add gitrag's block to a repository's hooks, and remove it.
 
-Only files inside the git directory are written. Hooks that git takes from elsewhere (core.hooksPath: a team's
-committed folder, husky's, a user's own for all repositories), links, and hooks in other languages belong to
-somebody else: there a hook is configured beside them (`config_hooks`), or where git is too old for that, the
-report holds the lines to add by hand.
+Only files inside the git directory are written. Hooks from elsewhere (core.hooksPath: a team's committed
+folder, husky's, a user's own for all repositories), symbolic links, and hooks in other languages belong to
+somebody else: a hook is configured beside them (`config_hooks`), or if git is too old for that, the report
+holds the lines to add by hand.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from gitrag.machine import files
 
 
 def install(repository: HookedRepository, launcher: str | None = None) -> list[HookReport]:
-    """Install or renew every hook, as far as it can be done without breaking somebody else's.
+    """Install or update every hook, as far as possible without breaking somebody else's.
 
     Args:
-        repository: Where.
-        launcher: Absolute path of the gitrag the hooks shall run; by default the one now running.
+        repository: The repository.
+        launcher: Absolute path of the gitrag that the hooks run; by default the running one.
 
     Raises:
-        NotSetUpError: The hooks' directory or a file in it cannot be written.
+        NotSetUpError: The hooks directory or a file in it cannot be written.
     """
     launcher = launcher or find_launcher()
     beside = config_hooks.are_run(repository) and repository.hooks_dir().is_dir()
@@ -55,7 +55,7 @@ def install(repository: HookedRepository, launcher: str | None = None) -> list[H
 
 
 def uninstall(repository: HookedRepository) -> list[HookReport]:
-    """Take gitrag's block out of every hook, and its sections out of the repository's configuration.
+    """Remove gitrag's block from every hook, and its sections from the repository's configuration.
 
     Raises:
         NotSetUpError: A file or the configuration cannot be written.
@@ -75,10 +75,10 @@ def uninstall(repository: HookedRepository) -> list[HookReport]:
 
 
 def find_launcher() -> str | None:
-    """Return the absolute path of the running gitrag's command; None when only PATH can tell.
+    """Return the absolute path of the running gitrag's command; None if it can only be found by PATH.
 
-    The command itself, never ``python -m gitrag``: that would put the hook's working directory, and with it
-    whatever a repository calls ``click.py``, on the module path.
+    The command itself, never ``python -m gitrag``: that would put the hook's working directory on the module
+    path, and with it any file that a repository calls ``click.py``.
     """
     called = Path(sys.argv[0])
     candidates = [Path(sys.executable).with_name("gitrag")]
@@ -94,16 +94,16 @@ def find_launcher() -> str | None:
 def _set_up(
     repository: HookedRepository, standing: HookStatus, launcher: str | None, *, beside: bool
 ) -> bool:
-    """Have gitrag run once: by the file where that is ours to write, else configured beside it.
+    """Make a hook run gitrag exactly once: by its file if we may write it, else configured beside it.
 
     Args:
-        repository: Where.
-        standing: How the hook stands.
+        repository: The repository.
+        standing: The hook's status.
         launcher: See `install`.
         beside: Whether git runs configured hooks here.
 
     Returns:
-        Whether anything had to be changed.
+        Whether anything changed.
     """
     hook, file = standing.hook, standing.file
     script = HookReport(hook.name, HookState.MISSING, config_hooks.script_of(repository, hook))
@@ -131,11 +131,11 @@ def _install(hook: Hook, report: HookReport, launcher: str | None) -> bool:
         return True
     text = read_hook(path)
     if report.state is HookState.INSTALLED and not script_blocks.find(text):
-        return False  # it calls gitrag in its own way
+        return False  # the file calls gitrag in its own way
     mode = old_mode = stat.S_IMODE(path.stat().st_mode)
     if not os.access(path, os.X_OK):
         if not is_ours(text):
-            return False  # its owner has switched it off; an executable bit would switch it on
+            return False  # its owner has disabled it; making it executable would enable it
         mode |= 0o755
     renewed = script_blocks.insert(text, block_of(hook, text, launcher))
     if (renewed, mode) == (text, old_mode):
@@ -151,7 +151,7 @@ def _uninstall(path: Path) -> bool:
     try:
         left = script_blocks.remove(text)
     except script_blocks.DamagedBlockError:
-        return False  # `status` says what to do
+        return False  # `status` tells the user what to do
     if left is None:
         try:
             path.unlink()
@@ -165,7 +165,7 @@ def _uninstall(path: Path) -> bool:
 
 
 def _own_directories(repository: HookedRepository) -> Iterator[Path]:
-    """Yield where a block of ours may be: also where hooks lay before core.hooksPath was set."""
+    """Yield the directories that may hold our block: also the one in use before core.hooksPath was set."""
     usual = repository.common_dir / "hooks"
     current = repository.hooks_dir()
     for directory in {usual, current, repository.common_dir / config_hooks.DIRECTORY}:
@@ -175,7 +175,9 @@ def _own_directories(repository: HookedRepository) -> Iterator[Path]:
 
 def _write(path: Path, content: bytes, mode: int) -> None:
     try:
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)  # who writes here runs what they like
+        path.parent.mkdir(
+            mode=0o755, parents=True, exist_ok=True
+        )  # whoever can write here can run any program anyway
         files.replace(path, content, mode)
     except OSError as error:
         raise _cannot_write(path, error) from error

@@ -1,7 +1,7 @@
-"""Programs that write a repository's hooks from a configuration of their own, and what to add to that.
+"""Programs that generate a repository's hooks from their own configuration, and the lines to add to that.
 
-They write their files again whenever they like, so a block put into one is lost one day: their hooks are left
-alone, and the lines that belong into their configuration are said.
+They may regenerate their files at any time, and a block in one would be lost: their hooks are left alone, and
+the lines to add to their configuration are shown.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from gitrag.hooking.table import Hook
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """A program that owns hooks.
+    """A program that generates hooks.
 
     Attributes:
         name: Its name.
-        sign: What only its hook files have in them.
-        configurations: Its files at the top of the working tree; the first is named where there is none.
-        lines: Gives what to add there for a hook.
-        kept: The suffix under which it keeps, and runs, a hook that was there before; empty: it does not.
+        sign: A text that only its hook files contain.
+        configurations: Its files at the top of the working tree; the first is named if none exists.
+        lines: Returns what to add there for a hook.
+        kept: The suffix under which it keeps, and runs, an earlier hook; empty if it does not.
     """
 
     name: str
@@ -33,13 +33,13 @@ class Manager:
     kept: str = ""
 
     def configuration(self, root: Path) -> Path:
-        """Give the file that says which hooks it runs."""
+        """Return its configuration file."""
         paths = [root / name for name in self.configurations]
         return next((path for path in paths if path.is_file()), paths[0])
 
 
 def manager_of(text: bytes) -> Manager | None:
-    """Tell which manager has written a hook."""
+    """Return the manager that wrote a hook, or None."""
     return next((manager for manager in MANAGERS if manager.sign in text), None)
 
 
@@ -51,7 +51,7 @@ def _pre_commit(hook: Hook) -> str:
     if hook.background:
         entry = f"sh -c '{_background(hook)}'"
     else:
-        # Its other variables are not set when a branch is new.
+        # Its other variables are not set for a new branch.
         tip = "$PRE_COMMIT_LOCAL_BRANCH $(git rev-parse $PRE_COMMIT_LOCAL_BRANCH)"
         entry = f"sh -c 'echo {tip} $PRE_COMMIT_REMOTE_BRANCH 0 | gitrag check --push || [ $? -ne 3 ]'"
     return textwrap.dedent(f"""\
@@ -89,4 +89,4 @@ MANAGERS = (
         _lefthook,
     ),
 )
-"""Those that write scripts into the hooks' directory; husky sets core.hooksPath."""
+"""Managers that write scripts into the hooks directory; husky sets core.hooksPath instead."""

@@ -1,7 +1,7 @@
 """Gitrag's part of a hook script, between two marks: pure edits of the script's bytes.
 
-The block stands right after the ``#!`` line, so that an ``exit`` or ``exec`` in the rest cannot skip it.
-Every other byte of the script is preserved, and removing the block gives back what was there before.
+The block is right after the ``#!`` line, so that an ``exit`` or ``exec`` in the rest cannot skip it.
+Every other byte of the script is preserved, and removing the block restores what was there before.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ END = b"# <<< gitrag <<<"
 SHEBANG = b"#!/bin/sh\n"
 
 CREATED = b"# This file was made by gitrag and goes with this block when nothing else is in it.\n"
-"""Stands in the block of a file that was not there before; without it, the file is the user's."""
+"""A line in the block of a file that gitrag created; without it, the file is the user's."""
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "busybox"})
-"""Interpreters the block was written for, and is tested with where they are installed."""
+"""Shells that the block is written for; it is tested with those that are installed."""
 
 _MARK = re.compile(rb"^(?:" + re.escape(START) + b"|" + re.escape(END) + rb")[ \t\r]*$", re.MULTILINE)
 _NO_LAUNCHER = "gitrag=\n"
-# `exec tclsh "$0"`, `'''exec' python "$0"` and the like: another interpreter reads the file again, and
-# ours in it; `tail -n +20 "$0"` counts its lines. `exec "$(dirname "$0")/other"`, `exec "$0.local"` do not.
+# `exec tclsh "$0"`, `'''exec' python "$0"` and the like: another interpreter reads the file again, with
+# our block; `tail -n +20 "$0"` counts its lines. `exec "$(dirname "$0")/other"`, `exec "$0.local"` do not.
 _READS_ITSELF = re.compile(
     rb"""\b(?:exec|tail|head)\b['"]*[ \t][^\n]*(?<=[ \t"'])\$(?:0|\{0\})(?=["'\s;)]|$)"""
 )
@@ -32,12 +32,12 @@ _NAMES_ITSELF = re.compile(rb"""(?:dirname|basename|realpath|readlink)(?:[ \t]+-
 
 
 class DamagedBlockError(ValueError):
-    """The marks are not one start and one end after it, so nobody knows what is whose."""
+    """There is not exactly one start mark followed by one end mark, so the block's extent is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where the block stands: bytes ``start..end``, half-open, its own line end included."""
+    """The place of the block: bytes ``start..end``, half-open, including its last line end."""
 
     start: int
     end: int
@@ -47,9 +47,9 @@ def render(script: str, launcher: str | None, *, created: bool = False) -> bytes
     """Return the block of a shipped script.
 
     Args:
-        script: The script, with the block's marks in it.
-        launcher: Absolute path of the gitrag to run; None leaves it to PATH.
-        created: Whether the hook file is made for this block.
+        script: The script, including the block's marks.
+        launcher: Absolute path of the gitrag to run; None to find it by PATH.
+        created: Whether the hook file is created for this block.
     """
     text = script[script.index(START.decode()) :]
     if launcher is not None:
@@ -60,7 +60,7 @@ def render(script: str, launcher: str | None, *, created: bool = False) -> bytes
 
 
 def find(text: bytes) -> Span | None:
-    """Return where the block stands, or None where there is none.
+    """Return the place of the block, or None if there is none.
 
     Raises:
         DamagedBlockError: A mark is missing, doubled or out of order.
@@ -75,7 +75,7 @@ def find(text: bytes) -> Span | None:
 
 
 def obstacle(text: bytes) -> str:
-    """Return why a block cannot be put into this script, as the end of "it …"; empty when it can."""
+    """Return why a block cannot be added to this script, as the end of "it …"; empty if it can."""
     first = text.split(b"\n", 1)[0]
     if b"\0" in text:
         return "is a program, not a shell script"
@@ -91,7 +91,7 @@ def obstacle(text: bytes) -> str:
 
 
 def insert(text: bytes, block: bytes) -> bytes:
-    """Put the block in, or in place of the one that is there.
+    """Add the block, or replace the existing one.
 
     Raises:
         DamagedBlockError: See `find`.
@@ -103,12 +103,12 @@ def insert(text: bytes, block: bytes) -> bytes:
     if not text.startswith(b"#!"):
         return block + text
     shebang, newline, rest = text.partition(b"\n")
-    # A lone `#!` line without its line end: the block lacks one too, which tells `remove`.
+    # A single `#!` line without a line end: the block gets none either, by which `remove` knows.
     return shebang + b"\n" + (block + rest if newline else block[:-1])
 
 
 def remove(text: bytes) -> bytes | None:
-    """Take the block out; None when the file was made for it and holds nothing else.
+    """Remove the block; return None if the file was created for it and contains nothing else.
 
     Raises:
         DamagedBlockError: See `find`.
@@ -125,13 +125,13 @@ def remove(text: bytes) -> bytes | None:
 
 
 def is_created(text: bytes) -> bool:
-    """Return whether the block says that the file was made for it."""
+    """Return whether the block says that the file was created for it."""
     span = find(text)
     return span is not None and CREATED in text[span.start : span.end]
 
 
 def launcher_of(text: bytes) -> str | None:
-    """Return the path of gitrag that the block names; None where it leaves it to PATH."""
+    """Return the path of gitrag in the block; None if it is found by PATH."""
     span = find(text)
     block = text[span.start : span.end].decode("utf-8", "surrogateescape") if span else ""
     found = re.search(r"^[ \t]*(gitrag=.*?)(?=\n[ \t]*\[ -x )", block, re.MULTILINE | re.DOTALL)

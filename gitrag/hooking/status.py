@@ -1,4 +1,4 @@
-"""How a repository's hooks stand, and what its owner could do about it; nothing is changed here."""
+"""The status of a repository's hooks, and what its owner can do about it; nothing is changed here."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from gitrag.machine.files import read_regular
 
 
 class HookedRepository(config_hooks.ConfiguredRepository, Protocol):
-    """What installation needs to know of a repository."""
+    """What installation needs of a repository."""
 
     @property
     def root(self) -> Path | None:
-        """The top of the working tree, if there is one."""
+        """The top of the working tree; None in a bare repository."""
 
     def hooks_dir(self) -> Path:
-        """Where git looks for hooks."""
+        """The directory where git looks for hooks."""
 
 
 class HookState(StrEnum):
-    """How a hook stands."""
+    """The state of a hook."""
 
     INSTALLED = "installed"
     MISSING = "missing"
-    OUTDATED = "outdated"  # another gitrag's block, or one that calls a gitrag that is gone
+    OUTDATED = "outdated"  # block of another version, or one that calls a gitrag that no longer exists
     SHADOWED = "shadowed"  # core.hooksPath leads outside the git directory
-    FOREIGN = "foreign"  # a hook that a block cannot or must not be put into
-    NOT_EXECUTABLE = "not executable"  # git passes it over
-    SWITCHED_OFF = "switched off"  # in git's configuration
-    TWICE = "twice"  # run by a file and by the configuration, or by two sections of that
+    FOREIGN = "foreign"  # a hook that a block cannot or must not be added to
+    NOT_EXECUTABLE = "not executable"  # git ignores it
+    SWITCHED_OFF = "switched off"  # by git's configuration
+    TWICE = "twice"  # run by a file and by the configuration, or by two sections of the latter
 
 
 @dataclass(frozen=True, slots=True)
 class HookReport:
-    """How one hook stands.
+    """The status of one hook, for the user.
 
     Attributes:
         name: Git's name of the hook.
         state: See `HookState`.
         path: The file that git runs, or would run.
-        detail: Why, in a few words; empty when there is nothing to say.
-        advice: What to run; empty when there is nothing.
-        lines: The exact lines to add to ``path``, where only its owner should; mostly empty. With a hook that
-            gitrag has configured, what serves a git that is too old for it.
-        configured: The section of git's configuration that runs it; empty when a file does.
+        detail: The reason, in a few words; may be empty.
+        advice: The command to run; empty if there is none.
+        lines: The exact lines to add to ``path``, if only its owner should; mostly empty. For a configured
+            hook, the lines that an older git needs instead.
+        configured: The section of git's configuration that runs it; empty if a file does.
         changed: Whether this call changed anything.
     """
 
@@ -70,7 +70,7 @@ class HookReport:
 
 @dataclass(frozen=True, slots=True)
 class HookStatus:
-    """How a hook stands: by its file alone, by the configured hooks that are on, and by both together."""
+    """The status of a hook: by its file alone, the enabled configured hooks, and both together."""
 
     hook: Hook
     file: HookReport
@@ -79,12 +79,12 @@ class HookStatus:
 
 
 def status(repository: HookedRepository) -> list[HookReport]:
-    """Return how every hook stands, and what to do about it; changes nothing."""
+    """Return the status of every hook, and what to do about it; changes nothing."""
     return [standing.report for standing in look(repository)]
 
 
 def lines_to_add(hook: Hook) -> str:
-    """Return the shell lines that do by hand what the hook's block does."""
+    """Return shell lines, to add by hand, that do what the hook's block does."""
     if hook.background:
         return f'(gitrag hook run {hook.name} "$@" </dev/null >/dev/null 2>&1 &)'
     return (
@@ -98,7 +98,7 @@ def lines_to_add(hook: Hook) -> str:
 
 
 def look(repository: HookedRepository) -> Iterator[HookStatus]:
-    """Yield how every hook stands, in the order of `HOOKS`."""
+    """Yield the status of every hook, in the order of `HOOKS`."""
     directory = repository.hooks_dir()
     own = is_inside(directory, repository.common_dir)
     entries = config_hooks.read(repository) if config_hooks.are_run(repository) else {}
@@ -116,7 +116,7 @@ def look(repository: HookedRepository) -> Iterator[HookStatus]:
 def _together(
     repository: HookedRepository, hook: Hook, file: HookReport, entries: Sequence[Configured]
 ) -> HookReport:
-    """Return how a hook stands by its file and by the configured hooks that run gitrag."""
+    """Return the status of a hook, given its file and the configured hooks that run gitrag."""
     by_file = file.state in {HookState.INSTALLED, HookState.OUTDATED}
     on = [entry for entry in entries if not entry.off]
     ours = next((entry for entry in entries if entry.ours), None)
@@ -214,17 +214,17 @@ def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
 
 
 def is_ours(text: bytes) -> bool:
-    """Return whether nothing but gitrag's block is in a hook that gitrag made."""
+    """Return whether gitrag created a hook and it contains nothing but gitrag's block."""
     return script_blocks.remove(text) is None
 
 
 def _calling(hook: Hook, path: Path, root: Path | None) -> str:
-    """Return the file in which somebody else's hook calls gitrag; empty where none does."""
+    """Return the file in which somebody else's hook calls gitrag; empty if none does."""
     if not os.access(path, os.X_OK) or not path.is_file():
         return ""
     candidates = [path]
     if _is_huskys(path):
-        candidates.append(path.parent.parent / hook.name)  # which husky's own runs
+        candidates.append(path.parent.parent / hook.name)  # which husky's own hook runs
     manager = manager_of(read_hook(path))
     if manager is not None:
         candidates += [root / name for name in manager.configurations] if root is not None else []
@@ -250,12 +250,12 @@ def _calling(hook: Hook, path: Path, root: Path | None) -> str:
 
 
 def _is_huskys(path: Path) -> bool:
-    """Tell whether git runs husky's own hook, .husky/_/post-commit: it runs the team's .husky/post-commit."""
+    """Return whether git runs husky's own hook: .husky/_/post-commit, which runs .husky/post-commit."""
     return path.parent.name == "_" and path.parent.parent.name == ".husky"
 
 
 def is_inside(directory: Path, outer: Path) -> bool:
-    """Return whether a directory, links followed, lies in another."""
+    """Return whether a directory is inside another, symbolic links resolved."""
     return directory.resolve().is_relative_to(outer.resolve())
 
 
@@ -263,7 +263,7 @@ def read_hook(path: Path) -> bytes:
     """Return the bytes of a hook file.
 
     Raises:
-        NotSetUpError: It cannot be read.
+        NotSetUpError: The file cannot be read.
     """
     try:
         return read_regular(path)
@@ -274,5 +274,5 @@ def read_hook(path: Path) -> bytes:
 
 
 def block_of(hook: Hook, text: bytes, launcher: str | None) -> bytes:
-    """Return the block that belongs into this text of a hook."""
+    """Return the block for a hook with this text."""
     return script_blocks.render(script(hook.name), launcher, created=script_blocks.is_created(text))

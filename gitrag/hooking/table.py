@@ -1,4 +1,4 @@
-"""The hooks gitrag has, and the shell script of each."""
+"""The hooks that gitrag installs, and the shell script of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ class Hook:
     Attributes:
         name: Git's name for it.
         does: What it does, as the end of "it …".
-        background: Whether it starts a job and returns at once; pre-push alone waits and may refuse.
+        background: Whether it starts a background job and returns at once; only pre-push waits, and may
+            refuse.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Let in over HTTP who shows the token: others on the machine reach the port, too.
+"""Require a token over HTTP: other users of the machine can reach the port, too.
 
-The SDK's own authorisation is OAuth's: it wants an issuer, of which there is none here, and does not say
-where the token is to be had.
+The SDK's own authorisation is OAuth: it needs an issuer, which does not exist here, and its answer cannot say
+where to get the token.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _TOKEN_BYTES = 32
 SHORTEST_TOKEN_CHARS = 16
-"""Of a token of the user's own: shorter ones can be guessed by a program on the same machine."""
+"""Shortest token that a user may choose: shorter ones can be guessed by a program on the same machine."""
 
 _REFUSED = json.dumps(
     {
@@ -30,7 +30,7 @@ _REFUSED = json.dumps(
 
 
 def new_token() -> str:
-    """Return a token that nobody guesses, of letters, digits, ``-`` and ``_``."""
+    """Return a random token that cannot be guessed, of letters, digits, ``-`` and ``_``."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
@@ -47,7 +47,7 @@ class RequireToken:
         self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
+        """Pass a request on, or answer it."""
         if scope["type"] == "lifespan" or self._shows_token(scope):
             await self._app(scope, receive, send)
             return
@@ -55,7 +55,7 @@ class RequireToken:
             (b"content-type", b"application/json"),
             (b"content-length", str(len(_REFUSED)).encode()),
             (b"www-authenticate", b'Bearer realm="gitrag", error="invalid_token"'),
-            (b"connection", b"close"),  # what it sends is not read
+            (b"connection", b"close"),  # its body is not read
         ]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
         await send({"type": "http.response.body", "body": _REFUSED})

@@ -1,4 +1,4 @@
-"""Functions made tools of the protocol: their arguments checked, run in a thread, errors told, stoppable."""
+"""Turn functions into MCP tools: check arguments, run in a thread, report errors, allow cancelling."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gitrag.words.control_characters import sanitise, sanitise_line
 D = TypeVar("D")
 
 _CONTEXT = "protocol context"
-"""Under which the protocol's context is handed over: no argument of a tool can be called that."""
+"""The key under which the protocol's context is passed: with its space, no argument can have that name."""
 
 _MOST_PROBLEMS = 5
 _LONGEST_PLACE = 60
@@ -44,10 +44,10 @@ class Hints:
     """What a client may know of a tool before it calls it.
 
     Attributes:
-        reads_only: It changes nothing of the user's; an index, which is derived, may be brought up to date.
-        replaces: It may replace or remove what the user gave.
-        repeatable: Called again with the same arguments it changes nothing more.
-        reaches_out: It may ask others than this machine.
+        reads_only: It changes none of the user's data; the index, which is derived, may be updated.
+        replaces: It may replace or remove data that the user gave.
+        repeatable: Called again with the same arguments, it changes nothing more.
+        reaches_out: It may use the network.
     """
 
     reads_only: bool = True
@@ -57,7 +57,7 @@ class Hints:
 
 
 class _Arguments(FuncMetadata):
-    """Arguments as given: a text that looks like JSON is a text."""
+    """Arguments as given: a string argument that looks like JSON stays a string."""
 
     def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
         texts = {
@@ -71,7 +71,7 @@ class _Arguments(FuncMetadata):
 
 
 class _BoundTool(Tool):
-    """A tool whose refusals say what it takes."""
+    """A tool whose error messages name the arguments it accepts."""
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
@@ -87,12 +87,12 @@ class _BoundTool(Tool):
 
 
 def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) -> Tool:
-    """Make a function a tool of its name; its docstring is the description.
+    """Return a function as a tool of the same name; its docstring is the description.
 
     Args:
-        bench: What it works on.
+        bench: The workbench it works on.
         function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply[Data]``.
-        hints: What to tell clients of it.
+        hints: What to tell clients about it.
     """
     name = function.__name__
     signature = inspect.signature(function, eval_str=True)
@@ -135,7 +135,7 @@ async def _run(
     context: Context[Any, Any],
     arguments: dict[str, Any],
 ) -> Reply[Any]:
-    """Run a tool in a thread, when its turn comes; it stops when the client no longer wants it."""
+    """Run a tool in a thread when its turn comes; stop it when the client cancels."""
 
     def tell(done: float, total: float | None, what: str) -> None:
         try:
@@ -160,12 +160,12 @@ async def _run(
         raise ToolError("Stopped.") from None
     except GitragError as error:
         raise ToolError(sanitise(advice(error))) from None
-    except Exception as error:  # noqa: BLE001 - the boundary: logged, and told without its text
+    except Exception as error:  # noqa: BLE001 - the boundary: logged, and reported without the exception's text
         raise ToolError(bench.log_bug(name, error)) from None
 
 
 def _strict(model: type[ArgModelBase]) -> type[ArgModelBase]:
-    """Give arguments that refuse what they do not know."""
+    """Return a model of the arguments that rejects unknown ones."""
     settings = {"model_config": ConfigDict(extra="forbid"), "__module__": model.__module__}
     return type(model.__name__, (model,), settings)
 
@@ -184,7 +184,7 @@ def _refusal(tool: Tool, error: ValidationError) -> str:
 
 
 def _sanitised(value: Any) -> Any:
-    """Escape control characters in data as in its text: clients show either, and none may obey them."""
+    """Escape control characters in the data as in the text: a client may show either in a terminal."""
     if isinstance(value, str):
         return sanitise(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The tools on what was decided and done before. Their docstrings are what an agent reads."""
+"""The tools on earlier decisions and existing code. Agents read their docstrings."""
 
 from __future__ import annotations
 

@@ -1,21 +1,21 @@
-"""How much a client may send: nothing that it sends keeps the server from answering others."""
+"""Limits on what a client may send, so that no request keeps the server from answering others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 MOST_MESSAGE_BYTES = 4 * 1024 * 1024
-"""The SDK's own limit over HTTP; a message is parsed where pings are answered, 10 ms a MiB."""
+"""The SDK's own limit over HTTP; parsing takes 10 ms per MiB, in the thread that also answers pings."""
 
 MOST_TEXT_CHARS = 100_000
-"""Of an argument: a chapter of a book, pasted. Of a question of 6,000,000 the words alone took 20 s."""
+"""Longest argument: a chapter of a book, pasted. Splitting a query of 6,000,000 characters took 20 s."""
 
 MOST_VALUES = 50_000
-"""Of all arguments together, such as the names of changed files."""
+"""Most values in all arguments together, such as the names of changed files."""
 
 
 def too_much(tool: str, arguments: Mapping[str, object]) -> str:
-    """Say what of a tool's arguments is more than is taken; nothing where nothing is."""
+    """Return which of a tool's arguments exceeds a limit; empty if none does."""
     values = 0
     for name, argument in arguments.items():
         waiting: list[object] = [argument]

@@ -1,4 +1,4 @@
-"""The tools on what outlives an index: explorations and core files."""
+"""The tools on the user's own data: explorations and core files."""
 
 from __future__ import annotations
 

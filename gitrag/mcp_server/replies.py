@@ -1,4 +1,4 @@
-"""What the tools answer, as data and as text. Pure."""
+"""What the tools return, as data and as text. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gitrag.memory.observations import Observation
 from gitrag.workspace import WorkspaceStatus
 
 _SURE = 0.9
-"""As in ``gitrag graph``: calls below are likely, not certain."""
+"""As in ``gitrag graph``: calls with a lower confidence are likely, not certain."""
 
 CALLS = 40
-"""Of one answer: some 1,500 tokens. Whatever calls a base class's method is hundreds."""
+"""Most calls in one answer, some 1,500 tokens: the callers of a base class's method may be hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class Core:
 
 
 def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -> Freshness:
-    """Say what an answer of the engine rests on; without one, on the working tree."""
+    """Return the state of the files behind an answer from the index; without one, of the working tree."""
     if answer is None:
         return Freshness(commit, uncommitted_included=True, notes=list(notes))
     said = list(notes)
@@ -207,7 +207,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
 
 
 def of_status(status: WorkspaceStatus, notes: Sequence[str]) -> Freshness:
-    """Say what an index that was looked at holds."""
+    """Return the freshness of an index from its status."""
     view = status.view
     return Freshness(
         status.commit,
@@ -220,12 +220,12 @@ def of_status(status: WorkspaceStatus, notes: Sequence[str]) -> Freshness:
 
 
 def counted(number: int, noun: str) -> str:
-    """Give ``1 file``, ``847 files``."""
+    """Return ``1 file``, ``847 files``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def freshness_line(freshness: Freshness) -> str:
-    """Put it into a line."""
+    """Return the freshness as one line."""
     said = [f"commit {freshness.commit[:10]}" if freshness.commit else "no commit yet"]
     if freshness.uncommitted_files:
         said.append(f"with uncommitted changes of {counted(freshness.uncommitted_files, 'file')}")
@@ -239,7 +239,7 @@ def freshness_line(freshness: Freshness) -> str:
 
 
 def snippet_data(snippet: Snippet) -> SnippetData:
-    """Give a snippet as data."""
+    """Return a snippet as data."""
     return SnippetData(
         id=snippet.id,
         path=snippet.path,
@@ -256,7 +256,7 @@ def snippet_data(snippet: Snippet) -> SnippetData:
 
 
 def code_text(found: Cascade, freshness: Freshness) -> str:
-    """Give snippets as text: a line on each, then its lines."""
+    """Return snippets as text: a heading for each, then its lines."""
     lines = [] if found.snippets else [f"No code found for '{found.query}'. Try a broader search term."]
     for each in found.snippets:
         name = ".".join(part for part in (each.enclosing, each.name) if part)
@@ -269,7 +269,7 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
 
 
 def calls(found: GraphAnswer, limit: int, mermaid: str | None, freshness: Freshness) -> Calls:
-    """Give a call graph as data: the definitions that are meant, and the calls nearest to them."""
+    """Return a call graph as data: the matching definitions, and the calls nearest to them."""
     graph = found.graph
     matches = sorted(graph.matches) if graph else []
     edges = (
@@ -298,7 +298,7 @@ def calls(found: GraphAnswer, limit: int, mermaid: str | None, freshness: Freshn
 
 
 def calls_text(found: Calls) -> str:
-    """Give calls as text: what was meant, a line a call, the drawing."""
+    """Return calls as text: the matching definitions, a line for each call, the diagram."""
     lines = [*found.matches]
     for each in found.calls:
         unsure = "" if each.confidence >= _SURE else " (likely)"
@@ -316,7 +316,7 @@ def calls_text(found: Calls) -> str:
 
 
 def range_text(found: Range, freshness: Freshness) -> str:
-    """Give lines as text."""
+    """Return lines as text."""
     moved = f" ({found.moved})" if found.moved else ""
     more = f"; {found.path} has {found.lines} lines" if found.line_end < found.lines else ""
     head = f"{found.path}:{found.line_start}-{found.line_end}{moved}"
@@ -324,7 +324,7 @@ def range_text(found: Range, freshness: Freshness) -> str:
 
 
 def remembered(each: Observation, *, created: bool = False, score: float | None = None) -> Remembered:
-    """Give an observation as data."""
+    """Return an observation as data."""
     return Remembered(
         id=each.observation_id,
         type=each.kind,
@@ -341,12 +341,12 @@ def remembered(each: Observation, *, created: bool = False, score: float | None 
 
 
 def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
-    """Give core files as data."""
+    """Return core files as data."""
     return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]
 
 
 def searched(found: Mapping[str, Any], freshness: Freshness) -> Searched:
-    """Give the report's JSON as data."""
+    """Return the report's JSON as data."""
     return Searched(
         query=found["query"],
         adr_matches=found["adr_matches"],

@@ -1,4 +1,4 @@
-"""Serve the tools over standard streams, or over HTTP to this machine alone."""
+"""Serve the tools over standard streams, or over HTTP to this machine only."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
     (memory_tools.list_core, _READS),
     (memory_tools.unmark_core, _REPLACES),
 )
-"""Every tool, in the order clients list them."""
+"""Every tool, in the order in which clients list them."""
 
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def build(bench: Workbench) -> MCPServer:
-    """Make the server.
+    """Return the server.
 
-    It has no prompts: what they could say are the skills of ``gitrag init --agents``, which clients offer to
-    the user under a name too, and, unlike prompts, to the model.
+    It has no prompts: the skills of ``gitrag init --agents`` take their place. Clients offer skills to the
+    user by name, like prompts, and also to the model.
     """
     server: MCPServer = MCPServer(
         "gitrag",
@@ -82,9 +82,9 @@ def serve_stdio(bench: Workbench) -> None:
     """Serve over standard input and output until the input ends.
 
     Raises:
-        BrokenPipeError: The client went while an answer was on its way.
+        BrokenPipeError: The client disconnected while an answer was being written.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else ^C waits for the thread that reads the input
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C waits for the thread that reads the input
     try:
         anyio.run(stdio.serve, build(bench))
     except ExceptionGroup as group:
@@ -98,17 +98,17 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token
     """Serve over HTTP to this machine.
 
     Requests must name this machine as their host and come from no other origin, so that no web page reaches
-    the server through the user's browser (DNS rebinding). Other users of this machine reach the port as well:
-    only who shows the token is answered.
+    the server through the user's browser (DNS rebinding). Other users of this machine can reach the port, so
+    each request needs the token.
 
     Args:
-        bench: What to work on.
-        place: ``127.0.0.1:PORT``; port 0 takes a free one.
-        ready: Called with the address once it is served.
-        token: What requests must show; None lets everybody in.
+        bench: The workbench.
+        place: ``127.0.0.1:PORT``; port 0 picks a free one.
+        ready: Called with the URL once the server is listening.
+        token: The token that requests need; None to accept all.
 
     Raises:
-        UsageError: It is no such place, or taken.
+        UsageError: The place is not of this form, or the port is taken.
     """
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_of_one_who_stayed)
     listening = _listen(place)
@@ -137,7 +137,7 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token
 
 
 def _is_of_one_who_stayed(record: logging.LogRecord) -> bool:
-    """Tell whether a message is about something else than a client that broke its request off."""
+    """Return whether a log record is about anything but a client that disconnected during a request."""
     from starlette.requests import ClientDisconnect
 
     return record.exc_info is None or not isinstance(record.exc_info[1], ClientDisconnect)

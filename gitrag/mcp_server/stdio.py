@@ -1,4 +1,4 @@
-"""Messages over standard streams, each a line, of bounded length."""
+"""Messages over standard streams, one per line, of limited length."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
 
 _ID = re.compile(rb'"id"\s{0,9}:\s{0,9}(?:(\d{1,18})|"([^"\\]{1,99})")\s{0,9}[,}]')
-"""What a client calls its request, in the message's beginning or end."""
+"""The id of a request, searched for at the beginning and the end of the message."""
 
 _LOOKED_AT_BYTES = 400
 _PART_BYTES = 64 * 1024
 
 
 class _InputLines:
-    """The lines of a stream; one that is too long is answered, not handed on."""
+    """The lines of a stream; one that is too long is answered with an error and skipped."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -40,7 +40,7 @@ class _InputLines:
             await self._refuse(line[:_LOOKED_AT_BYTES], (line + end)[-_LOOKED_AT_BYTES:], len(line) + size)
 
     def _skip(self) -> tuple[int, bytes]:
-        """Read the rest of a line; return its length in bytes, and its end."""
+        """Skip the rest of a line; return its length in bytes, and its last bytes."""
         size, end = 0, b""
         while part := self._stream.readline(_PART_BYTES):
             size, end = size + len(part), (end + part)[-_LOOKED_AT_BYTES:]
@@ -50,7 +50,7 @@ class _InputLines:
 
     async def _refuse(self, start: bytes, end: bytes, size: int) -> None:
         found = _ID.search(start.partition(b'"params"')[0]) or next(reversed([*_ID.finditer(end)]), None)
-        if self.answers is None or found is None:  # nobody waits, or nobody knows for what
+        if self.answers is None or found is None:  # a notification, or a request without a recognisable id
             return
         number, name = found.groups()
         said = (
@@ -66,12 +66,12 @@ class _InputLines:
 
 
 async def serve(server: MCPServer) -> None:
-    """Serve over standard input and output until the input ends; children find the input empty."""
+    """Serve over standard input and output until the input ends; child processes get an empty input."""
     private = os.dup(0)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
-    # not closed: a thread may still wait for it when all ends
+    # not closed: a thread may still be reading from it at the end
     lines = _InputLines(os.fdopen(private, "rb", closefd=False))
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write):
         lines.answers = write

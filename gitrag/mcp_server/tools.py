@@ -1,4 +1,4 @@
-"""The tools on repositories. Their docstrings are what an agent reads before it chooses one."""
+"""The tools on repositories. Agents read their docstrings to choose one."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def search(
             workspace, answer, module=module, unfiltered=unfiltered, check=call.tick
         )
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
-    today = date.today().isoformat()  # noqa: DTZ011 - the day where the reader is
+    today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
     text = f"{as_markdown(answer, drawn, date=today)}\n\n[{replies.freshness_line(freshness)}]"
     return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), freshness))
 
@@ -156,7 +156,7 @@ def reindex(
     del call
     try:
         bench.workspace.start_worker()
-    except OSError:  # a search finds the changes too; nobody waits for this
+    except OSError:  # a search picks up the changes too; nothing waits for this
         logging.getLogger("gitrag").warning("reindex could not start the worker", exc_info=True)
     what = replies.counted(len(files), "changed file")
     return Reply(f"Reindexing {what} in the background.", replies.Accepted(len(files)))

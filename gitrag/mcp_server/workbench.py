@@ -1,4 +1,4 @@
-"""What the tools work on: repositories, explorations and core files, one call at a time."""
+"""What the tools work on: repositories, explorations and core files; one call at a time."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from gitrag.memory.home import home_directory
 from gitrag.workspace import Workspace
 
 MOST_OTHERS = 8
-"""Repositories beside the own one, each with its index in memory."""
+"""Most repositories besides the server's own, each with its index in memory."""
 
 
 _TELL_EVERY_S = 0.1
 
 _MOST_THREADS = 8
-"""One works, the others wait for it."""
+"""Most threads of tool calls; only one works, the others wait for it."""
 
 T = TypeVar("T")
 
 
 class StoppedError(Exception):
-    """The client wants no answer any more."""
+    """The client has cancelled the request."""
 
 
 class ToolCall:
     """One call of a tool.
 
     Args:
-        tell: Tells the client how far it is: done, of how many, and what; raises once nobody listens.
+        tell: Reports progress to the client: done, total, and what; raises once the client is gone.
     """
 
     def __init__(self, tell: Callable[[float, float | None, str], None] = lambda *_: None) -> None:
@@ -54,20 +54,20 @@ class ToolCall:
         self._ticks = 0
 
     def stop(self) -> None:
-        """Want no answer any more."""
+        """Cancel the call."""
         self._stopped.set()
 
     def check(self) -> None:
-        """Raise when no answer is wanted any more.
+        """Raise if the call was cancelled.
 
         Raises:
-            StoppedError: It is so.
+            StoppedError: The call was cancelled.
         """
         if self._stopped.is_set():
             raise StoppedError
 
     def advance(self, done: int, total: int, what: str = "") -> None:
-        """Say how far it is."""
+        """Report progress."""
         self.check()
         now = time.monotonic()
         if now - self._told >= _TELL_EVERY_S:
@@ -75,16 +75,15 @@ class ToolCall:
             self._tell(done, total or None, what)
 
     def tick(self, what: str = "") -> None:
-        """Say that it goes on, where nobody knows how far it is."""
+        """Report that work goes on, if its progress is not known."""
         self._ticks += 1
         self.advance(self._ticks, 0, what)
 
 
 class Workbench:
-    """The repository that the server was started in, others that were named since, and the user's memory.
+    """The server's own repository, others that were named since, and the user's memory.
 
-    Neither the drafting of vectors nor an index in memory may be used by two threads at once: ``lock`` is
-    held by each call.
+    Neither the drafting of vectors nor an index in memory is thread-safe: each call holds ``lock``.
 
     Args:
         start: Where the server was started.
@@ -106,10 +105,10 @@ class Workbench:
             self.log_path = self.workspace.store.directory / "log"
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Do something in a thread of the tools' own; where the client wants it no more, nobody waits for it.
+        """Run a function in a thread of the tools' own pool; if the client cancels, the thread is abandoned.
 
-        The SDK reads its input in threads of the common pool: were those all waiting for ``lock``, no ping
-        would be read.
+        The SDK reads its input in threads of the default pool: if those were all waiting for ``lock``, no
+        ping would be read.
         """
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
 
@@ -118,10 +117,10 @@ class Workbench:
         return Explorations(home_directory(self._environ), self.workspace.encoder_if_ready)
 
     def app_of(self, project: str) -> Workspace:
-        """Give the repository of a project; empty for the one that the server was started in.
+        """Return the repository of a project; an empty name means the server's own.
 
         Raises:
-            UsageError: It is none that has been named.
+            UsageError: No repository of this name has been opened.
         """
         wanted = project.strip()
         if not wanted or wanted in {project_of(self.workspace), self.workspace.name}:
@@ -136,10 +135,10 @@ class Workbench:
         )
 
     def open_path(self, path: str, project: str) -> tuple[Workspace, str]:
-        """Open the repository that a path lies in: the own one, or another that the caller names.
+        """Open the repository that contains a path: the server's own, or another one.
 
         Returns:
-            It, and the path relative to its top; empty for all of it.
+            The repository, and the path relative to its top; empty for all of it.
 
         Raises:
             UsageError: There is no such directory or file, or no repository around it.
@@ -174,19 +173,19 @@ class Workbench:
         return workspace, "" if inside == "." else inside
 
     def notes(self) -> list[str]:
-        """Give what the user should know since the last call, and forget it."""
+        """Return and clear the notes for the user since the last call."""
         heard = list(dict.fromkeys(self._heard))
         self._heard.clear()
         return heard
 
     def listener(self, call: ToolCall) -> SyncListener:
-        """Listen to a sync of issues for who made a call."""
+        """Return callbacks that report a sync of issues to the maker of a call."""
         return SyncListener(
             note=self._heard.append, advance=lambda done, total: call.advance(done, total or 0, "issues")
         )
 
     def log_bug(self, tool: str, error: Exception) -> str:
-        """Log an error that is ours; say what the caller should know of it."""
+        """Log a bug; return the message for the caller."""
         logging.getLogger("gitrag").error("a bug in the tool %s", tool, exc_info=error)
         where = f"; the traceback is in {self.log_path}" if self.log_path else ""
         return f"gitrag hit a bug{where}. Try `gitrag doctor`."
@@ -196,5 +195,5 @@ class Workbench:
 
 
 def advice(error: GitragError) -> str:
-    """Give an error's message and what to do about it."""
+    """Return an error's message with its hint."""
     return f"{error} {error.hint}".strip()

@@ -1,4 +1,5 @@
-"""What outlives every index: explorations told to gitrag, and the files a user calls core.
+"""The user's own data: explorations, and the list of core files.
 
-It lies under GITRAG_HOME, beside no repository: no rebuild, clean-up or upgrade of an index touches it.
+It is stored under GITRAG_HOME, outside all repositories: rebuilding, cleaning or upgrading an index never
+touches it.
 """

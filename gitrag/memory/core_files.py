@@ -1,8 +1,8 @@
-"""The files that a user calls core: what a session should know of before it asks (requirements 1.6 and 1.7).
+"""The files that a user marked as core: a session is told of them at its start.
 
 ``core_files.yaml`` under GITRAG_HOME holds ``{project: [{path, summary}]}``, to be read and edited by people.
-It is written whole and in one step, through a link if it is one, and what people wrote in it stays
-(`core_text`); whoever changes it holds a lock from reading to writing.
+It is replaced atomically, through a symbolic link if it is one, and keeps what people wrote in it
+(`core_text`); a lock is held from reading to writing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 NAME = "core_files.yaml"
 MOST_BYTES = 1024 * 1024
-"""Thousands of core files, of which a handful makes sense."""
+"""Largest file: thousands of core files, of which a handful makes sense."""
 
 _LOCK_TIMEOUT_S = 10.0
 _POLL_S = 0.01
@@ -32,12 +32,12 @@ HEADING = "\n\n## Core Codebase Context\n"
 
 @dataclass(frozen=True, slots=True)
 class CoreFile:
-    """A file that is core.
+    """A file that is marked as core.
 
     Attributes:
-        project: Its project's name.
+        project: The name of its project.
         path: Relative to the repository's top level.
-        summary: What to know of it; may be empty.
+        summary: What to know about it; may be empty.
     """
 
     project: str
@@ -49,17 +49,17 @@ class CoreFiles:
     """The core files of a user, of all projects.
 
     Args:
-        home: GITRAG_HOME; made when something is first marked.
+        home: GITRAG_HOME; created when something is first marked.
     """
 
     def __init__(self, home: Path) -> None:
         self.path = home / NAME
 
     def all(self, project: str | None = None) -> list[CoreFile]:
-        """List core files in the order they were marked in, by project; of one project, if given.
+        """Return core files by project, in the order they were marked; only one project's if given.
 
         Raises:
-            ConfigError: The file is not what it should be; the message names the line.
+            ConfigError: The file is malformed; the message names the line.
         """
         found = [
             CoreFile(name, path, summary)
@@ -69,7 +69,7 @@ class CoreFiles:
         return [each for each in found if project is None or each.project == project]
 
     def mark(self, project: str, path: str, summary: str | None = None) -> CoreFile:
-        """Call a file core; one that is already gets the new summary, or keeps its own if none is given."""
+        """Mark a file as core, or give a marked one a new summary; without a summary it keeps its own."""
         with self._locked():
             content = self._content()
             was = self._parsed(content).get(project, {}).get(path)
@@ -81,7 +81,7 @@ class CoreFiles:
             return CoreFile(project, path, new)
 
     def unmark(self, project: str, path: str) -> bool:
-        """Call a file core no longer; return whether it was."""
+        """Remove a file's mark; return whether it had one."""
         if not self.path.exists():
             return False
         with self._locked():
@@ -108,7 +108,7 @@ class CoreFiles:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the file against others who would change it, from reading to writing."""
+        """Lock the file against other writers, from reading to writing."""
         try:
             files.make_private(self.path.parent)
         except OSError as error:
@@ -143,11 +143,11 @@ class CoreFiles:
 
 
 def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str]]) -> str:
-    """Give what a session is told of its core files; nothing at all when there are none.
+    """Return the Markdown section on a session's core files; empty if there are none.
 
     Args:
         core: The project's core files.
-        signatures: Of each path the signatures to show.
+        signatures: The signatures to show, by path.
     """
     if not core:
         return ""

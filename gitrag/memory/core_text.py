@@ -1,8 +1,8 @@
-"""Edits of ``core_files.yaml`` that leave every byte alone which they need not change. Pure.
+"""Edit ``core_files.yaml`` without changing any byte that need not change. Pure.
 
-People write this file too: comments, keys of their own, quotes and blank lines stay as they are. PyYAML says
-where each value stands in the text; lines are put in, replaced or cut there. A dump of what was read, with
-ruamel.yaml too, would write the whole file anew. Each edit is read back before it is handed out.
+People write this file too: comments, keys of their own, quotes and blank lines stay as they are. PyYAML tells
+where each value is in the text; lines are inserted, replaced or removed there. Dumping the parsed file, even
+with ruamel.yaml, would rewrite all of it. Each edit is parsed again before it is returned.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _WIDEST = 1 << 30
 
 
 class CannotEditError(ValueError):
-    """The text is written so that an edit would change more than what is asked for."""
+    """The text is written in a way that an edit would change more than requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class _EntryChange:
-    """What comes in place of a part of the text; the empty part at ``start`` is where it is put in."""
+    """A replacement of a part of the text; an insertion if that part is empty."""
 
     start: int
     end: int
@@ -37,21 +37,21 @@ class _EntryChange:
 
 
 def with_entry(content: bytes, name: str, most_bytes: int, project: str, path: str, summary: str) -> bytes:
-    """Put an entry in, at the end of its project; one that is there gets the summary.
+    """Add an entry at the end of its project, or set the summary of the existing one.
 
-    Of several entries of one path the last one counts, so that is the one which gets it.
+    If a path has several entries, the last one is in effect, so that one is changed.
 
     Args:
         content: The file's text, of the form ``{project: [{path, summary}]}``.
-        name: What it is called in messages.
-        most_bytes: A larger one is not read.
+        name: The file's name for messages.
+        most_bytes: Larger files are refused.
         project: The project's name.
         path: The file's path.
-        summary: What to know of it.
+        summary: What to know about it.
 
     Raises:
-        ConfigError: The text cannot be read.
-        CannotEditError: See above.
+        ConfigError: The text is malformed.
+        CannotEditError: The edit would change more than this entry.
     """
     edit = _Edit(content, name, most_bytes)
     expected = edit.before
@@ -67,9 +67,9 @@ def with_entry(content: bytes, name: str, most_bytes: int, project: str, path: s
 
 
 def without_entries(content: bytes, name: str, most_bytes: int, project: str, path: str) -> bytes:
-    """Take out all entries of a path; a project that has none left goes too, unless its line has a comment.
+    """Remove all entries of a path, and their project if it becomes empty, unless its line has a comment.
 
-    Arguments and errors as of `with_entry`.
+    Arguments and errors as in `with_entry`.
     """
     edit = _Edit(content, name, most_bytes)
     expected = edit.before
@@ -83,7 +83,7 @@ class _Edit:
     """One edit of one text.
 
     Attributes:
-        before: What it holds, by project.
+        before: The parsed content, by project.
     """
 
     def __init__(self, content: bytes, name: str, most_bytes: int) -> None:
@@ -105,7 +105,7 @@ class _Edit:
         member = f"{{path: {_scalar(path)}, summary: {_scalar(summary)}}}"
         if _in_brackets(value):
             return [self._into_flow(value, member)]
-        if not value.value or not isinstance(value.value, list):  # empty, or null in words
+        if not value.value or not isinstance(value.value, list):  # empty, or a spelled-out null
             line = self._line_end(max(value.end_mark.index, key.end_mark.index))
             lines = self._lines(key.start_mark.column, path, summary)
             return [
@@ -152,7 +152,7 @@ class _Edit:
         return [*changes, self._whole_lines(key.start_mark.index, colon)]
 
     def done(self, changes: list[_EntryChange], expected: Mapping[str, Entries]) -> bytes:
-        """Make the changes, and make sure that nothing else has changed."""
+        """Apply the changes, and check that nothing else has changed."""
         text = self._text
         for change in sorted(changes, key=lambda each: each.start, reverse=True):
             text = text[: change.start] + change.text + text[change.end :]
@@ -193,7 +193,7 @@ class _Edit:
         return [_EntryChange(at, at, self._newline + lines)]
 
     def _lines(self, column: int, path: str, summary: str) -> str:
-        """Give an entry as lines, each after a line end."""
+        """Return an entry as lines, each preceded by a line end."""
         indent = self._newline + " " * column
         return f"{indent}- path: {_scalar(path)}{indent}  summary: {_scalar(summary)}"
 
@@ -209,17 +209,17 @@ class _Edit:
         if len(gone) == len(items):
             yield _EntryChange(value.start_mark.index + 1, value.end_mark.index - 1, "")
             return
-        for at in sorted(gone - {each + 1 for each in gone}):  # where each run of them begins
+        for at in sorted(gone - {each + 1 for each in gone}):  # where each run of adjacent entries begins
             end = at
             while end in gone:
                 end += 1
-            if end < len(items):  # with the commas behind them, else with those before
+            if end < len(items):  # with the commas after them, else with those before
                 yield _EntryChange(items[at].start_mark.index, items[end].start_mark.index, "")
             else:
                 yield _EntryChange(items[at - 1].end_mark.index, items[-1].end_mark.index, "")
 
     def _end(self, node: yaml.Node) -> int:
-        """Say where a node's own text ends: before what follows it, which PyYAML's marks may count to it."""
+        """Return where a node's own text ends: PyYAML's end mark may include what follows it."""
         import yaml
 
         while node.value and not _in_brackets(node):
@@ -245,7 +245,7 @@ class _Edit:
         return _EntryChange(first, len(self._text) if following < 0 else following + 1, "")
 
     def _dash(self, item: yaml.Node, floor: int) -> int:
-        """Find the dash of an item of a list: in the item's line, or alone in one before it."""
+        """Return where the dash of a list item is: in the item's line, or alone in an earlier one."""
         at = item.start_mark.index
         while at > floor:
             first = self._text.rfind("\n", 0, at) + 1
@@ -264,7 +264,7 @@ def _in_brackets(node: yaml.Node) -> bool:
 
 
 def _entries(parsed: Mapping[str, YamlValue]) -> dict[str, Entries]:
-    """Give the entries of each project; a value of another form is an error of whoever reads it."""
+    """Return the entries of each project; values of another form are left for the reader to report."""
     found: dict[str, Entries] = {}
     for project, value in parsed.items():
         if value is not None and not (
@@ -276,7 +276,7 @@ def _entries(parsed: Mapping[str, YamlValue]) -> dict[str, Entries]:
 
 
 def _scalar(text: str) -> str:
-    """Write a text so that it is read as it is, on one line, in a list in brackets too."""
+    """Return a text as a YAML scalar on one line, valid also inside a list in brackets."""
     import yaml
 
     style = '"' if len(text.splitlines()) > 1 or text.endswith(("\n", "\r")) else None

@@ -1,4 +1,4 @@
-"""What an exploration is, and how it is told (requirement 5). Pure."""
+"""Explorations (what was found out before a change): their parts, and how they are rendered. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gitrag.memory.observations import Observation
 from gitrag.memory.suggestion import suggest
 
 SECTIONS = ("goals", "constraints", "preferences", "unknowns", "decisions", "context")
-"""What an exploration may say, in the order it is told."""
+"""The sections of an exploration, in the order they are rendered."""
 
 KIND = "explore"
 FAMILY = frozenset({"explore", "exploration", "context", "discuss"})
-"""What the kind may be called."""
+"""Names by which a caller may ask for this kind."""
 
 DEFAULT_SCOPE = "project"
 DEFAULT_SESSION = "manual-save"
@@ -32,10 +32,10 @@ _SEPARATING_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Pd", "Pc", "Ps", "P
 
 
 def given_sections(title: str, sections: Mapping[str, str | None]) -> dict[str, str]:
-    """Check what is to be remembered; return the sections that say something, as given, in their order.
+    """Check what is to be saved; return the non-empty sections, unchanged, in the order of `SECTIONS`.
 
     Raises:
-        UsageError: There is no title, no section says anything, or a text is not valid Unicode.
+        UsageError: The title is blank, all sections are, or a text is not valid Unicode.
     """
     if not title.strip():
         raise UsageError("title is required", "Say in a few words what is being explored.")
@@ -54,16 +54,16 @@ def given_sections(title: str, sections: Mapping[str, str | None]) -> dict[str, 
 
 
 def is_exploration(kind: str | None) -> bool:
-    """Tell whether a kind that is asked for means explorations; None asks for all kinds."""
+    """Return whether a requested kind includes explorations; None requests all kinds."""
     return kind is None or kind.strip().lower() in FAMILY
 
 
 def topic_key(title: str) -> str:
-    """Give the key of a title's topic, ``explore/{slug}``.
+    """Return the topic key of a title, ``explore/{slug}``.
 
-    Letters, marks and digits of any script stay; case, width, spaces and punctuation do not count. What is
-    left out otherwise (``C#``, ``C++``, an emoji), or cut off, is told by a hash, so that titles that differ
-    have keys that differ.
+    Letters, marks and digits of any script are kept; case, width, spaces and punctuation are ignored. If any
+    other symbol is left out (``C#``, ``C++``, an emoji), or the slug is truncated, a hash is added, so that
+    different titles have different keys.
     """
     text = unicodedata.normalize("NFKC", title).casefold()
     text = unicodedata.normalize("NFKC", text)
@@ -85,12 +85,12 @@ def topic_key(title: str) -> str:
 
 
 def sections_text(sections: Mapping[str, str]) -> str:
-    """Give the sections as Markdown, each under its heading, in their order; empty ones are left out."""
+    """Return the sections as Markdown, each under its heading, in their order; empty ones are left out."""
     return "\n\n".join(f"## {name.title()}\n{sections[name]}" for name in SECTIONS if sections.get(name))
 
 
 def saved_text(saved: Observation, *, created: bool) -> str:
-    """Say what has been remembered, all of it, and what may come next (requirement 5.6)."""
+    """Return the reply to a save: everything that is stored on the topic, and suggested next steps."""
     action = "Created" if created else f"Updated (revision #{saved.revision})"
     said = saved.sections
     guess = suggest(*(said.get(name, "") for name in ("goals", "constraints", "context")))
@@ -120,7 +120,7 @@ def saved_text(saved: Observation, *, created: bool) -> str:
 
 
 def observation_text(observation: Observation) -> str:
-    """Give an observation as Markdown."""
+    """Return an observation as Markdown."""
     identity = observation.identity
     return "\n".join(
         (

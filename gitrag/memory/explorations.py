@@ -1,4 +1,4 @@
-"""Remember explorations and find them again (requirement 5)."""
+"""Save explorations and find them again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LIMIT = 5
 MIN_SCORE = 0.3
 
 _ENCODED_AT_ONCE = 48
-"""Texts that a question waits for, half a second on two cores; the others are compared by their drafts."""
+"""Texts embedded before a search answers (half a second on two cores); further ones use draft vectors."""
 
 _FILE_MODE = 0o600
 _MOST_FILE_BYTES = 64 * 1024 * 1024
@@ -36,10 +36,10 @@ _MOST_FILE_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What is remembered after a save.
+    """The result of a save.
 
     Attributes:
-        observation: All of it.
+        observation: The whole observation as stored now.
         created: Whether it is new.
     """
 
@@ -52,7 +52,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did: observations created, updated, and as they were."""
+    """The result of an import: numbers of observations created, updated, and unchanged."""
 
     created: int
     updated: int
@@ -63,8 +63,8 @@ def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None)
     """Open the explorations of a user.
 
     Args:
-        environ: The environment, which says where they are.
-        model_dir: Where the model lies, if not in the usual place.
+        environ: The environment, which tells where they are stored.
+        model_dir: The directory of the model, if not the usual one.
     """
     from gitrag.embedding import local_model
 
@@ -76,7 +76,7 @@ def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None)
 
         try:
             return Encoder.load(directory)
-        except ModelError:  # not fetched yet: drafts stand in for it
+        except ModelError:  # not fetched yet: draft vectors are used
             return None
 
     return Explorations(home_directory(environ), encoder)
@@ -87,8 +87,8 @@ class Explorations:
 
     Args:
         home: GITRAG_HOME.
-        encoder: Gives the model, or None where it is not there.
-        clock: Tells the time, Unix seconds.
+        encoder: Returns the model, or None if it is not there.
+        clock: Returns the time, Unix seconds.
     """
 
     def __init__(
@@ -110,17 +110,17 @@ class Explorations:
         scope: str = exploration.DEFAULT_SCOPE,
         session_id: str = exploration.DEFAULT_SESSION,
     ) -> Saved:
-        """Remember an exploration; under a title that is known already, add to it.
+        """Save an exploration, or add to the one with the same title.
 
         Args:
-            title: What it is about.
-            sections: Texts by name (``exploration.SECTIONS``); what is missing or blank keeps what was there.
+            title: Its subject.
+            sections: Texts by name (``exploration.SECTIONS``); missing or blank ones keep the stored text.
             project: The project's name; empty for none.
-            scope: What else keeps topics apart.
-            session_id: Who is speaking.
+            scope: Distinguishes topics with the same title and project.
+            session_id: The session that saves it.
 
         Raises:
-            UsageError: No title, or nothing to remember.
+            UsageError: There is no title, or no section.
             StoreError: The memory cannot be written.
         """
         found = exploration.given_sections(title, sections)
@@ -142,16 +142,16 @@ class Explorations:
         return Saved(saved, created)
 
     def all(self, *, kind: str | None = None, project: str | None = None) -> list[Observation]:
-        """List what is remembered, the last changed first; of a kind and a project, if given."""
+        """Return all observations, the last changed first; only of a kind and a project if given."""
         if not exploration.is_exploration(kind):
             return []
         return self.store.read(kind=exploration.KIND if kind is not None else None, project=project)
 
     def get(self, wanted: str, project: str) -> Observation:
-        """Read an observation by its number, its topic key or its title.
+        """Return an observation by its number, its topic key or its title.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no such observation.
         """
         if wanted.isascii() and wanted.isdigit() and (found := self.store.get(int(wanted[:18]))):
             return found
@@ -173,10 +173,10 @@ class Explorations:
         limit: int = LIMIT,
         min_score: float = MIN_SCORE,
     ) -> list[Recalled]:
-        """Find observations by a question, best first.
+        """Search observations; return them best first.
 
         Raises:
-            UsageError: The question has no words.
+            UsageError: The query has no words.
         """
         from gitrag.memory.recall import pieces, recall, texts
         from gitrag.search.question import read
@@ -195,10 +195,10 @@ class Explorations:
         return recall(question, vector, observations, cut, vectors, limit=limit, min_score=min_score)
 
     def delete(self, number: int) -> None:
-        """Forget an observation.
+        """Delete an observation.
 
         Raises:
-            UsageError: There is none of this number.
+            UsageError: No observation has this number.
         """
         if not self.store.delete(number):
             raise UsageError(
@@ -224,12 +224,13 @@ class Explorations:
         return len(found)
 
     def import_(self, place: Path) -> Imported:
-        """Take in what `export` wrote: a file, or all ``.md`` files of a directory.
+        """Import what `export` wrote: a file, or all ``.md`` files of a directory.
 
-        All are read before any is saved. One of the same identity is added to as by a save, if it differs.
+        All are read before any is saved. An existing observation of the same identity is updated if it
+        differs.
 
         Raises:
-            UsageError: A file is no export; nothing has been taken in.
+            UsageError: A file is not an export; nothing has been imported.
         """
         read = [markdown.from_markdown(text, name) for name, text in _exports(place)]
         created = updated = same = 0
@@ -248,12 +249,12 @@ class Explorations:
         return Imported(created, updated, same)
 
     def _vectors(self, wanted: Sequence[str], encoder: Encoder | None, *, whole: bool) -> NDArray[np.float32]:
-        """Give texts' vectors: the model's where they are kept or there is time, else drafts.
+        """Return the vectors of texts: the model's if stored or if there is time to embed, else drafts.
 
         Args:
             wanted: The texts.
             encoder: The model, if it is there.
-            whole: Whether these are all that is remembered, so that vectors of other texts can go.
+            whole: Whether these are all stored texts, so that other vectors can be deleted.
         """
         import numpy as np
 
@@ -280,7 +281,7 @@ class Explorations:
     def _keep(self, new: Mapping[str, bytes], alive: Sequence[str] | None) -> None:
         try:
             self.store.keep_vectors(new, alive)
-        except GitragError:  # nothing can be written: the question is answered all the same
+        except GitragError:  # the memory cannot be written: search without storing the vectors
             return
 
     def _now(self) -> str:
@@ -294,7 +295,7 @@ def _drafted(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _exports(place: Path) -> Iterator[tuple[str, str]]:
-    is_directory = os.path.isdir(place)  # noqa: PTH112  # no error where the path is too long
+    is_directory = os.path.isdir(place)  # noqa: PTH112  # returns False where the path is too long
     paths = sorted(place.glob("*.md")) if is_directory else [place]
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""Where the user's memory lies, and whose it is."""
+"""Where the user's memory is stored, and which project an entry belongs to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from gitrag.git import Repository
 
 DEFAULT_HOME = ".gitrag"
-"""In the home directory."""
+"""GITRAG_HOME's default, in the home directory."""
 
 
 def home_directory(environ: Mapping[str, str]) -> Path:
@@ -20,7 +20,7 @@ def home_directory(environ: Mapping[str, str]) -> Path:
 
 
 def project_name(given: str | None, repo: Repository | None, start: Path) -> str:
-    """Name a project: as given, else after origin, else after the directory."""
+    """Return a project's name: as given, else after origin, else after the directory."""
     if given and given.strip():
         return given.strip()
     if repo is None:

@@ -1,8 +1,8 @@
-"""Observations as Markdown files, and back, without losing a byte of what was said. Pure.
+"""Convert observations to Markdown files and back, without losing a byte of the sections. Pure.
 
-A file is YAML front matter, a heading, and the sections, each between two comments. The comments tell where a
-section ends, whatever headings it holds; where a text holds such a comment itself, they are numbered until
-none does.
+A file is YAML front matter, a heading, and the sections, each between two comments. The comments mark the end
+of a section, whatever headings it contains; if a text contains such a comment itself, a number is added that
+makes them unique.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _MARK = "gitrag"
 _FRONT = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 _FRONT_MATTER_BYTES = 1024 * 1024
 _NAME_BYTES = 120
-"""Of a file's name; file systems take 255, a part of which is the number and the suffix."""
+"""Most bytes of a file name's title part; file systems allow 255 in all, with the number and the suffix."""
 
 
 def file_name(observation: Observation) -> str:
-    """Give the name of an observation's file: ``12-user-auth.md``; its number makes it the only one."""
+    """Return the name of an observation's file: ``12-user-auth.md``; the number makes it unique."""
     slug = observation.identity.topic_key.rpartition("/")[2]
     short = slug.encode()[:_NAME_BYTES].decode("utf-8", "ignore")
     return f"{observation.observation_id}-{short}.md"
 
 
 def to_markdown(observation: Observation) -> str:
-    """Give an observation as the text of a file."""
+    """Return an observation as the text of a file."""
     import yaml
 
     mark = _free_mark(observation.sections)
@@ -58,14 +58,14 @@ def to_markdown(observation: Observation) -> str:
 
 
 def from_markdown(text: str, source: str) -> Observation:
-    """Read what ``to_markdown`` wrote, maybe edited since.
+    """Parse what ``to_markdown`` wrote, possibly edited since.
 
     Args:
-        text: The file's text, line ends as they are.
+        text: The file's text, line ends unchanged.
         source: Its name, for messages.
 
     Raises:
-        UsageError: It is no such file.
+        UsageError: The text is not an exported observation.
     """
     front = _FRONT.match(text)
     if front is None:
@@ -121,7 +121,7 @@ def _sections(body: str, mark: str, source: str) -> dict[str, str]:
 
 
 def _free_mark(sections: Mapping[str, str]) -> str:
-    """Give a mark that no section holds."""
+    """Return a mark that no section contains."""
     mark, tried = _MARK, 0
     while any(f"{mark}:" in text for text in sections.values()):
         tried += 1

@@ -1,13 +1,12 @@
-"""What the user told gitrag to remember: a SQLite file of its own, never part of an index.
+"""What the user had gitrag remember: a SQLite file of its own, never part of an index.
 
-SQLite and not DuckDB, because many processes write a little at a time: it lets writers wait for each other
-(`busy_timeout`), which DuckDB's one writer does not, and opens in a tenth of a millisecond. With a rollback
-journal and not a write-ahead log: the memory stays one file that can be copied, and works in a home directory
-on a network, where the log's shared memory does not. A save is three fsyncs, a few milliseconds, once a
-conversation.
+SQLite and not DuckDB, because many processes write a little at a time: its writers can wait for each other
+(`busy_timeout`), which DuckDB's cannot, and it opens in a tenth of a millisecond. A rollback journal and not
+a write-ahead log: the memory stays one file that can be copied, and works in a home directory on a network,
+where the log's shared memory does not. A save is three fsyncs, a few milliseconds, once per conversation.
 
-The file holds the user's data. It is never moved aside, rebuilt or cleaned up; what is wrong with it is an
-error that names it. The vectors in it are the exception: they are derived, and keyed by what they are of.
+The file holds the user's data. It is never moved aside, rebuilt or cleaned up; if it is damaged, an error
+names it. Only the vectors in it are derived data, keyed by their texts.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from pathlib import Path
 from gitrag.errors import BusyError, StoreError
 
 NAME = "memory.sqlite3"
-"""Its name in GITRAG_HOME."""
+"""The file's name in GITRAG_HOME."""
 
 BUSY_TIMEOUT_S = 30.0
-"""How long a writer waits for others: far more than twenty of them need."""
+"""How long a writer waits for others: far longer than twenty of them need."""
 
-_APPLICATION_ID = 0x67745247  # "gtRG": tells ours from other SQLite files
+_APPLICATION_ID = 0x67745247  # "gtRG": distinguishes ours from other SQLite files
 _FILE_MODE = 0o600
 _DIRECTORY_MODE = 0o700
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What tells one observation from another.
+    """What identifies an observation.
 
     Attributes:
         topic_key: ``explore/{slug}``.
         project: The project's name; empty for none.
-        scope: ``project``, or what the caller calls it.
+        scope: ``project``, or any name the caller chooses.
     """
 
     topic_key: str
@@ -48,18 +47,18 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Something remembered.
+    """Something that the user had gitrag remember.
 
     Attributes:
-        observation_id: Its number; it keeps it for life.
-        kind: What kind of observation: ``explore``.
+        observation_id: Its number, which never changes.
+        kind: The kind of observation: ``explore``.
         identity: Its topic, project and scope.
-        title: As last given.
+        title: The title last given.
         session_id: The session that wrote it last.
-        revision: 1 when created, one more with each change.
-        created: When, ISO 8601, UTC.
-        updated: When it was last changed, likewise.
-        sections: Text by section's name, as given, byte for byte.
+        revision: 1 when created, incremented by each change.
+        created: When it was created, ISO 8601, UTC.
+        updated: When it was last changed, in the same form.
+        sections: Text by section name, byte for byte as given.
     """
 
     observation_id: int
@@ -74,7 +73,7 @@ class Observation:
 
 
 def _create(db: sqlite3.Connection) -> None:
-    # A section is a row: texts hold headings of their own, and are never parsed back out of one another.
+    # Each section is a row: texts may contain headings, so they could not be split again if joined.
     db.execute("""
         CREATE TABLE observations (
             observation_id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -97,17 +96,16 @@ def _add_vectors(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _add_vectors)
-"""In order; each runs once, in one transaction with the record that it ran. Never edit one: add another."""
+"""In order; each runs once, in one transaction with the record of it. Never edit one: add another."""
 
 
 class Observations:
     """The observations of a user.
 
-    A connection lives for one call, so that it can be called by any thread, and other processes' changes are
-    seen at once.
+    Each call has its own connection, so that any thread may call, and sees other processes' changes at once.
 
     Args:
-        home: GITRAG_HOME; made when something is first written.
+        home: GITRAG_HOME; created by the first write.
         busy_timeout_s: How long to wait for other writers.
     """
 
@@ -116,20 +114,20 @@ class Observations:
         self._busy_timeout_s = busy_timeout_s
 
     def save(self, observation: Observation) -> tuple[Observation, bool]:
-        """Write an observation, or those sections of it that are given, over one of the same identity.
+        """Create an observation, or update the one with the same identity.
 
-        A section that is given replaces what was there; one that is not stays.
+        A given section replaces the stored one; the others stay.
 
         Args:
-            observation: What to write. Its number, revision and creation count only where there is none of
-                its identity yet; number 0, or one that is taken, means a new one.
+            observation: What to write. Its number, revision and creation time are used only if it is created;
+                number 0, or one that is taken, means the next free number.
 
         Returns:
-            What is there now, whole, and whether it was created.
+            The observation as stored now, and whether it was created.
 
         Raises:
             StoreError: The file cannot be written.
-            BusyError: Others write for too long.
+            BusyError: Other processes were writing for too long.
         """
         with self._write() as db:
             found = _find(db, observation.identity)
@@ -157,28 +155,28 @@ class Observations:
             ), False
 
     def read(self, *, kind: str | None = None, project: str | None = None) -> list[Observation]:
-        """Read observations, the last changed first.
+        """Return observations, the last changed first.
 
         Args:
-            kind: Of this kind only.
-            project: Of this project only.
+            kind: Only of this kind.
+            project: Only of this project.
         """
         with self._read() as db:
             return [] if db is None else _select(db, {"kind": kind, "project": project})
 
     def find(self, identity: Identity) -> Observation | None:
-        """Read the observation of an identity; None where there is none."""
+        """Return the observation with an identity, or None."""
         with self._read() as db:
             return None if db is None else _find(db, identity)
 
     def get(self, number: int) -> Observation | None:
-        """Read the observation of a number; None where there is none."""
+        """Return the observation with a number, or None."""
         with self._read() as db:
             found = [] if db is None else _select(db, {"observation_id": number})
             return found[0] if found else None
 
     def delete(self, number: int) -> bool:
-        """Forget an observation, and what it held; return whether there was one."""
+        """Delete an observation with its sections; return whether it existed."""
         if not self.path.exists():
             return False
         with self._write() as db:
@@ -186,7 +184,7 @@ class Observations:
             return done.rowcount > 0
 
     def vectors(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Read the vectors that are kept, by key: float32 (384,), as bytes."""
+        """Return the stored vectors among those of the keys, by key: float32 (384,), as bytes."""
         with self._read() as db:
             if db is None:
                 return {}
@@ -198,12 +196,11 @@ class Observations:
             return found
 
     def keep_vectors(self, vectors: Mapping[str, bytes], alive: Iterable[str] | None) -> None:
-        """Keep vectors.
+        """Store vectors.
 
         Args:
             vectors: Bytes of float32 (384,) by key.
-            alive: The keys of all that is remembered, so that what is of nothing else can go; None to drop
-                nothing.
+            alive: The keys of all texts that are stored now; other vectors are deleted. None to delete none.
         """
         with self._write() as db:
             if alive is not None:
@@ -214,7 +211,7 @@ class Observations:
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection | None]:
-        """Give a connection; None where nothing has been written yet."""
+        """Yield a connection; None if nothing has been written yet."""
         if not self.path.exists():
             yield None
             return
@@ -223,7 +220,7 @@ class Observations:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection in a transaction, which ends with the block, or never was if that fails."""
+        """Yield a connection in a transaction: committed at the end of the block, rolled back on an error."""
         try:
             self.path.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
             self.path.touch(mode=_FILE_MODE)
@@ -250,12 +247,12 @@ class Observations:
                 db.close()
 
     def _migrate(self, db: sqlite3.Connection) -> None:
-        """Run the migrations that have not run; a version from the future is refused."""
+        """Run the pending migrations; refuse the file of a newer version."""
         version = _pragma(db, "user_version")
         if version == len(MIGRATIONS):
             return
         with _transaction(db):
-            version = _pragma(db, "user_version")  # another process may have been here meanwhile
+            version = _pragma(db, "user_version")  # another process may have migrated it meanwhile
             if version > len(MIGRATIONS):
                 raise StoreError(
                     f"{self.path} was written by a newer gitrag (version {version}, this one knows"
@@ -286,7 +283,7 @@ class Observations:
 
 @contextmanager
 def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    # IMMEDIATE: whoever begins has the right to write; two that had read first could both wait for ever.
+    # IMMEDIATE takes the write lock at once; two transactions that had read first could deadlock.
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -1,8 +1,8 @@
-"""Find observations by a question: the search of the files, over a few texts held in memory.
+"""Search observations: the ranking of files, applied to a few texts in memory.
 
-The same terms, vectors, evidence, weights and calibration as for files (`gitrag/search`): an observation is a
-file, its sections' pieces are its chunks, its title is its name. A few hundred observations are read, cut and
-compared in some milliseconds, so nothing is indexed.
+Terms, vectors, evidence, weights and calibration are those of `gitrag/search`: an observation takes the place
+of a file, pieces of its sections that of chunks, its title that of the name. A few hundred observations are
+read, split and compared in some milliseconds, so there is no index.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NAME_WEIGHT = 3
-"""As in `gitrag/indexing/preparation.py`: how often a term of the title counts beyond its place in a text."""
+"""As in `gitrag/indexing/preparation.py`: how many times a term of the title is counted in addition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """An observation that answers a question.
+    """An observation that answers a query.
 
     Attributes:
-        observation: It.
+        observation: The observation.
         score: Relevance in [0, 1].
-        section: The section that says most.
-        text: The piece of it that does.
+        section: The most relevant section.
+        text: The most relevant piece of it.
     """
 
     observation: Observation
@@ -51,7 +51,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a section, as it is looked for."""
+    """A piece of a section, as it is searched."""
 
     owner: int
     section: str
@@ -59,7 +59,7 @@ class Piece:
 
 
 def pieces(observations: Sequence[Observation]) -> list[Piece]:
-    """Cut observations into pieces, each small enough to be embedded."""
+    """Split observations into pieces, each small enough to be embedded."""
     found = []
     for owner, observation in enumerate(observations):
         for name in SECTIONS:
@@ -70,7 +70,7 @@ def pieces(observations: Sequence[Observation]) -> list[Piece]:
 
 
 def texts(observations: Sequence[Observation], cut: Sequence[Piece]) -> list[str]:
-    """Give the texts that are embedded: each observation's title, then each piece."""
+    """Return the texts to embed: each observation's title, then each piece."""
     return [path_text(each.title) for each in observations] + [chunk_text(each.chunk) for each in cut]
 
 
@@ -84,16 +84,16 @@ def recall(
     limit: int,
     min_score: float,
 ) -> list[Recalled]:
-    """Give the observations that answer a question, best first.
+    """Return the observations that answer a query, best first.
 
     Args:
-        question: The question.
+        question: The query.
         vector: Its embedding, float32 (384,), L2-normalised.
-        observations: All that may be found.
+        observations: The observations to search.
         cut: Their ``pieces``.
         vectors: Of their ``texts``, float32 (n + p, 384), L2-normalised.
-        limit: How many at most.
-        min_score: Those below are left out.
+        limit: Most observations to return.
+        min_score: Those with a lower score are left out.
     """
     import numpy as np
 

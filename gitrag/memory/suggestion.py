@@ -1,6 +1,6 @@
-"""What kind of change, and how large, a conversation sounds like (requirement 5.7). Pure.
+"""Guess from the words of a conversation what type of change it is about, and of what size. Pure.
 
-A guess by words, and called one: whoever reads it decides.
+The result is always presented as a suggestion: the reader decides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "enhancement": ("improve", "enhance", "optimize", "better", "upgrade"),
     "feature": ("new", "add", "create", "build", "implement"),
 }
-"""In this order: the first that any word speaks for."""
+"""The first type, in this order, with a matching word is suggested."""
 
 SIZES: Mapping[str, tuple[str, ...]] = {
     "small": ("quick", "small", "simple", "trivial", "one-liner", "minor"),
@@ -33,8 +33,8 @@ class Guess:
     """A guess.
 
     Attributes:
-        value: What it sounds like.
-        word: The word in the text that said so; empty where none did.
+        value: The type or size.
+        word: The word in the text that matched; empty if none did.
     """
 
     value: str
@@ -42,20 +42,20 @@ class Guess:
 
     @property
     def reason(self) -> str:
-        """Why, after ``value — ``."""
+        """The reason, to follow ``value — ``."""
         return f'because of "{self.word}"' if self.word else NO_SIGNAL
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What kind of change it may be, and how large."""
+    """The suggested type and size of a change."""
 
     kind: Guess
     size: Guess
 
 
 def suggest(goals: str, constraints: str, context: str) -> Suggestion:
-    """Guess the type and the size of a change from what was said of it."""
+    """Guess the type and the size of a change from the text of an exploration."""
     text = f"{goals}\n{constraints}\n{context}"
     return Suggestion(_first(TYPES, text, DEFAULT_TYPE), _first(SIZES, text, DEFAULT_SIZE))
 
@@ -70,7 +70,7 @@ def _first(table: Mapping[str, tuple[str, ...]], text: str, default: str) -> Gue
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     """Match the words at the start of any word: ``bug`` in ``bugs``, not in ``debug``.
 
-    A final e may have given way to an ending: ``improving``, ``optimization``.
+    A final e may be dropped before an ending: ``improving``, ``optimization``.
     """
     starts = (re.escape(word).replace(r"\ ", r"\s+") for word in words)
     flexible = (f"{start[:-1]}(?:e|ing|ion|ation)" if start[-1] == "e" else start for start in starts)

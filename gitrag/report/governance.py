@@ -1,4 +1,4 @@
-"""What a check, a question of what is related, and a review find: as text, Markdown or JSON. Pure."""
+"""The findings of `check`, `related` and a review, as text, Markdown or JSON. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTHING_GOVERNS = "No relevant ADRs or specs found for '{target}'."
 
 
 def checked_text(found: Checked, style: Style = plain) -> str:
-    """Give a check for a terminal: a paragraph a document."""
+    """Return a check for a terminal: a paragraph for each document."""
     lines = [line for each in found.candidates for line in _paragraph(each, style)]
     lines = lines or [NOTHING_GOVERNS.format(target=found.target), ""]
     if found.issues:
@@ -27,7 +27,7 @@ def checked_text(found: Checked, style: Style = plain) -> str:
 
 
 def checked_markdown(found: Checked) -> str:
-    """Give a check as Markdown, for agents."""
+    """Return a check as Markdown, for agents."""
     lines = [f"## Check: {shown(found.target)}", ""]
     if not found.candidates:
         lines.append(NOTHING_GOVERNS.format(target=shown(found.target)))
@@ -43,7 +43,7 @@ def checked_markdown(found: Checked) -> str:
 
 
 def checked_json(found: Checked) -> str:
-    """Give a check as JSON; scores rounded to four places."""
+    """Return a check as JSON; scores rounded to four places."""
     data = {
         "target": shown(found.target),
         "query": found.query,
@@ -55,7 +55,7 @@ def checked_json(found: Checked) -> str:
 
 
 def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain) -> str:
-    """Give proposed edges, as Markdown or, with a style, for a terminal."""
+    """Return proposed references, as Markdown or, with a style, for a terminal."""
     if not found:
         return NONE_RELATED
     lines = [f"## Related: {text}", ""]
@@ -73,7 +73,7 @@ def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain)
 
 
 def related_json(text: str, found: Sequence[Proposal]) -> str:
-    """Give proposed edges as JSON."""
+    """Return proposed references as JSON."""
     edges = [
         {
             "relation": each.relation,
@@ -91,7 +91,7 @@ def related_json(text: str, found: Sequence[Proposal]) -> str:
 def duplicates_markdown(
     found: Sequence[Alike], threshold: float, style: Style = plain, *, nearest: Sequence[Alike] = ()
 ) -> str:
-    """Give what covers a text, or else what comes nearest, as Markdown or, with a style, for a terminal."""
+    """Return what covers a text, or else what is nearest, as Markdown or, with a style, for a terminal."""
     if found:
         return "\n".join(_alike(each, style) for each in found)
     none = f"Nothing covers it: no cosine of {threshold:.2f} or more."
@@ -101,7 +101,7 @@ def duplicates_markdown(
 def duplicates_json(
     text: str, found: Sequence[Alike], threshold: float, *, nearest: Sequence[Alike] = ()
 ) -> str:
-    """Give what covers a text, or else what comes nearest, as JSON."""
+    """Return what covers a text, or else what is nearest, as JSON."""
     data = {
         "text": text,
         "threshold": threshold,
@@ -112,7 +112,7 @@ def duplicates_json(
 
 
 def review_markdown(found: Review, style: Style = plain) -> str:
-    """Give a review, as Markdown or, with a style, for a terminal."""
+    """Return a review, as Markdown or, with a style, for a terminal."""
     lines = [f"## Review: {found.span}", "", "### Not named", ""]
     lines += [line for each in found.questions for line in _question(each, style)] or [
         "The change names what it touches."
@@ -125,7 +125,7 @@ def review_markdown(found: Review, style: Style = plain) -> str:
 
 
 def review_json(found: Review) -> str:
-    """Give a review as JSON."""
+    """Return a review as JSON."""
     data = {
         "range": found.span,
         "questions": [
@@ -187,7 +187,7 @@ def _alike_data(each: Alike) -> dict[str, object]:
 
 
 def document_data(document: Document) -> dict[str, str]:
-    """Give what JSON says of every document."""
+    """Return the fields that every document has in JSON."""
     return {
         "id": document.id,
         "title": document.title,

@@ -14,13 +14,13 @@ _NO_GRAPH = "No call graph was asked for."
 
 
 def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "", refine: str = "") -> str:
-    """Give an answer as Markdown.
+    """Return an answer as Markdown.
 
     Args:
         answer: The answer.
         graph: The call graph of its code.
-        date: When the graph was made, as it is to be written.
-        refine: The pattern that a focused call graph would have, for the command in the summary.
+        date: When the graph was made, formatted.
+        refine: The filter for the command in the summary, which would draw a more focused call graph.
     """
     if not answer.hits:
         return no_match(answer)
@@ -98,7 +98,7 @@ def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:
     if graph.error is not None:
         yield graph.error
     if graph.mermaid is not None:
-        # A pattern must not end the comment that it stands in.
+        # The filter must not end the comment it is written into.
         pattern = "unfiltered" if graph.filter is None else graph.filter.replace("--", "- -")
         yield f"<!-- Call graph: {pattern}, generated {date} -->"
         yield "```mermaid"

@@ -13,37 +13,37 @@ from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 
 Style = Callable[[str, str], str]
-"""Gives a text the style of a role: title, path, name, kind, score, number, match, dim."""
+"""Applies the style of a role to a text: title, path, name, kind, score, number, match, dim."""
 
 _TAB = 4
 _GIST = 160
-"""Characters of a signature, and of a docstring's first sentence, in Markdown."""
+"""Most characters shown of a signature, and of a docstring's first sentence, in Markdown."""
 
 NO_MATCH = "No relevant ADRs, specs, or code found for '{query}'. Try a broader search term."
 
 
 def plain(text: str, _role: str) -> str:
-    """Style nothing."""
+    """Return the text unstyled."""
     return text
 
 
 def no_match(answer: Answer) -> str:
-    """Say that there is no answer."""
+    """Return the message that nothing was found."""
     return NO_MATCH.format(query=answer.query)
 
 
 def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:
-    """Give the hits of a kind of collection, best first."""
+    """Return the hits of a kind of collection, best first."""
     return next((section.hits for section in answer.sections if section.kind is kind), ())
 
 
 def asked_for(answer: Answer, kind: CollectionKind) -> bool:
-    """Tell whether collections of a kind were asked."""
+    """Return whether collections of a kind were searched."""
     return any(section.kind is kind for section in answer.sections)
 
 
 def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
-    """Give an answer whose lines have been through a function, for a terminal; the chunks' texts have not."""
+    """Return an answer for a terminal, its strings passed through a function; chunk texts are left alone."""
     return replace(
         answer,
         query=clean(answer.query),
@@ -80,7 +80,7 @@ def _cleaned(hit: Hit, clean: Callable[[str], str]) -> Hit:
 
 
 def gist(hit: Hit) -> str:
-    """Say what a chunk is in a line: its signature, and the first sentence of its docstring."""
+    """Describe a chunk in a line: its signature, and the first sentence of its docstring."""
     chunk = hit.chunk
     head = cut(chunk.signature or next((line.text.strip() for line in hit.lines), ""), _GIST)
     first = " ".join(chunk.docstring.split())
@@ -90,19 +90,19 @@ def gist(hit: Hit) -> str:
 
 
 def standing(document: Document) -> str:
-    """Say what has become of a document: ``accepted``, ``superseded by ADR-0007``; empty if unknown."""
+    """Return the status of a document: ``accepted``, ``superseded by ADR-0007``; empty if unknown."""
     by = next((edge.target for edge in document.edges if edge.relation == "superseded-by"), "")
     return f"superseded by {by}" if by else document.status
 
 
 def lines_of(chunk: Chunk) -> str:
-    """Give ``line 7`` or ``lines 7-9``."""
+    """Return ``line 7`` or ``lines 7-9``."""
     word = "line" if chunk.line_start == chunk.line_end else "lines"
     return f"{word} {range_of(chunk.line_start, chunk.line_end)}"
 
 
 def range_of(start: int, end: int) -> str:
-    """Give ``7`` or ``7-9``."""
+    """Return ``7`` or ``7-9``."""
     return str(start) if start == end else f"{start}-{end}"
 
 
@@ -128,5 +128,5 @@ def _columns_of(character: str) -> int:
 
 
 def shown(path: str) -> str:
-    """Give a path as valid text; bytes that are not UTF-8 become a replacement character."""
+    """Return a path as valid text, with a replacement character for each byte that is not UTF-8."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

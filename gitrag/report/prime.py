@@ -1,4 +1,4 @@
-"""What a session is told at its start, as text, Markdown or JSON. Pure."""
+"""The context for a session's start (``gitrag prime``), as text, Markdown or JSON. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _TITLES = {CollectionKind.ADRS: "ADRs", CollectionKind.SPECS: "Specs"}
 
 
 def as_markdown(primed: Primed) -> str:
-    """Give it as Markdown: a table of all, or a topic's documents in full, then the core files."""
+    """Return it as Markdown: a table of all, or a topic's documents in full, then the core files."""
     return _documents(primed) + primed.core.rstrip("\n")
 
 
 def as_text(primed: Primed, style: Style) -> str:
-    """Give it for a terminal: a line each, or a topic's documents in full, then the core files."""
+    """Return it for a terminal: a line for each document, or a topic's in full, then the core files."""
     lines = [*(style(note, "dim") for note in primed.notes)]
     for kind in KINDS:
         own = [entry for entry in primed.entries if entry.kind is kind]
@@ -39,7 +39,7 @@ def as_text(primed: Primed, style: Style) -> str:
 
 
 def as_json(primed: Primed) -> str:
-    """Give it as JSON: documents, with their text where a topic was given, and what is told of core files."""
+    """Return it as JSON: the documents (with text if a topic was given), and the section on core files."""
     documents = [
         {
             "kind": entry.kind.value,

@@ -14,9 +14,9 @@ from gitrag.search.engine import Hit
 
 
 def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
-    """Give an answer as one JSON object; scores rounded to four places.
+    """Return an answer as one JSON object; scores rounded to four places.
 
-    Its keys are always the same five; ``issue_matches`` is a sixth only where issues were asked for by name.
+    It always has the same five keys, and a sixth, ``issue_matches``, if issues were asked for by name.
     """
     found: dict[str, Any] = {
         "query": answer.query,

@@ -1,4 +1,4 @@
-"""An answer for a terminal: a compact block a file, best first."""
+"""An answer for a terminal: a compact block for each file, best first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitrag.search.engine import Hit
 
 _NO_END = 1 << 30
 _LEAST_COLUMNS = 20
-"""Of the callees, however long the caller's path and name."""
+"""Least columns for the callees, however long the caller's path and name."""
 
 _TITLES = {
     CollectionKind.ADRS: "Decisions",
@@ -30,14 +30,14 @@ def as_text(
     columns: int | None = None,
     graph: CallGraph | None = None,
 ) -> str:
-    """Give an answer for a terminal: only the sections that have hits; code alone has no title.
+    """Return an answer for a terminal: only sections with hits; no title when there is only code.
 
     Args:
         answer: The answer.
-        style: Gives a text the style of a role.
-        explain: Say where each score comes from.
-        columns: The terminal's width, at which the lines of files are cut; None to leave them.
-        graph: The call graph, where it was asked for.
+        style: Applies the style of a role to a text.
+        explain: Show where each score comes from.
+        columns: The terminal's width, to which lines of files are shortened; None to leave them.
+        graph: The call graph, if it was asked for.
     """
     if not answer.hits:
         return no_match(answer)
@@ -81,7 +81,7 @@ def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[s
 
 
 def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
-    """Give the calls as lines: nobody reads Mermaid off a terminal."""
+    """Yield the calls as lines: Mermaid is not readable in a terminal."""
     yield style("Call graph", "title")
     yield from graph.notes
     if graph.error is not None:

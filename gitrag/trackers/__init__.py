@@ -1,1 +1,1 @@
-"""Issues of trackers as files: one layer that knows the trackers' interfaces, and nothing else does."""
+"""Issues of trackers as files; nothing outside this package knows a tracker's API."""

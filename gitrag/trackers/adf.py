@@ -1,8 +1,8 @@
-"""Atlassian Document Format, in which Jira's API version 3 gives descriptions, as Markdown. Pure.
+"""Convert Atlassian Document Format (descriptions in Jira's API version 3) to Markdown. Pure.
 
 https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
 
-Node types and marks that are not known give their text; media give nothing.
+Unknown node types and marks are reduced to their text; media are dropped.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 _DEEPEST = 60
-"""Lists in tables in panels are some ten levels; far from Python's recursion limit."""
+"""Deepest nesting that is read: lists in tables in panels need ten levels. Below Python's recursion limit."""
 
 _MARKS = {"strong": "**", "em": "_", "code": "`", "strike": "~~"}
 
 
 def to_markdown(document: Any) -> str:
-    """Give a document as Markdown; what is no document gives nothing."""
+    """Return a document as Markdown; an empty string for anything that is not a document."""
     return "\n\n".join(_blocks(document, 0)).strip()
 
 

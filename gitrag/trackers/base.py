@@ -1,4 +1,4 @@
-"""What a tracker is: something that gives its issues page by page."""
+"""The interface of a tracker: it returns its issues page by page."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from gitrag.trackers.issue import Issue
 
 
 class TrackerError(GitragError):
-    """A tracker did not answer, or not with issues."""
+    """A tracker gave no answer, or an unexpected one."""
 
     exit_code = TRY_AGAIN
 
 
 class TrackerAuthError(TrackerError):
-    """A tracker wants another token, or one at all."""
+    """A tracker needs a token, or refused the one it got."""
 
     exit_code = NOT_SET_UP
 
 
 class TrackerSetupError(TrackerError):
-    """A tracker lacks something the user must say or mend: a project, an address."""
+    """A tracker lacks something that the user must set or correct: a project, an address."""
 
     exit_code = NOT_SET_UP
 
 
 class Order(Enum):
-    """In which order a tracker gives its issues, which says how far its cursor may move."""
+    """The order of a tracker's issues, which determines how far its cursor may move."""
 
     ASCENDING = "by time of update"
-    """All that was updated before the last one of a page has been given."""
+    """Everything updated before the last issue of a page has been listed."""
 
     ANY = "none"
-    """Only the end of the listing says that all has been given."""
+    """Only at the end of the listing is it certain that nothing is missing."""
 
     WHOLE = "everything"
-    """Every listing holds every issue: what it lacks is gone."""
+    """Every listing holds all issues: a missing one has been deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class Page:
     """Some of a tracker's issues.
 
     Attributes:
-        issues: In the tracker's order; one may come twice.
-        cursor: Where the next page begins; None when this is the last.
-        others: Ids of the entries of the page that are no issues.
-        total: How many entries the listing has; None when the tracker does not say.
+        issues: In the tracker's order; an issue may be listed twice.
+        cursor: Where the next page begins; None if this is the last.
+        others: Ids of the page's entries that are not issues.
+        total: How many entries the listing has; None if the tracker does not say.
         merged: Ids of issues that a merged change says it closes.
-        gone: Ids of issues that were there and are deleted.
-        at: The tracker's clock when it began to answer; None when it does not say.
-        odd: Lines about what could not be read.
+        gone: Ids of issues that have been deleted.
+        at: The tracker's clock when it began to answer; None if it does not say.
+        odd: Lines about entries that could not be read.
     """
 
     issues: tuple[Issue, ...]
@@ -74,31 +74,31 @@ class Tracker(Protocol):
 
     @property
     def order(self) -> Order:
-        """In which order they come."""
+        """The order in which they are listed."""
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give a page of the issues updated at or after a time.
+        """Return a page of the issues updated at or after a time.
 
         Args:
-            since: None for all there are.
-            cursor: What the page before said; None for the first.
+            since: The time; None for all issues.
+            cursor: The cursor of the previous page; None for the first page.
 
         Raises:
-            TrackerError: The tracker does not answer, or not with issues.
-            NetworkError: There is no way to it.
+            TrackerError: The tracker gives no answer, or an unexpected one.
+            NetworkError: The tracker cannot be reached.
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Secret:
-    """A token; it shows nowhere by accident.
+    """A token; its ``repr`` does not show it.
 
     Attributes:
-        value: What it is.
-        origin: Where it comes from, for the user: ``GITHUB_TOKEN``.
+        value: The token itself.
+        origin: Where it was found, for the user: ``GITHUB_TOKEN``.
     """
 
     value: str
@@ -114,9 +114,9 @@ class TrackerPlace:
 
     Attributes:
         tracker: Its name in the registry.
-        base: ``https://host``, and a path where the server lies under one; empty in the repository.
-        project: ``owner/name``, or the key of a Jira project or a Linear team; empty in the repository.
-        trusted: Whether the user named the host: tokens go nowhere else but to the vendor's own.
+        base: ``https://host``, with a path if the server is under one; empty for a tracker in the repository.
+        project: ``owner/name``, or the key of a Jira project or Linear team; empty in the repository.
+        trusted: Whether the user named the host: tokens are sent only there and to the vendor's own host.
     """
 
     tracker: str
@@ -130,13 +130,13 @@ class TrackerPlace:
 
 @dataclass(frozen=True, slots=True)
 class TrackerSetting:
-    """What a tracker is opened with.
+    """The arguments for opening a tracker.
 
     Attributes:
         place: Where its issues are.
         root: The working tree's top level.
-        environ: The environment, for programs that are started.
-        secret: The token; None to ask without one.
+        environ: The environment of programs it starts.
+        secret: The token; None to send none.
         note: Called with what is being waited for.
     """
 
@@ -152,20 +152,20 @@ class Registration:
     """A tracker that gitrag knows.
 
     Attributes:
-        name: As in front matter and settings.
-        hosts: The vendor's own hosts, to which a token may always go; the first one is its address.
+        name: Its name in front matter and settings.
+        hosts: The vendor's own hosts, to which a token may always be sent; the first is the default server.
         aliases: Other names of the first host, for git over ssh or for people.
-        labels: A host whose leading label is one of these runs such a server.
-        project: What names the issues' home there, with an example; empty where nothing does.
-        variables: Environment variables that may hold a token, first come first served.
-        other_variables: Those that are meant for other hosts than the vendor's, and go before there.
-        server_variables: Those by which the user names a server of such tokens.
-        cli: The vendor's program that knows the token of a ``{host}``, or of an ``{address}``, which has the
-            port too; empty for none.
+        labels: First labels of host names that run such a server.
+        project: What a project's name looks like, with an example; empty if it has none.
+        variables: Environment variables that may hold a token; the first one set is used.
+        other_variables: Those for hosts other than the vendor's, where they are tried first.
+        server_variables: Those with which the user names the server that such tokens are for.
+        cli: The vendor's program that prints the token for a ``{host}``, or for an ``{address}``, which
+            includes the port; empty if there is none.
         cli_input: What the program reads from standard input.
-        probe: Where such a server, and no other, answers: path and a field or header it has; None for none.
+        probe: A path that only such a server answers, and a field or header of the answer; or None.
         check: The command that shows what is wrong with a token.
-        open: Make the tracker.
+        open: Creates the tracker.
     """
 
     name: str

@@ -38,10 +38,10 @@ from gitrag.trackers.programs import ProgramError, ask
 
 COMMAND = ("bd", "list", "--json", "--all", "--limit", "0")
 FOLDER = ".beads"
-_EXPORTS = ("issues.jsonl", "beads.jsonl")  # the latter before version 0.20
-_PATIENCE_S = 120.0
+_EXPORTS = ("issues.jsonl", "beads.jsonl")  # the second one before version 0.20
+_PROGRAM_TIMEOUT_S = 120.0
 _MOST_BYTES = 256 * 1024 * 1024
-"""A hundred thousand issues of two kilobytes, and as much of an export."""
+"""Most bytes read from the program or the export: a hundred thousand issues of two kilobytes."""
 
 
 class Beads:
@@ -55,7 +55,7 @@ class Beads:
         self._note = setting.note
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give all issues; see `gitrag.trackers.base.Tracker`."""
+        """Return all issues; see `gitrag.trackers.base.Tracker`."""
         del since, cursor
         try:
             found = self._from_program()
@@ -69,12 +69,14 @@ class Beads:
         return Page(issues, total=len(issues))
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
     def _from_program(self) -> list[Json] | None:
-        """Ask ``bd``; None where it is not installed or cannot answer, and an export can."""
+        """Run ``bd``; return None if it is not installed, or fails but an export can be read instead."""
         try:
-            done = ask(COMMAND, self._environ, limit_s=_PATIENCE_S, most_bytes=_MOST_BYTES, cwd=self._root)
+            done = ask(
+                COMMAND, self._environ, limit_s=_PROGRAM_TIMEOUT_S, most_bytes=_MOST_BYTES, cwd=self._root
+            )
         except FileNotFoundError:
             return None
         except (OSError, ProgramError) as error:
@@ -92,14 +94,14 @@ class Beads:
             return None
 
     def _check_export(self, why: str) -> None:
-        """Raise what the program said where no export can be read instead."""
+        """Raise an error with the program's message if no export can be read instead."""
         if self._export() is None:
             raise TrackerError(f"`{' '.join(COMMAND)}` failed: {why}.", "Try `bd doctor`.")
         self._note(f"`{' '.join(COMMAND)}` failed: {why}; {FOLDER} is read instead")
 
     def _export(self) -> Path | None:
         folder = self._root / FOLDER
-        if folder.is_symlink():  # a repository can hold one, to anywhere
+        if folder.is_symlink():  # a repository may contain a link to anywhere
             return None
         for name in _EXPORTS:
             path = folder / name
@@ -137,7 +139,7 @@ def _is_envelope(printed: object) -> TypeGuard[Json]:
 
 
 def _waiting(found: list[Json]) -> dict[str, dict[str, set[str]]]:
-    """Give for each issue which others it waits for, and which wait for it."""
+    """Return for each issue which others it waits for, and which wait for it."""
     edges: dict[str, dict[str, set[str]]] = defaultdict(lambda: {"blocks": set(), "blocked_by": set()})
     for item in found:
         for edge in (as_object(each, "dependencies") for each in items(item, "dependencies")):

@@ -1,7 +1,7 @@
 """Which tracker holds a repository's issues.
 
-The settings say; else origin's host does, by its whole name or its leading label; else ``.beads`` in
-the working tree, or an answer that only one kind of server gives; else tasks.md.
+In this order: the settings; the host of the remote "origin", by its full name or first label; ``.beads`` in
+the working tree; a request that only one kind of server answers; tasks.md.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]+):(?P<path>.+)")
 _PROBE_TIMEOUT_S = 5.0
 _PROBES_S = 20.0
-"""For all the kinds of servers together."""
+"""Time limit for probing all kinds of servers together."""
 
 _PROBE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the settings say of the tracker.
+    """The settings on the tracker.
 
     Attributes:
         tracker: A name of the registry, ``auto`` or ``none``.
-        url: The server the user named; empty for none.
-        project: ``owner/name``, or a project's or team's key; empty for origin's.
+        url: The server that the user named; empty if none.
+        project: ``owner/name``, or the key of a project or team; empty for that of origin.
     """
 
     tracker: str = AUTO
@@ -71,7 +71,7 @@ class Origin:
 
 
 def read_origin(url: str) -> Origin | None:
-    """Read a remote's URL in any of git's forms; None for a path, or what names no project."""
+    """Parse a remote's URL in any of git's forms; None for a path, or if it names no project."""
     scheme, found, rest = url.partition("://")
     if found:
         try:
@@ -105,18 +105,18 @@ def find_place(
     remembered: str = "",
     probe: Callable[[str], str] | None = None,
 ) -> TrackerPlace | None:
-    """Say where the issues are; None where the settings want none, or nothing tells.
+    """Return where the issues are; None if the settings turn trackers off, or none is found.
 
     Args:
-        wishes: What the settings say.
+        wishes: The settings.
         origin: Where the repository was cloned from.
         root: The working tree's top level.
         environ: The environment.
         remembered: The tracker that an earlier probe found.
-        probe: Asks a server what it is; None to keep off the network.
+        probe: Asks a server which tracker it runs; None to stay off the network.
 
     Raises:
-        TrackerSetupError: What the settings say is not enough, or makes no sense.
+        TrackerSetupError: The settings are incomplete or contradictory.
     """
     if wishes.tracker == NONE:
         return None
@@ -134,7 +134,7 @@ def find_place(
 
 
 def of_host(host: str, environ: Mapping[str, str]) -> str:
-    """Give the tracker that a host runs, by its name; empty when the name does not tell."""
+    """Return the tracker that a host runs, judging by its name; empty if the name does not tell."""
     label = host.partition(".")[0]
     for each in TRACKERS.values():
         if host in {*each.hosts, *each.aliases}:
@@ -146,11 +146,11 @@ def of_host(host: str, environ: Mapping[str, str]) -> str:
 
 
 def probe(base: str) -> str:
-    """Ask a server, without a token, for what only one kind has; empty when it is none of them."""
+    """Ask a server without a token for what only one tracker has; return which answered, empty for none."""
     found: queue.Queue[str] = queue.Queue()
     threading.Thread(target=lambda: found.put(_probed(base)), daemon=True, name="probe").start()
     try:
-        return found.get(timeout=_PROBES_S)  # a server may send its headers a byte a second
+        return found.get(timeout=_PROBES_S)  # a server may send its headers one byte per second
     except queue.Empty:
         return ""
 
@@ -184,7 +184,7 @@ def _has_field(answer: httpx2.Response, mark: str) -> bool:
 def _chosen(
     registration: Registration, wishes: Wishes, origin: Origin | None, environ: Mapping[str, str]
 ) -> TrackerPlace:
-    """Give the place of a tracker that is known: the user's server and project, else origin's."""
+    """Return the place of a given tracker: the user's server and project, else origin's."""
     name = registration.name
     if not registration.project:
         return TrackerPlace(name)

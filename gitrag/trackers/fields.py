@@ -1,4 +1,4 @@
-"""Reading JSON that others wrote: what is missing is empty, what is of another kind is an error. Pure."""
+"""Read JSON from servers: a missing value is empty, one of the wrong type is an error. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from gitrag.trackers.issue import moment
 Json = Mapping[str, Any]
 
 _DIGITS = 15
-"""Of a number of entries, or of seconds since 1970 in milliseconds."""
+"""Most digits of a number: enough for counts, and for milliseconds since 1970."""
 
 
 class MalformedError(ValueError):
-    """JSON of another shape than documented."""
+    """The JSON does not have the documented form."""
 
 
 def text(item: Json, key: str) -> str:
-    """Return a text; null and missing are empty, a number is its digits."""
+    """Return a string; empty if null or missing; a number as its digits."""
     value = item.get(key)
     if value is None:
         return ""
@@ -28,7 +28,7 @@ def text(item: Json, key: str) -> str:
 
 
 def required(item: Json, key: str) -> str:
-    """Return a text that must be there."""
+    """Return a string that must be there."""
     found = text(item, key)
     if not found:
         raise MalformedError(f"{key} is missing")
@@ -36,7 +36,7 @@ def required(item: Json, key: str) -> str:
 
 
 def number(item: Json, key: str) -> int:
-    """Return a whole number; null and missing are 0."""
+    """Return an integer; 0 if null or missing."""
     found = text(item, key) or "0"
     if not found.isascii() or not found.isdigit():
         raise MalformedError(f"{key} is no number")
@@ -44,13 +44,13 @@ def number(item: Json, key: str) -> int:
 
 
 def count(header: str) -> int | None:
-    """Return the number that a header holds; None where it holds none, or more than anybody counts."""
+    """Return the number in a header; None if it holds none, or one with too many digits."""
     digits = header.strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS else None
 
 
 def part(item: Json, key: str) -> Json:
-    """Return an object; null and missing are an empty one."""
+    """Return an object; an empty one if null or missing."""
     value = item.get(key)
     if value is None:
         return {}
@@ -58,14 +58,14 @@ def part(item: Json, key: str) -> Json:
 
 
 def as_object(value: Any, what: str) -> Json:
-    """Return what must be an object."""
+    """Return the value, which must be an object."""
     if not isinstance(value, dict):
         raise MalformedError(f"{what} is no object")
     return value
 
 
 def items(item: Json, key: str) -> list[Any]:
-    """Return a list; null and missing are an empty one."""
+    """Return a list; an empty one if null or missing."""
     value = item.get(key)
     if value is None:
         return []
@@ -75,14 +75,14 @@ def items(item: Json, key: str) -> list[Any]:
 
 
 def objects(value: Any, what: str) -> list[Json]:
-    """Return what must be a list of objects."""
+    """Return the value, which must be a list of objects."""
     if not isinstance(value, list):
         raise MalformedError(f"{what} is no list")
     return [as_object(each, what) for each in value]
 
 
 def names(item: Json, key: str, *inner: str) -> tuple[str, ...]:
-    """Return the texts of a list, or of its objects' first field that is there; nulls left out."""
+    """Return the strings of a list, or of its objects the first field that is there; skip nulls."""
     found = []
     for each in items(item, key):
         if isinstance(each, dict):
@@ -95,7 +95,7 @@ def names(item: Json, key: str, *inner: str) -> tuple[str, ...]:
 
 
 def when(item: Json, key: str) -> str:
-    """Return a time stamp in the form `moment` gives; null and missing are empty."""
+    """Return a time stamp in the form of `moment`; empty if null or missing."""
     try:
         return moment(text(item, key))
     except (ValueError, OverflowError) as error:

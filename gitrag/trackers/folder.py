@@ -1,4 +1,4 @@
-"""``.sdd/issues``: a file an issue, and ``_meta.json`` with how far the last sync got."""
+"""``.sdd/issues``: a file for each issue, and ``_meta.json`` with how far the last sync got."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ PARTS = (".sdd", "issues")
 _META = "_meta.json"
 _LOCK = "_lock"
 _META_VERSION = 1
-_MODE = 0o600  # what the tracker shows to its members only
+_MODE = 0o600  # the tracker may be private
 _DIRECTORY_MODE = 0o700
 _LOCK_POLL_S = 0.1
 
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
-"""Letters that every file system keeps apart from a path's; no dot at the end, which Windows drops; 100 of
-them, since a name may have 255 bytes and others add to it."""
+"""Characters that are safe in file names everywhere; no dot at the end, which Windows drops; at most 100,
+since a name may have 255 bytes and suffixes are added."""
 
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
-"""Names that Windows takes for devices, whatever their suffix."""
+"""Names that Windows reserves for devices, with any suffix."""
 
 
 def is_file_name(issue_id: str) -> bool:
-    """Tell whether an id can name a file on every system, and nothing but a file in its own directory."""
+    """Return whether an id is a valid file name on every system, and cannot lead out of the directory."""
     return bool(_ID.fullmatch(issue_id)) and not _DEVICES.fullmatch(issue_id)
 
 
@@ -47,9 +47,9 @@ class Meta:
     Attributes:
         place: Which tracker's issues these are, as text.
         tracker: The tracker's name.
-        cursor: All that was updated before this is here; empty when nothing is sure.
-        complete: Whether every issue has been here once.
-        synced: When the last sync succeeded, Unix seconds; 0 when none did.
+        cursor: Everything updated before this time has a copy; empty if that is not certain of any time.
+        complete: Whether every issue has been copied at least once.
+        synced: When the last sync succeeded, Unix seconds; 0 if none did.
         merged: Ids of issues that a merged change says it closes.
     """
 
@@ -78,10 +78,10 @@ class IssueFolder:
         self.path = root.joinpath(*PARTS)
 
     def make(self) -> None:
-        """Make the directory.
+        """Create the directory.
 
         Raises:
-            StoreError: It cannot be made, or a link (which a repository can hold) would lead elsewhere.
+            StoreError: It cannot be created, or a symbolic link in the repository leads elsewhere.
         """
         place = self.root
         for name in PARTS:
@@ -95,14 +95,14 @@ class IssueFolder:
             _must_be_directory(place)
 
     def is_there(self) -> bool:
-        """Tell whether there is such a directory, reached by no link."""
+        """Return whether the directory exists and is not behind a symbolic link."""
         return all(not place.is_symlink() and place.is_dir() for place in (self.path.parent, self.path))
 
     def write(self, issue: Issue) -> bool:
-        """Write an issue's file; False when it holds that already and was left alone.
+        """Write an issue's file; return False if it has that content already and was left alone.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The file cannot be written.
         """
         path = self._file(issue.id)
         content = render(issue)
@@ -115,7 +115,7 @@ class IssueFolder:
         return True
 
     def read(self, issue_id: str) -> Issue | None:
-        """Return an issue; None where there is no such file, or none that gitrag wrote."""
+        """Return an issue; None if there is no such file, or gitrag did not write it."""
         if not is_file_name(issue_id) or not self.is_there():
             return None
         try:
@@ -125,28 +125,28 @@ class IssueFolder:
             return None
 
     def ids(self) -> list[str]:
-        """Return the ids that have a file, in the order people count."""
+        """Return the ids that have a file, sorted by number."""
         if not self.is_there():
             return []
         found = [path.stem for path in self.path.glob("*.md") if is_file_name(path.stem)]
         return sorted(found, key=by_number)
 
     def all(self) -> Iterator[Issue]:
-        """Return the issues, one after the other."""
+        """Yield the issues."""
         for issue_id in self.ids():
             issue = self.read(issue_id)
             if issue is not None:
                 yield issue
 
     def remove(self, issue_id: str) -> bool:
-        """Remove an issue's file; False when it is none that gitrag wrote."""
+        """Remove an issue's file; return False if gitrag did not write it."""
         if self.read(issue_id) is None:
             return False
         self._file(issue_id).unlink(missing_ok=True)
         return True
 
     def read_meta(self) -> Meta | None:
-        """Return how far the last sync got; None when nothing readable says so."""
+        """Return how far the last sync got; None if no readable file says so."""
         if not self.is_there():
             return None
         try:
@@ -161,10 +161,10 @@ class IssueFolder:
         return meta
 
     def write_meta(self, meta: Meta) -> None:
-        """Note how far a sync got.
+        """Record how far a sync got.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The file cannot be written.
         """
         note = json.dumps({"version": _META_VERSION, **asdict(meta)}, indent=1)
         try:
@@ -174,11 +174,11 @@ class IssueFolder:
 
     @contextmanager
     def locked(self, timeout_s: float, waiting: Callable[[], None]) -> Iterator[None]:
-        """Hold the directory against other syncs.
+        """Lock the directory against other syncs.
 
         Raises:
-            BusyError: Another one held it for longer than the time limit.
-            StoreError: It cannot be locked.
+            BusyError: Another sync held the lock for longer than the time limit.
+            StoreError: The directory cannot be locked.
         """
         import portalocker
 
@@ -231,7 +231,7 @@ def _try_lock(file: IO[str]) -> bool:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return what a regular file holds; None where there is none. A link is not followed."""
+    """Return the content of a regular file; None if there is none. Symbolic links are not followed."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return None

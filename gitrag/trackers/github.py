@@ -90,7 +90,7 @@ class GitHub(HttpTracker):
 
 
 def to_issue(item: Json) -> Issue:
-    """Make an issue of the listing's item."""
+    """Convert an item of the listing to an issue."""
     number, title, body = required(item, "number"), text(item, "title"), text(item, "body")
     return Issue(
         id=number,
@@ -110,7 +110,7 @@ def to_issue(item: Json) -> Issue:
 
 
 def closed_by_merged(found: Iterable[Json], project: str) -> Iterable[str]:
-    """Give the numbers of the issues that the merged pull requests among the items say they close."""
+    """Yield the numbers of the issues that the merged pull requests among the items say they close."""
     for item in found:
         if text(part(item, "pull_request"), "merged_at"):
             for mention in _CLOSES.finditer(text(item, "body")):
@@ -120,9 +120,9 @@ def closed_by_merged(found: Iterable[Json], project: str) -> Iterable[str]:
 
 
 def api_of(base: str) -> str:
-    """Give the address of a server's REST interface.
+    """Return the URL of a server's REST API.
 
-    Enterprise Server has it under ``/api/v3``, Enterprise Cloud's tenants at a host of its own:
+    Enterprise Server has it under ``/api/v3``, each tenant of Enterprise Cloud at a host of its own:
     https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/network-details-for-ghecom
     """
     host = urlsplit(base).hostname or ""
@@ -134,7 +134,7 @@ def api_of(base: str) -> str:
 
 
 def _total(answer: ServerResponse, found: int) -> int | None:
-    """Give how many items there are at most; None where no last page is named."""
+    """Return an upper bound on the number of items; None if no last page is named."""
     if answer.link("next") is None:
         return found
     pages = count((answer.link("last") or {}).get("page", ""))
@@ -142,7 +142,7 @@ def _total(answer: ServerResponse, found: int) -> int | None:
 
 
 def _meaning(status: int, content: bytes) -> int:
-    """Give the status that an answer stands for: too many requests is no matter of the token."""
+    """Return the status that an answer really means: 429 for a 403 by the secondary rate limit."""
     return 429 if status == 403 and b"secondary rate limit" in content.lower() else status
 
 

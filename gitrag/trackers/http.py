@@ -1,6 +1,6 @@
-"""One engine for the trackers that speak HTTP: retries, rate limits, redirects, time limits, what went wrong.
+"""HTTP for all trackers that use it: retries, rate limits, redirects, time limits, errors.
 
-The token travels in the header Authorization alone, which is dropped on the way to another origin.
+The token is sent in the header Authorization only, which is dropped when a redirect leads to another origin.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 RETRIES = 3
 WAIT_CAP_S = 60.0
-"""A server that asks for a longer pause gets no second call: the sync fails, and says until when."""
+"""A server that asks for a longer pause is not called again: the sync fails with the time to try again."""
 
 _DAY_S = 86_400.0
 _LONGEST_PAUSE_S = 100 * 365 * _DAY_S
-"""What a server may ask for, as far as a date can be told."""
+"""A longer pause is treated as this long, so that its end can be computed as a date."""
 
 _FIRST_WAIT_S = 1.0
 _CONNECT_TIMEOUT_S = 5.0
@@ -41,10 +41,10 @@ _READ_TIMEOUT_S = 30.0
 """GitHub gives up on a request after 10 s; a page of Jira may take as long."""
 
 _ANSWER_BYTES = 256 * 1024 * 1024
-"""100 issues of a megabyte, escaped: more is no page of issues."""
+"""Largest answer: 100 issues of a megabyte, escaped; more cannot be a page of issues."""
 
 _UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
-"""OpenSSL's name for it: httpx2 keeps the text of what Python's ssl raised, and no more."""
+"""OpenSSL's name for an untrusted certificate: httpx2 keeps only the text of the ssl module's exception."""
 
 _RATE_LIMITED = 429
 _TOO_EARLY = frozenset({408, 425})
@@ -56,8 +56,8 @@ _BUDGETS = (
     ("x-ratelimit-requests-remaining", "x-ratelimit-requests-reset"),
     ("x-ratelimit-complexity-remaining", "x-ratelimit-complexity-reset"),
 )
-"""What is left, and when it is filled up: of GitHub and Jira, of GitLab, the two of Linear. Most answers have
-them, failures for other reasons too.
+"""Headers with the calls left and when they are refilled: of GitHub and Jira, of GitLab, the two of Linear.
+Most answers have them, also failures for other reasons.
 
 https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 https://developer.atlassian.com/cloud/jira/platform/rate-limiting/
@@ -66,7 +66,7 @@ https://linear.app/developers/rate-limiting
 """
 
 _LATER_S = 10_000_000_000
-"""Seconds since 1970 are smaller until the year 2286; above it stand milliseconds."""
+"""Larger timestamps are in milliseconds: in seconds, this is the year 2286."""
 
 UNREACHABLE = "Network unreachable — sync skipped."
 AUTH_FAILED = "Tracker authentication failed — check `{command}`."
@@ -76,11 +76,11 @@ Params = Mapping[str, str | int]
 
 @dataclass(frozen=True, slots=True)
 class ServerResponse:
-    """What a server answered.
+    """The answer of a server.
 
     Attributes:
         data: The JSON.
-        headers: By lower-case name.
+        headers: The headers, names in lower case.
     """
 
     data: Any
@@ -88,18 +88,18 @@ class ServerResponse:
 
     @property
     def at(self) -> datetime | None:
-        """The server's clock."""
+        """The time by the server's clock."""
         return _http_date(self.headers.get("date", ""))
 
     def link(self, relation: str) -> Mapping[str, str] | None:
-        """Return the query of the page that the header Link (RFC 8288) names so; None where it names none."""
+        """Return the query parameters of the Link header (RFC 8288) with this relation, or None."""
         for url, parameters in re.findall(r"<([^<>]*)>([^<]*)", self.headers.get("link", "")):
             if re.search(rf';\s*rel\s*=\s*"?[^"]*\b{relation}\b', parameters):
                 return {key: values[-1] for key, values in parse_qs(urlsplit(url).query).items()}
         return None
 
 
-class _Passing(Exception):  # noqa: N818  # an answer that may be another a little later
+class _Passing(Exception):  # noqa: N818  # a status that may change shortly
     def __init__(self, what: str, wait_s: float | None = None) -> None:
         super().__init__(what)
         self.wait_s = wait_s
@@ -113,7 +113,7 @@ class Http:
         authorization: The header's value; empty for none.
         check: The command that shows what is wrong with the token.
         note: Called with what is being waited for.
-        meaning: Gives the status that an answer stands for, where the body says what the status does not.
+        meaning: Returns the status that an answer really means, where the body tells and the status does not.
     """
 
     def __init__(
@@ -138,23 +138,23 @@ class Http:
         headers["Accept-Encoding"] = ASKED_ENCODING
         if authorization:
             headers["Authorization"] = authorization
-        logging.getLogger("httpx2").setLevel(logging.WARNING)  # else a line a request
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # else it logs a line for each request
         try:
             self._client = httpx2.Client(
                 headers=headers,
                 timeout=httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S),
             )
-        except (ImportError, ValueError) as error:  # a proxy of the environment that httpx2 cannot use
+        except (ImportError, ValueError) as error:  # the environment names a proxy that httpx2 cannot use
             raise NetworkError(UNREACHABLE, f"The proxy of the environment: {error}") from error
-        # No token is in a cookie, and one that is not ASCII would fail the next request.
+        # Cookies are not needed, and one that is not ASCII would make the next request fail.
         self._client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
 
     def get(self, path: str, params: Params) -> ServerResponse:
-        """Ask for a page.
+        """Request a page.
 
         Raises:
-            TrackerError: The server refuses, or fails again and again.
-            NetworkError: There is no way to it.
+            TrackerError: The server refuses, or fails repeatedly.
+            NetworkError: The server cannot be reached.
         """
         import httpx2
 
@@ -162,7 +162,7 @@ class Http:
         return self._call("GET", url, None)
 
     def post(self, path: str, body: Any) -> ServerResponse:
-        """Send a question as JSON; errors as of `get`."""
+        """Post JSON; errors as in `get`."""
         import httpx2
 
         return self._call("POST", httpx2.URL(self.place.base + path), body)
@@ -172,7 +172,7 @@ class Http:
         self._client.close()
 
     def malformed(self, error: MalformedError) -> TrackerError:
-        """Say that the server answered, but not what it should."""
+        """Return the error for an answer of unexpected form."""
         return TrackerError(
             f"{self.place.tracker} answered with something else than issues: {error}.",
             f"Is {self.place.base} the right address? `gitrag issues status` shows it.",
@@ -213,7 +213,7 @@ class Http:
         import httpx2
 
         try:
-            follow = method == "GET"  # a redirected POST would become a GET
+            follow = method == "GET"  # a redirect would turn a POST into a GET
             request = self._client.build_request(method, url, json=body)
             with opened(self._client, request, follow=follow) as response:
                 content = bytearray()
@@ -240,7 +240,7 @@ class Http:
         return ServerResponse(data, {key.lower(): value for key, value in response.headers.items()})
 
     def _judge(self, status: int, headers: Mapping[str, str]) -> None:
-        """Raise what a status other than success means."""
+        """Raise the error that a status means, unless it is success."""
         if status in _SUCCESS:
             return
         pause = pause_s(headers, time.time())
@@ -283,12 +283,12 @@ class Http:
 
 
 class HttpTracker(ABC):
-    """What the trackers that speak HTTP have in common; see `gitrag.trackers.base.Tracker`."""
+    """Base class of the trackers that use HTTP; see `gitrag.trackers.base.Tracker`."""
 
     _http: Http
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give a page; see `gitrag.trackers.base.Tracker`."""
+        """Return a page; see `gitrag.trackers.base.Tracker`."""
         try:
             return self._page(since, cursor)
         except MalformedError as error:
@@ -300,11 +300,11 @@ class HttpTracker(ABC):
 
     @abstractmethod
     def _page(self, since: datetime | None, cursor: str | None) -> Page:
-        """Ask for a page and read it; `MalformedError` where it is none."""
+        """Request and parse a page; raise `MalformedError` if it has an unexpected form."""
 
 
 def wait_s(state: tenacity.RetryCallState) -> float:
-    """Say how long to wait before the next call: what the server asked for, else 1, 2, 4 seconds."""
+    """Return how long to wait before the next call: what the server asked for, else 1, 2, 4 seconds."""
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, _Passing) and error.wait_s is not None:
         return error.wait_s
@@ -312,10 +312,10 @@ def wait_s(state: tenacity.RetryCallState) -> float:
 
 
 def pause_s(headers: Mapping[str, str], now: float) -> float | None:
-    """Say how long a server asks to be left alone, in seconds; None when it does not say.
+    """Return how many seconds a server asks to wait; None if it does not say.
 
-    Retry-After is RFC 9110's, seconds or a date. Else the first budget of ``_BUDGETS`` that is used up says
-    when calls count anew: in seconds since 1970 (Linear: milliseconds), at Jira as a date.
+    Retry-After (RFC 9110) holds seconds or a date. Without it, the first budget of ``_BUDGETS`` that is used
+    up tells when it is refilled: in seconds since 1970 (Linear: milliseconds), or as a date (Jira).
     """
     after = headers.get("retry-after", "").strip()
     if after:

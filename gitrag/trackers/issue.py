@@ -1,4 +1,4 @@
-"""What a tracker's issue is here, whatever it is there. Pure."""
+"""An issue in one form, whichever tracker it is from. Pure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MENTION = re.compile(
     r"|https?://\S*?/(?:issues|browse|issue)/(?P<linked>[A-Za-z0-9_-]+)\S*"
     r")"
 )
-"""An issue that a ``Blocks:`` line names: ``#142``, ``PROJ-123``, ``bd-a1b2.3``, or its page's address. One
-of another repository (``owner/name#1``) has no file here and is left out."""
+"""An issue named in a ``Blocks:`` line: ``#142``, ``PROJ-123``, ``bd-a1b2.3``, or the URL of its page. Issues
+of other repositories (``owner/name#1``) have no file here and are left out."""
 
 
 class IssueState(StrEnum):
-    """Where an issue stands."""
+    """The state of an issue."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -33,11 +33,11 @@ class IssueState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What an issue names, each sorted and once.
+    """What an issue refers to, each list sorted and without duplicates.
 
     Attributes:
-        specs: ``SPEC-0019``, from title and body.
-        adrs: ``ADR-0007``, from title and body.
+        specs: Ids such as ``SPEC-0019``, from title and body.
+        adrs: Ids such as ``ADR-0007``, from title and body.
         blocks: Ids of issues that wait for it, from ``Blocks:`` lines and the tracker's own links.
         blocked_by: Ids of issues that it waits for, from ``Blocked by:`` lines and the tracker's own links.
     """
@@ -53,18 +53,18 @@ class Issue:
     """An issue of any tracker.
 
     Attributes:
-        id: Its name in the tracker: ``142``, ``PROJ-123``, ``bd-a1b2``.
+        id: Its id in the tracker: ``142``, ``PROJ-123``, ``bd-a1b2``.
         title: Its title.
-        status: Where it stands.
+        status: Its state.
         labels: In the tracker's order.
         assignees: User names.
-        author: User name; empty when the account is gone.
-        created: ISO 8601 in UTC, ``2026-01-02T03:04:05Z``; empty where the tracker keeps none.
-        updated: As created.
-        closed: As created; empty while it is open.
+        author: User name; empty if the account was deleted.
+        created: ISO 8601 in UTC, ``2026-01-02T03:04:05Z``; empty if the tracker keeps none.
+        updated: In the same form.
+        closed: In the same form; empty while it is open.
         url: Its page; for a tracker in the repository, its file.
         tracker: The tracker's name, as in the registry.
-        references: What it names.
+        references: What it refers to.
         body: Verbatim.
     """
 
@@ -91,7 +91,7 @@ def find_references(
     blocks: Iterable[str] = (),
     blocked_by: Iterable[str] = (),
 ) -> References:
-    """Gather what an issue names in its text, and the links its tracker keeps."""
+    """Return the references in an issue's text, and the links that its tracker keeps."""
     text = f"{title}\n{body}"
     edges: dict[str, set[str]] = {"blocks": set(blocks), "blocked by": set(blocked_by)}
     for kind, rest in _EDGE.findall(body.replace("\r\n", "\n")):
@@ -111,16 +111,16 @@ def find_references(
 
 
 def by_number(issue_id: str) -> tuple[str | int, ...]:
-    """Give the key by which ids sort as people count: 9 before 10, PROJ-9 before PROJ-10."""
+    """Return a sort key for ids with their numbers in order: 9 before 10, PROJ-9 before PROJ-10."""
     parts = re.split(r"(\d{1,18})", issue_id)
     return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
 
 
 def moment(text: str) -> str:
-    """Give a tracker's time stamp as ISO 8601 in UTC, to the second or, where it tells, the microsecond.
+    """Return a tracker's time stamp as ISO 8601 in UTC, to the second or, if it has one, with the fraction.
 
     Raises:
-        ValueError: It is no time stamp with an offset.
+        ValueError: The text is not a time stamp with an offset.
     """
     if not text:
         return ""
@@ -131,10 +131,10 @@ def moment(text: str) -> str:
 
 
 def show_moment(at: datetime) -> str:
-    """Give a point in time as ISO 8601 in UTC."""
+    """Return a point in time as ISO 8601 in UTC."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def read_moment(text: str) -> datetime:
-    """Read what `moment` gave; these sort as text only where they have the same precision."""
+    """Parse what `moment` returned; such texts sort correctly only if they have the same precision."""
     return datetime.fromisoformat(text)

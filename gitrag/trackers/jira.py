@@ -53,11 +53,11 @@ _PAGE = 100
 _FIELDS = "summary,description,status,labels,assignee,creator,created,updated,resolutiondate,issuelinks"
 _CLOUD = ".atlassian.net"
 _LAG = timedelta(minutes=5)
-"""Cloud's search may be behind by a little; asking for some minutes more costs unchanged issues."""
+"""Cloud's search index may lag a little; asking for more only lists some unchanged issues again."""
 
 _OVERLAP = 10
-"""Issues that are asked for again on the next page of a Data Center: so many updates in between shift the
-pages without an issue slipping through."""
+"""Issues of a Data Center's page that are listed again on the next: up to so many updates in between, which
+shift the pages, make no issue be missed."""
 
 
 class Jira(HttpTracker):
@@ -127,7 +127,7 @@ class Jira(HttpTracker):
         return cloud and self._bears_token
 
     def _meaning(self, status: int, content: bytes) -> int:
-        """Give the status that an answer stands for."""
+        """Return the status that an answer really means."""
         named = f"'{self._place.project}'".encode() in content
         return 404 if status == 400 and named else status
 
@@ -160,7 +160,7 @@ class Jira(HttpTracker):
 
 
 def _authorization(setting: TrackerSetting) -> str:
-    """Give Cloud's basic authentication where an account is named, else Data Center's personal token."""
+    """Return Cloud's basic authentication if an account is named, else Data Center's personal token."""
     if setting.secret is None:
         return ""
     account = _account(setting)

@@ -90,7 +90,7 @@ class Linear(HttpTracker):
         return Page(found, cursor=more, total=total, gone=gone, at=answer.at)
 
     def _must_exist(self) -> None:
-        """Tell a team without issues from one that is not there: the filter does not."""
+        """Raise an error if the team does not exist: the listing is empty then, as for one without issues."""
         question = "query Team($filter: TeamFilter) { teams(filter: $filter) { nodes { key } } }"
         wanted = {"key": {"eq": self._place.project}}
         answer = self._http.post("/graphql", {"query": question, "variables": {"filter": wanted}})
@@ -136,7 +136,7 @@ def _blocking(relations: Json, other: str) -> list[str]:
 
 
 def _meaning(status: int, content: bytes) -> int:
-    """Give the status that an answer stands for: GraphQL says in the body what went wrong."""
+    """Return the status that an answer really means: GraphQL reports errors in the body."""
     try:
         errors = json.loads(content)["errors"]
         codes = {error["extensions"]["code"] for error in errors}

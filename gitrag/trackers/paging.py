@@ -1,8 +1,8 @@
-"""Walking a listing that is ordered by time of update and numbered in pages, while it changes. Pure.
+"""Walk through the pages of a listing that is sorted by update time and may change meanwhile. Pure.
 
-A page's number shifts when an issue on an earlier page is updated and moves to the end: one slips through.
-So the next page is asked for by time, as the first page of what was updated since the last one seen; only
-where a whole page bears one time stamp is its number counted up, or asked for what comes after it.
+When an issue of an earlier page is updated, it moves to the end; the pages shift, and an issue is missed. So
+the next page is requested by time: the first page of what was updated since the last issue seen. Only if all
+issues of a page have the same time stamp is the next page number, or what comes after the page, requested.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from gitrag.trackers.issue import read_moment, show_moment
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STAMP = timedelta(seconds=1)
-"""Time stamps are cut to the second, and whether the bound itself is included is documented nowhere."""
+"""Time stamps are truncated to the second, and it is not documented whether the bound itself is included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Where a listing is.
+    """The position in a listing.
 
     Attributes:
-        since: What is asked for: updated at or after; None from the beginning.
+        since: Issues updated at or after this time are requested; None for all.
         page: 1-based.
-        after: What the server names the place by, in the page's stead; empty where it does not.
+        after: The server's own cursor, used instead of the page number; empty if it has none.
     """
 
     since: datetime | None
@@ -34,7 +34,7 @@ class Walk:
 
     @classmethod
     def start(cls, since: datetime | None, cursor: str | None) -> Walk:
-        """Begin, or go on from what `next` gave."""
+        """Begin, or continue from a cursor that `next` returned."""
         if cursor is None:
             return cls(since)
         bound, page, after = json.loads(cursor)
@@ -42,11 +42,11 @@ class Walk:
 
     @property
     def bound(self) -> str | None:
-        """What to ask the server for: a second earlier, so that the time itself is included in any case."""
+        """The time to send to the server: a second earlier, so that ``since`` itself is always included."""
         return show_moment((max(self.since, _EPOCH) - _STAMP).replace(microsecond=0)) if self.since else None
 
     def next(self, last_updated: str, after: str = "") -> str:
-        """Give the cursor of what follows a page whose last issue was updated then."""
+        """Return the cursor for what follows a page, given when its last issue was updated."""
         last = read_moment(last_updated) if last_updated else None
         moved = last is not None and (self.since is None or last - self.since > _STAMP)
         following = Walk(last) if moved else Walk(self.since, self.page + 1, after)

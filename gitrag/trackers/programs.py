@@ -1,4 +1,4 @@
-"""Asking programs: for so long, and for so much output, at most."""
+"""Run programs, with limits on their time and output."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import IO
 
 _BLOCK_BYTES = 1 << 16
 _SAID_BYTES = 1 << 16
-"""What is kept of a program's complaints; more is read, so that it does not wait, and dropped."""
+"""How much of stderr is kept; the rest is read and dropped, so that the program does not block."""
 
 
 class ProgramError(Exception):
-    """A program gave no answer; says why, as the end of the sentence "It …"."""
+    """A program gave no answer; the text says why, as the end of the sentence "It …"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a program left.
+    """The result of a program.
 
     Attributes:
         status: Its exit status.
-        out: What it printed.
-        said: What it complained of, shortened.
+        out: Its stdout.
+        said: Its stderr, shortened.
     """
 
     status: int
@@ -44,20 +44,20 @@ def ask(
     cwd: Path | None = None,
     stdin: bytes = b"",
 ) -> Printed:
-    """Run a program to its end, or kill it.
+    """Run a program; kill it if it exceeds a limit.
 
     Args:
         command: The program and its arguments.
         environ: Its environment.
-        limit_s: How long it may take.
-        most_bytes: How much it may print.
-        cwd: Where it runs.
-        stdin: What it reads; less than a pipe holds.
+        limit_s: Time limit.
+        most_bytes: Most bytes it may print.
+        cwd: Its working directory.
+        stdin: Its input; must fit into a pipe's buffer.
 
     Raises:
-        FileNotFoundError: It is not installed.
+        FileNotFoundError: The program is not installed.
         OSError: It cannot be started.
-        ProgramError: It took too long, or printed too much; it has been killed.
+        ProgramError: It took too long or printed too much, and was killed.
     """
     with subprocess.Popen(
         command,

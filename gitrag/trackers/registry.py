@@ -1,4 +1,4 @@
-"""The trackers that gitrag knows, a line each."""
+"""The trackers that gitrag supports, a line each."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ TRACKERS: Mapping[str, Registration] = {
         tasks_md.TRACKER,
     )
 }
-"""By name, in the order they are looked for."""
+"""All trackers by name, in the order in which they are tried."""

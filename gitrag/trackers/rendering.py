@@ -20,7 +20,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def render(issue: Issue) -> bytes:
-    """Give an issue's file: front matter, an empty line, the body verbatim."""
+    """Return the content of an issue's file: front matter, an empty line, the body verbatim."""
     import yaml
 
     head = {
@@ -51,14 +51,14 @@ def render(issue: Issue) -> bytes:
         width=_NO_WRAP,
     )
     text = f"{_FENCE}{front}{_FENCE}" + (f"\n{issue.body}" if issue.body else "")
-    return text.encode("utf-8", "replace")  # JSON may hold half of a surrogate pair, which no encoding can
+    return text.encode("utf-8", "replace")  # JSON may hold a lone surrogate, which UTF-8 cannot encode
 
 
 def parse(content: bytes) -> Issue:
-    """Read what `render` gave.
+    """Parse what `render` returned.
 
     Raises:
-        ValueError: It is no issue's file.
+        ValueError: The content is not that of an issue's file.
     """
     found = _HEAD.match(content)
     if not found:
@@ -66,7 +66,7 @@ def parse(content: bytes) -> Issue:
     import yaml
 
     try:
-        head = yaml.load(found[1], Loader=_loader())  # noqa: S506  # a safe one
+        head = yaml.load(found[1], Loader=_loader())  # noqa: S506  # a subclass of the safe loader
         references = head["references"]
         return Issue(
             id=_text(head["id"]),
@@ -105,7 +105,7 @@ def _texts(values: object) -> tuple[str, ...]:
 
 
 def _whole(value: Any) -> Any:
-    """Replace halves of surrogate pairs, which the dumper cannot write."""
+    """Replace lone surrogates, which the dumper cannot write."""
     if isinstance(value, str):
         return _SURROGATES.sub("?", value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Bringing the files of ``.sdd/issues`` up to date with a tracker.
+"""Bring the files of ``.sdd/issues`` up to date with a tracker.
 
 The next page is fetched while one is written. The cursor moves only past what is written, and never past the
 tracker's own clock.
@@ -22,7 +22,7 @@ _POLL_S = 0.1
 _SHOWN = 60
 
 _FEW = 10
-"""Entries that may come again before anything is made of it."""
+"""Repeated entries that are tolerated before the listing is suspected of going round in circles."""
 
 _KEPT = "What came is kept, and the next sync goes on from there."
 _KEPT_ANEW = "What came is kept; the next sync begins anew."
@@ -30,12 +30,12 @@ _KEPT_ANEW = "What came is kept; the next sync begins anew."
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How long, or how far, something may go.
+    """A limit on a sync, in time or in pages.
 
     Attributes:
         most: Seconds, or pages.
-        setting: The setting that says so.
-        raised: The command that raises it.
+        setting: The setting that holds the limit.
+        raised: The command that raises the limit.
     """
 
     most: float
@@ -45,13 +45,13 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class SyncDeadline:
-    """How long and how far a tracker is listened to; as long as it takes where nothing is said.
+    """The limits of a sync, in time and in pages; none by default.
 
     Attributes:
-        page_s: How long each page may take.
-        whole_s: How long all of them may take, counted from when this is made.
-        pages: How many there may be.
-        began: When this was made, as of `time.monotonic`.
+        page_s: Time limit of each page.
+        whole_s: Time limit of all pages together, counted from ``began``.
+        pages: Most pages.
+        began: When this was created, by `time.monotonic`.
     """
 
     page_s: Bound | None = None
@@ -61,7 +61,7 @@ class SyncDeadline:
 
     @property
     def nearest(self) -> tuple[float, Bound] | None:
-        """Seconds that the next page may take, and what says so; None for any number."""
+        """Seconds that the next page may take, and the limit that applies; None if there is no limit."""
         bounds = [] if self.page_s is None else [(self.page_s.most, self.page_s)]
         if self.whole_s is not None:
             bounds.append((self.began + self.whole_s.most - time.monotonic(), self.whole_s))
@@ -69,7 +69,7 @@ class SyncDeadline:
 
 
 class LateError(Exception):
-    """A page took longer than it may; says which bound that was."""
+    """A page took too long; the error names the limit."""
 
     def __init__(self, bound: Bound) -> None:
         super().__init__(bound.setting)
@@ -77,7 +77,7 @@ class LateError(Exception):
 
 
 _Item = Page | BaseException | None
-"""A page, what was raised in its stead, or that there is none left."""
+"""A page, the exception raised instead, or None after the last page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,10 @@ class Synced:
 
     Attributes:
         tracker: The tracker's name.
-        seen: Issues the tracker gave.
+        seen: Issues that the tracker returned.
         written: Files that changed or are new.
-        removed: Files of issues that are gone.
-        odd: Lines about what was left out.
+        removed: Files removed because their issues were deleted.
+        odd: Lines about entries that were left out.
         whole: Whether every issue was asked for.
         seconds: How long it took.
     """
@@ -110,25 +110,25 @@ def sync(
     *,
     full: bool = False,
     since: datetime | None = None,
-    patience: SyncDeadline | None = None,
+    deadline: SyncDeadline | None = None,
     begun: Callable[[str], None] = lambda _count: None,
     advance: Callable[[int, int | None], None] = lambda _done, _total: None,
 ) -> Synced:
-    """Write what changed since the last sync; the folder must be locked.
+    """Write the issues that changed since the last sync; the folder must be locked.
 
     Args:
-        tracker: Gives the issues.
+        tracker: The source of the issues.
         place: Where they are; a folder with another place's issues is synced in full.
         folder: Where the files are.
-        full: Ask for every issue, and remove the files of those that are gone.
+        full: Ask for every issue, and remove the files of deleted ones.
         since: Ask only for what was updated since then; the cursor stays behind what is not asked for.
-        patience: How long and how far the tracker is listened to; to its end by default.
-        begun: Called once, with how many issues are coming: ``12``, or ``100+`` when nobody knows.
-        advance: Called with how many came, of how many.
+        deadline: Limits in time and in pages; none by default.
+        begun: Called once, with how many issues are coming: ``12``, or ``100+`` if the tracker does not say.
+        advance: Called with how many have arrived, of how many.
 
     Raises:
-        TrackerError: The tracker does not answer, or not with issues; what was written stays.
-        NetworkError: There is no way to it.
+        TrackerError: The tracker gives no answer, or an unexpected one; what was written stays.
+        NetworkError: The tracker cannot be reached.
         StoreError: A file cannot be written.
     """
     begin = time.monotonic()
@@ -141,7 +141,7 @@ def sync(
     total: int | None = None
     done = 0
     kept = _KEPT if tracker.order is Order.ASCENDING and moves else _KEPT_ANEW
-    for page in _within(patience or SyncDeadline(), place.tracker, kept, pages(tracker, start)):
+    for page in _within(deadline or SyncDeadline(), place.tracker, kept, pages(tracker, start)):
         if not state.pages:
             total = page.total
             begun(_count(page))
@@ -173,7 +173,7 @@ def sync(
 
 
 class _SyncProgress:
-    """How far a sync is."""
+    """The progress of a sync."""
 
     def __init__(self, folder: IssueFolder, meta: Meta, known: Meta | None, *, ascending: bool) -> None:
         self.seen: set[str] = set()
@@ -182,7 +182,7 @@ class _SyncProgress:
         self.pages = 0
         self._entries: set[str] = set()
         self._known_again = 0
-        self.odd: dict[str, None] = {}  # each line once: an issue may come twice
+        self.odd: dict[str, None] = {}  # each line once, since an issue may be listed twice
         self._folder = folder
         self._meta = meta
         self._noted = known
@@ -193,28 +193,26 @@ class _SyncProgress:
 
     @property
     def entries(self) -> int:
-        """How many entries came, each counted once."""
+        """How many distinct entries have arrived."""
         return len(self._entries)
 
     @property
     def goes_round(self) -> bool:
-        """Whether nothing new has come for so long that nothing will.
+        """Whether the listing repeats itself: nothing new has arrived for a long time.
 
-        Pages may overlap, and a second's worth of issues may be listed twice; all that there is, not.
+        Pages may overlap, and the issues of one second may be listed twice, but not all of them.
         """
         return self._known_again > max(len(self._entries), _FEW)
 
     def take(self, page: Page) -> None:
-        """Write a page, and note that it is written."""
+        """Write a page's issues, and then the progress."""
         self.pages += 1
         entries = {*(issue.id for issue in page.issues), *page.others, *page.gone}
         self._known_again = 0 if entries - self._entries else self._known_again + max(1, len(entries))
         self._entries |= entries
         if self.pages == 1 or self._ascending:
             self._clock = page.at or self._clock
-        if (
-            self.pages == 1 and self._noted != self._meta
-        ):  # another tracker's, or none: nothing is sure any more
+        if self.pages == 1 and self._noted != self._meta:  # of another tracker, or none: start afresh
             self._note(self._meta)
         self.odd.update(dict.fromkeys(page.odd))
         self._mark_merged(page.merged)
@@ -226,7 +224,7 @@ class _SyncProgress:
             self._note(replace(self._meta, cursor=self._cursor(), merged=self._merged_ids()))
 
     def finish(self) -> None:
-        """Note that all has been written."""
+        """Record that the sync is complete."""
         meta = replace(
             self._meta, cursor=self._cursor(), complete=True, synced=time.time(), merged=self._merged_ids()
         )
@@ -245,7 +243,7 @@ class _SyncProgress:
             self._newest = max(self._newest or updated, updated)
 
     def _mark_merged(self, ids: tuple[str, ...]) -> None:
-        """Note which issues a merged change closes, and mend the files of those that came before it."""
+        """Record which issues a merged change closes, and update the files of those written before it."""
         for issue_id in set(ids) - self._merged:
             self._merged.add(issue_id)
             issue = self._folder.read(issue_id)
@@ -270,7 +268,7 @@ class _SyncProgress:
 
 
 def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
-    """Give a listing's pages, one after the other."""
+    """Yield the pages of a listing."""
     cursor: str | None = None
     while True:
         page = tracker.fetch(since, cursor)
@@ -283,21 +281,21 @@ def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
 
 
 def _count(first: Page) -> str:
-    """Say how many issues are coming, from the first page."""
+    """Return how many issues to expect, judging by the first page."""
     if first.cursor is None:
         return f"{len(first.issues):,}"
     return f"{len(first.issues):,}+" if first.total is None else f"{first.total:,}"
 
 
-def _within(patience: SyncDeadline, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
-    """Give the same pages, and raise an error once they take too long or are too many."""
+def _within(deadline: SyncDeadline, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
+    """Yield the same pages; raise an error once they take too long or are too many."""
     number = 0
     try:
-        for number, page in enumerate(ahead(source, lambda: patience.nearest), 1):
+        for number, page in enumerate(ahead(source, lambda: deadline.nearest), 1):
             yield page
-            if patience.pages is not None and number >= patience.pages.most and page.cursor is not None:
+            if deadline.pages is not None and number >= deadline.pages.most and page.cursor is not None:
                 raise TrackerError(
-                    f"{name} has more than {patience.pages.most} pages.", _told(patience.pages, kept)
+                    f"{name} has more than {deadline.pages.most} pages.", _told(deadline.pages, kept)
                 )
     except LateError as error:
         raise TrackerError(
@@ -312,14 +310,14 @@ def _told(bound: Bound, kept: str) -> str:
 def ahead(
     source: Iterator[Page], nearest: Callable[[], tuple[float, Bound] | None] = lambda: None
 ) -> Iterator[Page]:
-    """Give the same pages, the next one being fetched while the caller is busy with one.
+    """Yield the same pages, and fetch the next one while the caller works on one.
 
     Args:
         source: The pages.
-        nearest: Says how many seconds the next one may take, and by which bound; None for any number.
+        nearest: Returns how many seconds the next page may take, and the limit that applies; None for none.
 
     Raises:
-        LateError: A page took longer. Whoever fetches it is left alone.
+        LateError: A page took longer. The thread that fetches it is abandoned.
     """
     waiting: queue.Queue[_Item] = queue.Queue(maxsize=1)
     stopped = threading.Event()
@@ -346,7 +344,7 @@ def _get(waiting: queue.Queue[_Item], nearest: tuple[float, Bound] | None) -> _I
 
 
 def _put_all(source: Iterator[Page], waiting: queue.Queue[_Item], stopped: threading.Event) -> None:
-    """Put pages, and last None or what was raised, until nobody takes them."""
+    """Put pages into the queue, and at the end None or the exception raised, until told to stop."""
 
     def put(item: _Item) -> None:
         while not stopped.is_set():
@@ -359,7 +357,7 @@ def _put_all(source: Iterator[Page], waiting: queue.Queue[_Item], stopped: threa
             put(page)
             if stopped.is_set():
                 return
-    except BaseException as error:  # noqa: BLE001 - raised where the pages are taken
+    except BaseException as error:  # noqa: BLE001 - raised again by the consumer of the queue
         put(error)
     else:
         put(None)

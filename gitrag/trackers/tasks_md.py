@@ -1,8 +1,8 @@
-"""tasks.md: the check boxes beside a spec, ``docs/specs/{spec}/tasks.md``.
+"""tasks.md: the check boxes in ``docs/specs/{spec}/tasks.md``, beside a specification.
 
-A task is an outermost ``- [ ] …`` or ``- [x] …``; what is indented below it, smaller tasks too, is its body.
-Its id is ``tasks-{spec}-{N}``: the number it begins with (``1.2``) where all of the file have one of their
-own, else its place in the file. Nobody notes who made a task, or when: the file's times say nothing in git.
+A task is an outermost ``- [ ] …`` or ``- [x] …``; whatever is indented below it, subtasks too, is its body.
+Its id is ``tasks-{spec}-{N}``: N is the number it begins with (``1.2``) if all tasks of the file have their
+own, else its position. Author and times are not known: git does not keep file times.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Task:
     """A check box.
 
     Attributes:
-        number: What it begins with, ``1.2``; empty for nothing.
+        number: The number it begins with, ``1.2``; empty if there is none.
         title: The rest of its line.
-        done: Whether it is checked, or struck off.
+        done: Whether it is checked, or struck through.
         body: The lines below it, as they are.
     """
 
@@ -54,7 +54,7 @@ class TasksMd:
         self._root = setting.root
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Give all tasks; see `gitrag.trackers.base.Tracker`."""
+        """Return all tasks; see `gitrag.trackers.base.Tracker`."""
         del since, cursor
         issues: list[Issue] = []
         odd: list[str] = []
@@ -69,11 +69,11 @@ class TasksMd:
         return Page(tuple(issues), total=len(issues), odd=tuple(odd))
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
 
 def task_files(root: Path) -> Iterator[Path]:
-    """Give every tasks.md beside a spec, in order; what lies behind a link is not the repository's."""
+    """Yield every tasks.md beside a specification, sorted; not those behind symbolic links."""
     for place in PLACES:
         for path in sorted((root / place).glob(f"*/{NAME}")):
             if any(
@@ -88,7 +88,7 @@ def task_files(root: Path) -> Iterator[Path]:
 
 
 def to_issues(content: str, spec: str, path: str) -> list[Issue]:
-    """Give a file's tasks as issues."""
+    """Return the tasks of a file as issues."""
     tasks = list(parse_tasks(content))
     numbers = [task.number for task in tasks]
     own = all(numbers) and len(set(numbers)) == len(numbers)
@@ -117,7 +117,7 @@ def to_issues(content: str, spec: str, path: str) -> list[Issue]:
 
 
 def parse_tasks(content: str) -> Iterator[Task]:
-    """Give the outermost check boxes of a Markdown text, and what lies below each."""
+    """Yield the outermost check boxes of a Markdown text, each with the lines below it."""
     lines = content.splitlines(keepends=True)
     found: list[tuple[int, re.Match[str]]] = []
     fenced = False

@@ -1,8 +1,7 @@
-"""Tokens: from the environment, the vendor's program, or git's credential helper; never from a repository.
+"""Find tokens: in the environment, the vendor's program or git's credential helper, never in a repository.
 
-A token of the environment is sent to the vendor's own host, or to one that the user named. The origin of a
-repository somebody else set up names a host too, and that one gets nothing: what the vendor's program or the
-credential helper knows is kept by host.
+A token from the environment is sent only to the vendor's own host or to one that the user named, not to one
+that only the repository's origin names. The vendor's program and the credential helper store tokens by host.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from gitrag.trackers.base import Registration, Secret, TrackerPlace
 from gitrag.trackers.programs import ProgramError, ask
 
 Credentials = Callable[[str], str]
-"""Gives the password that git's credential helper has for a URL; empty when it has none."""
+"""Returns the password that git's credential helper has for a URL; empty if it has none."""
 
-_PATIENCE_S = 10.0
+_PROGRAM_TIMEOUT_S = 10.0
 _MOST_BYTES = 64 * 1024
 
 
@@ -26,13 +25,13 @@ def find_secret(
     environ: Mapping[str, str],
     credentials: Credentials | None,
 ) -> Secret | None:
-    """Return the token for a place; None where there is none.
+    """Return the token for a place, or None.
 
     Args:
         registration: The tracker.
         place: Where it is.
         environ: The environment.
-        credentials: Asks git's credential helper; None where the user does not want that.
+        credentials: Asks git's credential helper; None if the user does not want that.
     """
     host = urlsplit(place.base).hostname or ""
     if not host:
@@ -50,7 +49,7 @@ def find_secret(
 
 
 def may_have(registration: Registration, place: TrackerPlace, environ: Mapping[str, str]) -> bool:
-    """Tell whether a place may be sent the environment's token."""
+    """Return whether the environment's token may be sent to a place."""
     host = urlsplit(place.base).hostname or ""
     return place.trusted or host in registration.hosts or host in named_hosts(registration, environ)
 
@@ -69,7 +68,7 @@ def _host(value: str) -> str:
 
 
 def _from_program(registration: Registration, base: str, environ: Mapping[str, str]) -> str:
-    """Ask the vendor's program; without the environment's tokens, which it would give for any host."""
+    """Ask the vendor's program, without tokens in its environment: it would return those for any host."""
     kept = {name: value for name, value in environ.items() if "TOKEN" not in name.upper()}
     parts = urlsplit(base)
     names = {"host": parts.hostname, "address": parts.netloc}
@@ -77,7 +76,7 @@ def _from_program(registration: Registration, base: str, environ: Mapping[str, s
         done = ask(
             [part.format(**names) for part in registration.cli],
             kept,
-            limit_s=_PATIENCE_S,
+            limit_s=_PROGRAM_TIMEOUT_S,
             most_bytes=_MOST_BYTES,
             stdin=registration.cli_input.format(**names).encode(),
         )
@@ -91,6 +90,6 @@ def _from_program(registration: Registration, base: str, environ: Mapping[str, s
 
 
 def _clean(value: str) -> str:
-    """Return a token that can stand in a header; what cannot is none."""
+    """Return a token that is valid in a header, else an empty string."""
     value = value.strip()
     return value if value.isascii() and value.isprintable() and " " not in value else ""

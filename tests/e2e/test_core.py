@@ -1,4 +1,4 @@
-"""`gitrag core`, and what `gitrag prime` tells of it (§1.6, §1.7)."""
+"""`gitrag core`, and what `gitrag prime` tells of it."""
 
 from __future__ import annotations
 

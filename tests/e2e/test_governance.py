@@ -1,4 +1,4 @@
-"""``gitrag check`` and ``gitrag related``, as commands (§3.10)."""
+"""``gitrag check`` and ``gitrag related``, as commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gitrag init``: all or nothing, and the same again (§3.2, §3.3)."""
+"""``gitrag init``: all or nothing, and the same again."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_init_says_what_it_did_and_what_comes_next(project, model_dir):
 
 
 def test_init_again_changes_nothing_more(project):
-    """§3.2."""
+    """Setup scripts can run it each time."""
     project.git.write({".gitignore": "*.log"})
     assert project.gitrag("init", "--skip-embed").status == 0
     assert (project.path / ".gitignore").read_text() == "*.log\n.sdd/\n"
@@ -79,7 +79,7 @@ def test_git_need_not_read_every_file_of_a_fresh_clone_again(project):
 
 
 def test_without_git_nothing_is_written(project, tmp_path):
-    """§3.2."""
+    """Half a setup is worse than none."""
     before = everything_in(project.path)
     (tmp_path / "bin").mkdir()
     env = {"PATH": str(tmp_path / "bin")}
@@ -110,7 +110,7 @@ def test_with_an_old_git_nothing_is_written(project, tmp_path):
 
 @pytest.mark.parametrize("package", PACKAGES[::5])
 def test_without_a_package_nothing_is_written(project, lacking, package):
-    """§3.2."""
+    """Half a setup is worse than none."""
     before = everything_in(project.path)
     done = project.gitrag("init", env=lacking(package))
     assert (done.status, done.out) == (78, "")
@@ -185,7 +185,7 @@ def test_the_command_works_as_a_git_subcommand(project):
 
 
 def test_agents_are_shown_first_then_written_then_taken_out(project):
-    """§6.5: only when asked, never a prompt, idempotent, removable."""
+    """Only when asked, never a prompt, idempotent, removable."""
     project.git.write({"AGENTS.md": "# Rules\n"})
     before = everything_in(project.git.path)
     shown = project.gitrag("init", "--agents", "codex")

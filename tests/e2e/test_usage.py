@@ -47,7 +47,7 @@ def test_a_language_is_given_by_its_name_or_its_suffix(indexed):
 
 
 def test_no_question_shows_the_help_of_search(indexed):
-    """§2.1."""
+    """With examples, on stderr, and the exit code of a usage error."""
     done = indexed.gitrag("search")
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("Usage: gitrag search [OPTIONS] [QUERY]...\n")

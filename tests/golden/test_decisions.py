@@ -1,4 +1,4 @@
-"""Questions a developer asks of a project that keeps decisions and specifications (§2.4, §2.5)."""
+"""Questions a developer asks of a project that keeps decisions and specifications."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_decision_requirement_and_code_come_first_each_in_its_section(answers, q
 
 @pytest.mark.parametrize("question", [question for question in QUESTIONS if not question.startswith("SPEC-")])
 def test_documents_that_do_not_answer_are_left_out(answers, question):
-    """§2.5: each document's score is its own relevance; being in a small collection is none."""
+    """Each document's score is its own relevance; a small collection does not raise it."""
     for kind in (ADRS, SPECS):
         assert len(hits_of(answers[question], kind)) <= PAGE
 
 
 @pytest.mark.parametrize("question", ABSENT)
 def test_nothing_anywhere_is_said_in_the_promised_words(answers, question):
-    """§2.5."""
+    """Agents recognise this sentence, so it is the same in every format."""
     said = f"No relevant ADRs, specs, or code found for '{question}'. Try a broader search term."
     assert as_markdown(answers[question]) == as_text(answers[question]) == said
 
@@ -92,14 +92,14 @@ def test_code_hits_hold_no_decisions_or_specifications(answers):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_note_is_a_sentence_or_two_of_the_document(answers, question):
-    """§2.9."""
+    """A reader sees why a document came up without opening it."""
     for kind in (ADRS, SPECS):
         for hit in hits_of(answers[question], kind):
             assert 0 < len(hit.note) <= 240
 
 
 def test_a_requirement_is_found_with_its_heading_path(answers):
-    """§3.1: each requirement and scenario is a chunk of its own."""
+    """Each requirement and scenario is a chunk of its own."""
     hit = hits_of(answers["quiet hours at night"], SPECS)[0]
     assert hit.chunk.qualified_name.startswith(
         "SPEC-0003: Notifications > Requirements > Requirement: Quiet hours"
@@ -107,7 +107,7 @@ def test_a_requirement_is_found_with_its_heading_path(answers):
 
 
 def test_reports_are_the_same_bytes_each_time(workspace, answers):
-    """§2.11."""
+    """A report that differs means that the repository differs."""
     question = "how are signing keys rotated"
     again = search(workspace, question)
     for render in (as_json, as_markdown, as_text):
@@ -115,7 +115,7 @@ def test_reports_are_the_same_bytes_each_time(workspace, answers):
 
 
 def test_the_report_in_markdown(answers):
-    """§2.9, on a real answer."""
+    """Agents read its sections by their titles; here of a real answer."""
     lines = as_markdown(answers["how are signing keys rotated"]).split("\n")
     assert lines[0] == "## Search Results: how are signing keys rotated"
     assert lines[6].startswith("- **ADR-0003: Signed tokens instead of server-side sessions** (score: ")
@@ -130,7 +130,7 @@ def test_the_report_in_markdown(answers):
 
 
 def test_the_report_in_json(answers):
-    """§2.10."""
+    """Programs rely on these keys."""
     found = json.loads(as_json(answers["how are signing keys rotated"]))
     assert list(found) == ["query", "adr_matches", "spec_matches", "code_snippets", "call_graphs"]
     assert list(found["adr_matches"][0]) == ["id", "title", "path", "score", "snippet"]
@@ -138,7 +138,7 @@ def test_the_report_in_json(answers):
 
 
 def test_the_report_draws_the_calls_around_what_it_found(workspace, answers):
-    """§2.6 to §2.10: filtered by the code hits, in words that mermaid reads; none where nothing is found."""
+    """Filtered by the code hits, with a pattern that mermaid accepts; no graph where nothing is found."""
     answer = answers["token bucket"]
     graph = graph_of(workspace, answer)
     assert graph is not None
@@ -161,7 +161,7 @@ def test_the_report_draws_the_calls_around_what_it_found(workspace, answers):
 
 
 def test_an_unfiltered_graph_is_of_everything_and_says_so(workspace, answers):
-    """§2.6."""
+    """Its size may surprise, so there is a warning."""
     graph = graph_of(workspace, answers["token bucket"], unfiltered=True)
     assert graph is not None
     assert (graph.filter, graph.notes) == (None, ("Generating unfiltered call graph — output may be large.",))
@@ -170,7 +170,7 @@ def test_an_unfiltered_graph_is_of_everything_and_says_so(workspace, answers):
 
 
 def test_without_code_the_questions_words_are_the_filter(workspace):
-    """§2.6."""
+    """There are no hits in code to take names from."""
     answer = search(
         workspace, "why do we not use redis", SearchOptions(wanted=workspace.wanted(["adrs"], ""))
     )

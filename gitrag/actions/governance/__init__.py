@@ -1,1 +1,1 @@
-"""What was decided, written or done before, and bears on what is at hand: check, related, review (§3.10)."""
+"""Earlier decisions, documents and code that bear on the work at hand: check, related, review."""

@@ -1,4 +1,4 @@
-"""Which decisions, specifications and issues bear on a file, why, and whether it names them (§3.10)."""
+"""Which decisions, specifications and issues bear on a file, why, and whether it names them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gitrag.workspace import Workspace
 
 MOST_BYTES = 1024 * 1024
 MOST_FILES = 200
-"""Of a directory; more say nothing new about what governs it."""
+"""Files of a directory that are read; further ones add nothing about what governs it."""
 
 _SYMBOLS = 24
-"""Names that a query takes; it reads 64 words in all, and a model 128 word pieces."""
+"""Names put into a query: the search reads 64 words in all, the model 128 word pieces."""
 
 _SHARED = 6
 _NEAR = 0.4
-"""Cosine from which a part is called near in meaning."""
+"""Least cosine for a section to be called near in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Candidate:
     """A decision or specification that may govern the target, or an issue about it.
 
     Attributes:
-        kind: Its collection's.
-        document: What it is.
+        kind: The kind of its collection.
+        document: Its path, id, title and status.
         score: Relevance in [0, 1]; 1 where the target names it.
-        section: The part that came up: headings joined by `` > ``.
-        why: Why it came up, in a line.
-        note: A sentence or two of it.
+        section: The section found: headings joined by `` > ``.
+        why: Why it was found, in one line.
+        note: A sentence or two quoted from it.
         line: The line of the target that names it first; None where it does not.
         governs: Whether a governing comment names it.
     """
@@ -68,8 +68,8 @@ class Checked:
         target: Its path.
         query: What was searched for.
         candidates: Best first; those that the target names before all others.
-        issues: About the same, best first.
-        missing: Ids that the target names though there is no such document.
+        issues: Issues about the same subject, best first.
+        missing: Ids that the target names but that no document has.
     """
 
     target: str
@@ -97,7 +97,7 @@ def check(workspace: Workspace, target: Path) -> Checked:
 
     Raises:
         NotSetUpError: There is no index, or no working tree.
-        UsageError: There is no such file in the repository.
+        UsageError: The repository has no such file.
     """
     workspace.require_index()
     read_target = _read_target(workspace, target)
@@ -107,7 +107,7 @@ def check(workspace: Workspace, target: Path) -> Checked:
     words = _words(query)
 
     def best(preset: Preset) -> tuple[Candidate, ...]:
-        if not words:  # a file called `~` that says nothing
+        if not words:  # a file called `~` without any text
             return ()
         try:
             answer = search(workspace, query, preset.options())
@@ -129,13 +129,13 @@ def check(workspace: Workspace, target: Path) -> Checked:
 
 
 def name_of(kind: CollectionKind, document: Document) -> str:
-    """Give the id of a document as people write it."""
+    """Return the id of a document as people write it."""
     is_number = kind is CollectionKind.ISSUES and document.id.isdecimal()
     return f"#{document.id}" if is_number else document.id
 
 
 def query_of(path: str, texts: Sequence[tuple[str, str]]) -> str:
-    """Make a query of what governs a target, its path, and what it offers to others.
+    """Build a query from a target's governing comments, its path, and its exported names.
 
     Args:
         path: The target.
@@ -192,7 +192,7 @@ def _why(hit: Hit, line: int | None, words: dict[str, str], *, is_governing: boo
 
 
 def _words(query: str) -> dict[str, str]:
-    """Give the query's words that count, by their terms."""
+    """Map the terms of the query's significant words to the words."""
     counting = set(read(query).words)
     found: dict[str, str] = {}
     for word in query.split():

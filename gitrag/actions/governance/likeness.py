@@ -1,4 +1,4 @@
-"""What says the same as a text, in the files as they are now."""
+"""The chunks most similar to a text, in the files as they are now."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LOOKED_AT = 3
-"""Times the limit: drafts among so many get their own vectors before the best are chosen."""
+"""Multiple of the limit: drafts among so many candidates get the model's vectors before ranking."""
 
 _MARGIN = 0.2
-"""How far below the least cosine a draft may be and still be given its own vector: a draft's cosine with the
-true one is 0.82 in the mean."""
+"""How far below the least cosine a draft may be and still get the model's vector: a draft's cosine with the
+model's vector is 0.82 on average."""
 
 _MOST_TEXTS = 10
-"""Texts whose drafts' budgets add up; a change that adds more waits no longer."""
+"""The time for replacing drafts grows with the number of texts up to this one."""
 
 
 def like(
     workspace: Workspace, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
 ) -> list[list[Alike]]:
-    """Find what is most like each of some texts, by the unmixed cosine.
+    """Find what is most similar to each of some texts, by cosine alone.
 
     Args:
         workspace: gitrag on the repository.
         texts: As they are embedded (``chunk_text`` for code).
-        filters: Where to look.
-        limit: How many a text at most.
-        at_least: The least cosine.
+        filters: What to search.
+        limit: At most so many for each text.
+        at_least: Least cosine.
 
     Raises:
         NotSetUpError: There is no index.
@@ -82,13 +82,13 @@ def like(
             embed_within(
                 workspace.store, encoder, pending, workspace.config.refine_s * min(len(texts), _MOST_TEXTS)
             )
-        except (StoreError, BusyError) as error:  # nothing can be written: drafts still answer
+        except (StoreError, BusyError) as error:  # the store cannot be written: the drafts are used
             workspace.say(str(error))
     return ask(lambda db, scoped: alike(db, scoped, own, limit=limit, at_least=at_least))
 
 
 def _bring_up_to_date(workspace: Workspace) -> None:
-    """Index what has changed, within the budget, and say so when the index was old (§3.7)."""
+    """Index what has changed, within the time budget; report when the index was older than the threshold."""
     age = workspace.age()
     refreshed = refresh(workspace.store, workspace.snapshot(), budget_s=workspace.config.catch_up_s)
     if refreshed.recorded and age is not None:

@@ -1,4 +1,4 @@
-"""How much each use of the search asks for: a table (§3.10)."""
+"""Which collections, how many results and what least score each purpose asks for: a table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gitrag.corpus.layout import CollectionKind
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What a use asks.
+    """What is searched for a purpose.
 
     Attributes:
-        kinds: Of these collections.
+        kinds: The kinds of collection to search.
         limit: Results at most.
-        min_score: Results below are left out.
+        min_score: Results with a lower score are left out.
     """
 
     kinds: tuple[CollectionKind, ...]
@@ -24,7 +24,7 @@ class Preset:
     min_score: float
 
     def options(self) -> SearchOptions:
-        """Give what a search is asked for this use."""
+        """Return the options of a search for this purpose."""
         from gitrag.search.sections import Wanted
 
         return SearchOptions(wanted=Wanted(self.kinds), limit=self.limit, min_score=self.min_score)

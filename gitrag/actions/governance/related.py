@@ -1,4 +1,4 @@
-"""What is there already, for who writes a decision or a specification (§3.10)."""
+"""What exists already on the subject of a decision or specification about to be written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gitrag.store.candidates import NO_FILTERS
 from gitrag.workspace import Workspace
 
 THRESHOLD = 0.7
-"""Cosine from which something covers a text (§3.10): `scripts/bench/duplicates.py` prints what lies above."""
+"""Least cosine for something to cover a text: `scripts/bench/duplicates.py` prints which pairs reach it."""
 
 NONE_RELATED = "No related artifacts found — drafting from scratch"
 
@@ -25,7 +25,7 @@ _MOST_DUPLICATES = 20
 _NEAREST = 3
 _LINKED = 0.6
 _COVERED = 0.85
-"""Scores, which are calibrated: from these on a decision is more than related, a specification extended."""
+"""Least calibrated score for a decision to be more than related, and for a specification to be extended."""
 
 _REPLACES = re.compile(
     r"\b(?:replac|supersed|switch|migrat|deprecat|abandon|drop|instead of|no longer|rather than"
@@ -37,16 +37,16 @@ _GONE = frozenset({"superseded", "deprecated", "rejected", "withdrawn"})
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An edge that a new document may have, for its author to accept, change or refuse.
+    """A reference that a new document may make, for its author to accept, change or refuse.
 
     Attributes:
         relation: ``supersedes``, ``extends`` or ``related`` to a decision, ``requires`` or ``extends`` to a
             specification.
-        kind: The other's collection.
-        document: The other.
+        kind: The kind of the other document's collection.
+        document: The other document.
         score: Relevance in [0, 1].
-        section: The part that came up.
-        note: A sentence or two of it.
+        section: The section found.
+        note: A sentence or two quoted from it.
     """
 
     relation: str
@@ -58,12 +58,12 @@ class Proposal:
 
 
 def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> list[Proposal]:
-    """Propose the edges of a document that is about to be written.
+    """Propose references for a document that is about to be written.
 
     Args:
         workspace: gitrag on the repository.
-        text: What it is to be about.
-        uses: What is written: ``adr``, ``spec``; both where it is not known.
+        text: Its subject.
+        uses: What is to be written: ``adr``, ``spec``; both where it is not known.
 
     Raises:
         NotSetUpError: There is no index.
@@ -89,13 +89,13 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
 
 
 def relation_to(kind: CollectionKind, document: Document, score: float, text: str) -> str:
-    """Say how a new document may relate to one that came up. Pure.
+    """Return how a new document may relate to one that was found. Pure.
 
     Args:
-        kind: Its collection's.
-        document: The one that came up.
+        kind: The kind of its collection.
+        document: The one that was found.
         score: Its relevance.
-        text: What the new one is to be about.
+        text: The subject of the new one.
     """
     if kind is CollectionKind.SPECS:
         return "extends" if score >= _COVERED else "requires"
@@ -106,12 +106,12 @@ def relation_to(kind: CollectionKind, document: Document, score: float, text: st
 
 
 def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> list[Alike]:
-    """List what covers a text already: documents, code and issues, by the unmixed cosine.
+    """List what covers a text already: documents, code and issues, by cosine alone.
 
     Args:
         workspace: gitrag on the repository.
         text: A description, or a piece of code.
-        threshold: The least cosine.
+        threshold: Least cosine.
 
     Raises:
         NotSetUpError: There is no index.
@@ -126,9 +126,9 @@ def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) ->
 
 
 def nearest(workspace: Workspace, text: str) -> list[Alike]:
-    """Give the few that are most like a text, for who was told that nothing covers it.
+    """Return the few chunks most similar to a text, to show when nothing covers it.
 
-    A sentence and the code that does what it says seldom have a cosine above 0.6.
+    A sentence and the code that does what it says seldom have a cosine above 0.6, less than the threshold.
 
     Raises:
         NotSetUpError: There is no index.

@@ -1,4 +1,4 @@
-"""What a change touches but does not name, and what it adds though the like is there (§3.10)."""
+"""What a change touches but does not name, and what it adds although something like it exists."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from gitrag.workspace import Workspace
 ASK = "Should this PR reference {own}?"
 
 HELPERS = 5
-"""Existing definitions that are shown for each added one: of 20 that were later made one with what was there,
-19 have it among them, 18 with the usual threshold (`scripts/bench/related.py`)."""
+"""Existing definitions shown for each added one. Of 20 added definitions that were later merged with an
+existing one, 19 have it among these, 18 with the default threshold (`scripts/bench/related.py`)."""
 
 _LOOKED_AT = 40
-"""Nearest chunks among which the added ones themselves, and tests, are passed over."""
+"""Nearest chunks to look at: the added ones themselves and tests are among them, and skipped."""
 
 MOST_QUERIES = 6
-"""Files of a change that are asked about each on its own, those that add most first: each is a search."""
+"""Files of a change that get a search of their own, those with the most added lines first."""
 
 MOST_ADDED = 40
-"""Added definitions that are compared; a change of more is an import of foreign code."""
+"""Added definitions that are compared; a change with more is an import of foreign code."""
 
 _MIN_WORDS = 8
-"""A shorter definition is like every other of its length."""
+"""Shorter definitions are all alike, and not compared."""
 
 _MESSAGE_CHARACTERS = 600
-"""Of the commits' messages; a model reads some 600 characters."""
+"""How much of the commit messages is used: the model reads some 600 characters."""
 
 _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
@@ -54,12 +54,12 @@ class ReviewQuestion:
     """A decision or an issue that a change touches but does not name.
 
     Attributes:
-        kind: Its collection's.
-        document: What it is.
+        kind: The kind of its collection.
+        document: Its path, id, title and status.
         score: Relevance in [0, 1].
-        section: The part that the change touches.
-        note: A sentence or two of it.
-        path: The changed file that brought it up; empty when the commits' messages did.
+        section: The section that the change touches.
+        note: A sentence or two quoted from it.
+        path: The changed file it was found for; empty when it was found for the commit messages.
     """
 
     kind: CollectionKind
@@ -77,11 +77,11 @@ class ReviewQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A definition that a change adds, and those like it that were there.
+    """A definition that a change adds, and the existing ones like it.
 
     Attributes:
         path: Its file.
-        chunk: What it is.
+        chunk: Its chunk.
         existing: Best first.
     """
 
@@ -92,12 +92,12 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What there is to say of a change.
+    """The findings on a change.
 
     Attributes:
-        span: The range.
+        span: The range of revisions.
         questions: Best first.
-        added: By path and line; only those for which there is something like them.
+        added: By path and line; only definitions with an existing one like them.
     """
 
     span: str
@@ -111,17 +111,17 @@ def review(
     threshold: float = THRESHOLD,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Review:
-    """Look at a change.
+    """Review a change.
 
     Args:
         workspace: gitrag on the repository, its worktree as the change leaves it.
-        span: As git takes it: ``main...HEAD``, ``HEAD~1``.
-        threshold: The least cosine of what is called like an added definition.
+        span: A range as git reads it: ``main...HEAD``, ``HEAD~1``.
+        threshold: Least cosine for an existing definition to be called like an added one.
         advance: Called with how many questions are answered, of how many.
 
     Raises:
         NotSetUpError: There is no index.
-        UsageError: git knows no such range.
+        UsageError: Git knows no such range.
     """
     workspace.require_index()
     files = changed_files(workspace.repo, span)
@@ -139,7 +139,7 @@ def review(
 
 
 def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
-    """Give the definitions that a change adds, with their paths; not tests, nor what only moved. Pure."""
+    """Return the definitions that a change adds, with their paths, without tests and moved ones. Pure."""
     gone: set[str] = set()
     new: list[tuple[str, Chunk]] = []
     for file in files:
@@ -157,12 +157,12 @@ def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
 def helpers_like(
     workspace: Workspace, added: Sequence[tuple[str, Chunk]], threshold: float
 ) -> Iterator[Added]:
-    """Find the definitions that are like added ones and were there before.
+    """Yield added definitions, each with the existing ones like it.
 
     Args:
         workspace: gitrag on the repository.
         added: Paths and definitions.
-        threshold: The least cosine.
+        threshold: Least cosine.
     """
     own = {(path, each.qualified_name) for path, each in added}
     found = like(
@@ -185,7 +185,7 @@ def helpers_like(
 
 
 def _distinct(others: Iterable[Alike]) -> Iterator[Alike]:
-    """Give each definition once, though it may be in several chunks."""
+    """Yield each definition once, though several of its chunks may be listed."""
     seen = set()
     for other in others:
         key = other.path, other.chunk.qualified_name
@@ -195,7 +195,7 @@ def _distinct(others: Iterable[Alike]) -> Iterator[Alike]:
 
 
 def _definitions(path: str, data: bytes | None) -> dict[str, Chunk]:
-    """Give a file's definitions, the first part of each, by qualified name."""
+    """Return a file's definitions by qualified name: of each, its first chunk."""
     language = language_of(path)
     if data is None or language is None:
         return {}
@@ -211,7 +211,7 @@ def _questions(
     said: Sequence[str],
     asked: Iterable[tuple[str, Iterable[tuple[CollectionKind, Hit]]]],
 ) -> list[ReviewQuestion]:
-    """Sum up what was found for each path: what the change does not name itself. Pure."""
+    """Return what was found for the paths and is not named by the change itself. Pure."""
     preset = PRESETS["review"]
     mentioned = "\n".join([*said, *(decode(file.after) for file in files if file.after is not None)])
     ids, touched = named(mentioned).keys(), {file.path for file in files}
@@ -235,7 +235,7 @@ def _questions(
 def _asked(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
     try:
         answer = search(workspace, query, PRESETS["review"].options())
-    except (NotSetUpError, UsageError):  # neither decisions nor issues; or no words in it
+    except (NotSetUpError, UsageError):  # neither decisions nor issues, or no words in the query
         return
     for section in answer.sections:
         for hit in section.hits:
@@ -245,7 +245,7 @@ def _asked(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, H
 def _queries(
     files: Sequence[ChangedFile], said: Sequence[str], added: Sequence[tuple[str, Chunk]]
 ) -> Mapping[str, str]:
-    """Say what to ask of a change: its messages, and each file with what is new in it, by path."""
+    """Return the queries for a change, by path: its messages (no path), and what each file adds."""
     queries: dict[str, str] = {}
     own = {file.path: [each for path, each in added if path == file.path] for file in files}
     code = [path for path in own if language_of(path) and not traits(path) & Trait.TEST]

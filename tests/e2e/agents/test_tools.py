@@ -16,7 +16,7 @@ from tests.repository import create_repository
 
 
 def test_tools_are_described_for_agents(indexed: Project):
-    """§6.4."""
+    """Agents detect a search tool by the words semantic, vector or embedding."""
 
     async def steps(client: Client) -> Any:
         return (await client.list_tools()).tools
@@ -40,7 +40,7 @@ def test_tools_are_described_for_agents(indexed: Project):
 
 
 def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
-    """§3.10, over the protocol."""
+    """The same answers as on the command line, over the protocol."""
 
     async def steps(client: Client) -> None:
         checked = data_of(await client.call_tool("check", {"target": "client.py"}))
@@ -63,7 +63,7 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
 
 
 def test_search_code_gives_five_with_all_that_is_known(own: Project):
-    """§1.1 and §1.2."""
+    """Five by default, each with its place, name, kind and score."""
     classes = (f"class Parcel{i}:\n    def weigh(self):\n        return {i}\n" for i in range(9))
     own.git.write({f"parcel{i}.py": text for i, text in enumerate(classes)})
 
@@ -84,7 +84,7 @@ def test_search_code_gives_five_with_all_that_is_known(own: Project):
 
 
 def test_changed_files_are_indexed_again_in_the_background(own: Project):
-    """§6.3."""
+    """The tool returns at once; a search finds the change."""
 
     async def steps(client: Client) -> None:
         own.git.write({"circuit.py": "def open_circuit(failures):\n    return failures > 3\n"})
@@ -104,7 +104,7 @@ def test_changed_files_are_indexed_again_in_the_background(own: Project):
 
 
 def test_nothing_done_to_an_index_touches_what_is_remembered(own: Project):
-    """§5.8."""
+    """The index is derived; explorations and core files are the user's data."""
 
     async def steps(client: Client) -> None:
         await client.call_tool("explore", {"title": "Retries", "goals": "fewer failures"})
@@ -150,7 +150,7 @@ def test_search_code_answers_of_the_files_as_they_are(own: Project):
 
 
 def test_an_index_made_by_another_process_is_seen(own: Project):
-    """§1.1 and §6.2."""
+    """A server lives longer than an index."""
 
     async def steps(client: Client) -> None:
         before = data_of(await client.call_tool("status", {}))
@@ -283,7 +283,7 @@ def test_texts_that_look_like_json_are_texts(own: Project):
 
 
 def test_explorations_are_shared_with_the_command_line(own: Project):
-    """§5.1."""
+    """Both read and write the same memory."""
 
     async def steps(client: Client) -> None:
         first = await client.call_tool("explore", {"title": "Retries", "goals": "add a circuit breaker"})
@@ -301,7 +301,7 @@ def test_explorations_are_shared_with_the_command_line(own: Project):
 
 
 def test_a_session_is_told_of_core_files(own: Project):
-    """§1.7."""
+    """Only if there are any."""
 
     async def steps(client: Client) -> None:
         bare = data_of(await client.call_tool("continuity_status", {}))["markdown"]
@@ -329,7 +329,7 @@ def test_a_session_is_told_of_core_files(own: Project):
 
 
 def test_another_repository_is_indexed_when_it_is_named(own: Project, tmp_path: Path):
-    """§1.1 and §1.8."""
+    """One server serves all repositories of a user."""
     other = create_repository(
         tmp_path / "other", own.gitrag.environment, {"zebra.py": "def stripes(): return 'black, white'\n"}
     )

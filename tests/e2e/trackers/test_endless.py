@@ -164,7 +164,7 @@ def test_a_server_that_drips_holds_no_thread_for_ever(make_tracked, where, monke
     folder.make()
     tracker = TRACKERS["github"].open(TrackerSetting(place, folder.root, {}, None, lambda _text: None))
     with pytest.raises(TrackerError):
-        sync(tracker, place, folder, patience=SyncDeadline(whole_s=Bound(1.0, "x", "y")))
+        sync(tracker, place, folder, deadline=SyncDeadline(whole_s=Bound(1.0, "x", "y")))
     tracker.close()
     wait_until(lambda: not [each for each in threading.enumerate() if each.name == "fetch"], "a thread stays")
 

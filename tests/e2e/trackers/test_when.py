@@ -1,4 +1,4 @@
-"""When issues are synced without being asked to: before they are read, and with the index (§3.8)."""
+"""When issues are synced without being asked to: before they are read, and with the index."""
 
 from __future__ import annotations
 
@@ -323,7 +323,7 @@ def test_what_was_synced_is_found_at_once_and_a_search_of_issues_syncs_first(tra
 
 @pytest.mark.parametrize("asked", [{"diff": "HEAD"}, {"text": "issue 5", "mode": "duplicates"}])
 def test_an_agent_that_asks_what_is_related_is_told_of_issues_as_they_are(tracked, asked):
-    """§3.8: both read issues."""
+    """Both read issues."""
     tracked.project.gitrag("index", "update", "--no-embed")
     tracked.fill(5, labels=("bug",))
     age(tracked, 400)

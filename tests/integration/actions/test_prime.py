@@ -1,4 +1,4 @@
-"""`gitrag prime`, and what readers of the index say of its age (§3.4 to §3.7)."""
+"""`gitrag prime`, and what readers of the index say of its age."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def stale(heard: list[str]) -> list[str]:
 
 
 def test_a_session_hears_of_changes_once(workspace, own, clock):
-    """§3.6: an update, silent but for what it did."""
+    """An update, silent but for what it did."""
     own.commit(
         {
             "docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n",
@@ -83,7 +83,7 @@ def test_uncommitted_documents_count_once(workspace, own, clock):
 
 
 def test_a_session_right_after_another_skips_the_update(workspace, own, clock):
-    """§3.6: touched under 60 s ago, and no output of it."""
+    """Touched under 60 s ago, and no output of it."""
     own.commit({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n"})
     clock.ahead_s = 50
     primed = prime(workspace)
@@ -100,7 +100,7 @@ def test_a_clock_that_was_ahead_holds_no_update_back(workspace, own, clock):
 
 
 def test_a_session_hears_of_chunks_without_vectors(workspace):
-    """§3.6."""
+    """With the time it would take, so that the reader can decide to embed them."""
     note = prime(workspace).notes[-1]
     unembedded = sum(each.unembedded for each in workspace.status().collections)
     assert note.startswith(f"{unembedded} chunks unembedded — run `gitrag index embed` (≈")
@@ -110,7 +110,7 @@ def test_a_session_hears_of_chunks_without_vectors(workspace):
 
 
 def test_without_a_topic_every_decision_and_specification_has_a_line(workspace):
-    """§3.6, §3.1."""
+    """An overview: which documents exist, and their status."""
     text = as_markdown(prime(workspace))
     assert "## ADRs (8)" in text
     assert "## Specs (6)" in text
@@ -121,7 +121,7 @@ def test_without_a_topic_every_decision_and_specification_has_a_line(workspace):
 
 
 def test_with_a_topic_its_documents_are_given_in_full(workspace, own):
-    """§3.6: the top ones only."""
+    """The top ones only."""
     primed = prime(workspace, "signing keys")
     assert {entry.document.id for entry in primed.entries} == {"ADR-0003", "SPEC-0002"}
     whole = own.file("docs/adrs/ADR-0003-signed-tokens.md").read_text()
@@ -163,7 +163,7 @@ def test_prime_is_a_command():
 )
 @pytest.mark.parametrize("committed", [True, False], ids=["commit", "dirty file"])
 def test_a_reader_says_that_it_refreshed_an_old_index(workspace, own, clock, heard, minutes, said, committed):
-    """§3.7: HEAD's tree or a dirty file not indexed means refresh; older than 120 minutes, a line."""
+    """HEAD's tree or a dirty file not indexed means refresh; older than 120 minutes, a line."""
     change = {"service/app.py": "def open_window():\n    return 1\n"}
     own.write(change)
     if committed:
@@ -176,7 +176,7 @@ def test_a_reader_says_that_it_refreshed_an_old_index(workspace, own, clock, hea
 
 
 def test_a_reader_of_an_index_that_has_everything_says_nothing(workspace, clock, heard):
-    """§3.7: however old."""
+    """However old."""
     clock.ahead_s = 10 * 24 * 3600
     search(workspace, "window")
     assert stale(heard) == []
@@ -184,7 +184,7 @@ def test_a_reader_of_an_index_that_has_everything_says_nothing(workspace, clock,
 
 @pytest.mark.parametrize(("minutes", "lines"), [(30, 0), (32, 1)])
 def test_the_threshold_is_configured(own, git_environment, model_dir, clock, heard, minutes, lines):
-    """§3.7: `staleness_threshold`."""
+    """`staleness_threshold`."""
     own.commit({".gitrag.yaml": "staleness_threshold: 30m\n"})
     environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir)}
     workspace = Workspace.open(own.path, environ=environment, say=heard.append, clock=clock)
@@ -199,7 +199,7 @@ def test_the_threshold_is_configured(own, git_environment, model_dir, clock, hea
 
 
 def test_after_a_write_the_collection_is_refreshed_silently(workspace, own, heard):
-    """§3.5."""
+    """Success is expected; only a failure needs a line."""
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: Frobnication\n"})
     assert workspace.refresh_after_write(CollectionKind.ADRS)
     assert heard == []
@@ -209,7 +209,7 @@ def test_after_a_write_the_collection_is_refreshed_silently(workspace, own, hear
 
 
 def test_a_refresh_that_fails_is_one_line(workspace, own, heard):
-    """§3.5: and the write still counts."""
+    """And the write still counts."""
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n"})
     own.file(".git/index").write_bytes(b"damaged")
     assert not workspace.refresh_after_write(CollectionKind.ADRS)
@@ -217,7 +217,7 @@ def test_a_refresh_that_fails_is_one_line(workspace, own, heard):
 
 
 def test_what_is_on_drafts_is_counted(workspace):
-    """§3.4: hybrid from the start, and the answer says how many are drafts."""
+    """Hybrid from the start, and the answer says how many are drafts."""
     assert drafter() is not None
     answer = search(workspace, "signing keys", SearchOptions())
     assert answer.drafts > 0

@@ -1,4 +1,4 @@
-"""The steps of a code search (§6.2), and reading the lines that they give."""
+"""The steps of a code search, and reading the lines that they give."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def ranges(found) -> list[tuple[str, int, int]]:
 
 
 def test_enough_from_the_engine_stops_the_cascade(workspace):
-    """§6.2."""
+    """Further steps would only add noise."""
     found = search_code(workspace, "sending bills")
     assert found.sufficient
     assert {each.via for each in found.snippets} <= {Via.SEMANTIC, Via.LEXICAL}
@@ -106,7 +106,7 @@ def test_a_query_is_only_a_text(workspace, repository, query: str):
 
 
 def test_without_an_index_exact_matches_answer(repository, git_environment):
-    """§6.2."""
+    """An agent gets an answer, and is told what is wrong."""
     workspace = Workspace.open(repository.path, environ=git_environment)
     found = search_code(workspace, "retry_with_backoff")
     assert found.notes[0] == FALLBACK
@@ -118,7 +118,7 @@ def test_without_an_index_exact_matches_answer(repository, git_environment):
 
 
 def test_with_an_index_that_cannot_be_read_exact_matches_answer(workspace):
-    """§6.2: as with no index; nothing asks it again."""
+    """As with no index; nothing asks it again."""
     with workspace.store.write("a newer gitrag") as db:
         schema.put(db, "schema", str(schema.SCHEMA_VERSION + 1))
     found = search_code(workspace, "retry_with_backoff")
@@ -140,7 +140,7 @@ def test_an_empty_query_is_refused(workspace, query: str):
 
 
 def test_a_long_definition_is_shown_in_part(workspace, repository):
-    """§6.2: never whole files."""
+    """Never whole files."""
     body = "".join(f"    step_{i} = prepare(step_{i - 1})\n" for i in range(1, 200))
     repository.commit({"long.py": f"def assemble_engine(step_0):\n{body}    return ignition_of(step_199)\n"})
     found = search_code(workspace, "assemble engine")
@@ -175,7 +175,7 @@ RIPGREP = program("rg", "@vscode/ripgrep-*/bin/rg")
 
 @pytest.mark.parametrize("tool", ["git", "rg"])
 def test_git_and_ripgrep_find_the_same(workspace, repository, tool: str, tmp_path, monkeypatch):
-    """§6.2: the real ones, on what is odd in a working tree."""
+    """The real programs, on a working tree with unusual files."""
     path = tmp_path / "bin"
     path.mkdir()
     for name in ("git", "rg"):

@@ -1,4 +1,4 @@
-"""Reindexing that fails is only logged (§6.3)."""
+"""Reindexing that fails is only logged."""
 
 from __future__ import annotations
 

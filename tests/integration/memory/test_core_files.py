@@ -28,7 +28,7 @@ def core(tmp_path: Path) -> CoreFiles:
 
 
 def test_files_are_marked_by_project(core: CoreFiles):
-    """§1.6."""
+    """One file holds the core files of all projects."""
     core.mark("shop", "a.py", "first")
     core.mark("bank", "b.py")
     core.mark("shop", "c.py", "third")
@@ -41,7 +41,7 @@ def test_files_are_marked_by_project(core: CoreFiles):
 
 
 def test_marking_again_replaces_the_summary_in_its_place(core: CoreFiles):
-    """§1.6."""
+    """Without a summary, the old one stays."""
     core.mark("shop", "a.py", "first")
     core.mark("shop", "b.py", "")
     core.mark("shop", "a.py", "better")
@@ -102,7 +102,7 @@ def test_reading_is_bounded(core: CoreFiles, content: str):
 
 
 def test_a_session_is_told_word_for_word():
-    """§1.7."""
+    """Agents recognise these headings."""
     core = [CoreFile("p", "src/a.py", "The parts."), CoreFile("p", "b.py", "")]
     assert context_text(core, {"src/a.py": ["def f(x)", "class C"]}) == (
         "\n\n## Core Codebase Context\n\n### src/a.py\nThe parts.\n- `def f(x)`\n- `class C`\n\n### b.py\n\n"
@@ -110,5 +110,5 @@ def test_a_session_is_told_word_for_word():
 
 
 def test_without_core_files_nothing_at_all_is_told():
-    """§1.7."""
+    """An empty section would only cost tokens."""
     assert context_text([], {}) == ""

@@ -36,7 +36,7 @@ def explorations(tmp_path: Path) -> Explorations:
 
 
 def test_a_second_save_adds_to_the_first(explorations: Explorations):
-    """§5.5."""
+    """A conversation saves as it goes on: a blank section keeps what was saved."""
     first = explorations.save("User auth", {"goals": "mail", "context": "old"}, project="shop")
     second = explorations.save("user auth", {"context": "new", "goals": "  "}, project="shop")
     assert (first.created, second.created) == (True, False)
@@ -47,7 +47,7 @@ def test_a_second_save_adds_to_the_first(explorations: Explorations):
 
 
 def test_projects_and_scopes_are_apart(explorations: Explorations):
-    """§5.5."""
+    """The same title in another project is another topic."""
     for project, scope in [("shop", "project"), ("shop", "personal"), ("bank", "project")]:
         assert explorations.save("Auth", {"goals": "x"}, project=project, scope=scope).created
     assert len(explorations.all()) == 3
@@ -57,7 +57,7 @@ def test_projects_and_scopes_are_apart(explorations: Explorations):
 
 
 def test_headings_inside_a_value_survive_updates(explorations: Explorations):
-    """§5.5."""
+    """Sections are stored apart, not parsed back from Markdown."""
     text = "intro\n\n## Constraints\nnot a section\n\n## My heading\nmine"
     explorations.save("T", {"goals": text, "constraints": "real"}, project="p")
     saved = explorations.save("T", {"decisions": "d"}, project="p").observation
@@ -65,14 +65,14 @@ def test_headings_inside_a_value_survive_updates(explorations: Explorations):
 
 
 def test_nothing_is_truncated(explorations: Explorations):
-    """§5.5."""
+    """It is the user's text."""
     text = "line of a long text\n" * 200_000
     explorations.save("T", {"context": text}, project="p")
     assert explorations.get("T", "p").sections["context"] == text
 
 
 def test_twenty_processes_write_at_once(explorations: Explorations, tmp_path: Path):
-    """§5.5: every save counts once, and no section of the shared topic is lost."""
+    """Every save counts once, and no section of the shared topic is lost."""
     names = ["goals", "constraints", "preferences", "unknowns", "decisions", "context"]
     home = str(tmp_path / "home")
     writers = [
@@ -214,7 +214,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(explorations: Explorations):
 
 
 def test_an_older_memory_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """§5.8."""
+    """It is the user's data, and outlives every version of gitrag."""
     with monkeypatch.context() as older:
         older.setattr(observations, "MIGRATIONS", observations.MIGRATIONS[:1])
         Explorations(tmp_path).save("A", {"goals": "x"}, project="p")

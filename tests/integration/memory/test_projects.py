@@ -21,7 +21,7 @@ from gitrag.memory.home import project_name
 def test_a_project_is_called_as_said_as_its_remote_or_as_its_directory(
     make_repository, git_environment, given, remote, name
 ):
-    """§1.8."""
+    """In this order, so that clones of a repository share their memory."""
     own = make_repository({"a.py": "A = 1\n"}, name="market")
     if remote:
         own.git("remote", "add", "origin", remote)
@@ -30,6 +30,6 @@ def test_a_project_is_called_as_said_as_its_remote_or_as_its_directory(
 
 
 def test_outside_a_repository_the_directory_names_it(tmp_path):
-    """§1.8."""
+    """Explorations need no repository."""
     (tmp_path / "stall").mkdir()
     assert project_name(None, None, tmp_path / "stall") == "stall"

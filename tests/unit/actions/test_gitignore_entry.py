@@ -1,4 +1,4 @@
-"""The entry in .gitignore (§3.3)."""
+"""The entry in .gitignore."""
 
 from __future__ import annotations
 

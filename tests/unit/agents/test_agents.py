@@ -1,4 +1,4 @@
-"""Setting agents up: what is written into each client's files, and taken out again (§6.1, §6.5)."""
+"""Setting agents up: what is written into each client's files, and taken out again."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FILES = [
 
 @pytest.mark.parametrize("text", FILES)
 def test_a_member_is_added_and_taken_out_byte_for_byte(text):
-    """§6.5."""
+    """The file is the user's: comments and layout stay."""
     after = jsonc.with_member(text, "t", SERVER, ENTRY)
     before = jsonc.parse(text)
     assert jsonc.parse(after) == {**before, "t": {**before.get("t", {}), SERVER: ENTRY}}
@@ -145,7 +145,7 @@ def entry_of(root: Path, client) -> object:
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
-    """§6.5: its entry, the block, the skills, the strategy; idempotent; removable."""
+    """Its entry, the block, the skills, the strategy; idempotent; removable."""
     (tmp_path / "README.md").write_text("# Project\n")
     before = contents(tmp_path)
     apply(tmp_path, plan(tmp_path, [client]))
@@ -166,7 +166,7 @@ def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
 
 @pytest.mark.parametrize("gone", CLIENTS, ids=lambda client: client.name)
 def test_what_other_clients_share_stays_when_one_is_taken_out(gone, tmp_path):
-    """§6.5: as if it had never been set up, and after the last one nothing is left."""
+    """As if it had never been set up, and after the last one nothing is left."""
     others = [client for client in CLIENTS if client != gone]
     without, both = tmp_path / "without", tmp_path / "both"
     for root, clients in ((without, others), (both, CLIENTS)):
@@ -191,7 +191,7 @@ def test_one_file_under_two_names_stays_for_the_other_client(tmp_path):
 
 
 def test_existing_files_are_given_back_byte_for_byte(tmp_path):
-    """§6.5: with comments, another indentation, no last line end."""
+    """With comments, another indentation, no last line end."""
     given = {
         ".mcp.json": '{\n    "mcpServers": {\n        "other": {"command": "x"}\n    }\n}',
         ".vscode/mcp.json": '{\n\t// ours\n\t"servers": {\n\t\t"a": {"command": "b"}, // a\n\t},\n}\n',
@@ -278,7 +278,7 @@ def test_clients_are_chosen_by_name_or_by_their_traces(tmp_path):
 
 
 def test_the_block_is_ten_lines():
-    """§6.5: short."""
+    """It is short: every session reads it."""
     from gitrag.agents.setup import _shipped
 
     assert len(with_block("", MARKDOWN, _shipped("guide")).strip().split("\n")) <= 12

@@ -264,19 +264,19 @@ def strategy(text: str) -> tuple[str, str | None, str | None, tuple[str, ...]]:
 
 @pytest.mark.parametrize("text", ["", "search_strategy:\n", "search_strategy: {mode: grep}\n"])
 def test_the_strategy_is_grep_where_nothing_is_said(text):
-    """§6.1."""
+    """Agents without a search tool can always grep."""
     assert strategy(text) == ("grep", None, None, ())
 
 
 def test_a_strategy_is_read_with_its_tools():
-    """§6.1."""
+    """Agents read these keys to find the tools."""
     text = "search_strategy:\n  mode: hybrid\n  rag:\n    mcp_tool: search_code\n    reindex_tool: reindex\n"
     assert strategy(text) == ("hybrid", "search_code", "reindex", ())
 
 
 @pytest.mark.parametrize("rag", ["", "  rag:\n", "  rag: {reindex_tool: reindex}\n"])
 def test_hybrid_without_a_tool_is_grep_with_a_warning(rag):
-    """§6.1."""
+    """Agents could not search at all otherwise."""
     mode, tool, _, warnings = strategy(f"search_strategy:\n  mode: hybrid\n{rag}")
     assert (mode, tool) == ("grep", None)
     assert warnings == ("search_strategy is hybrid but names no rag.mcp_tool: grep is used.",)

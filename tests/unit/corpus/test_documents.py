@@ -1,4 +1,4 @@
-"""How decisions, specifications and issues are read, in the dialects people write them in (§3.1)."""
+"""How decisions, specifications and issues are read, in the dialects people write them in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source file says of what governs it and of what it offers (§3.10)."""
+"""What a source file says of what governs it and of what it offers."""
 
 from __future__ import annotations
 

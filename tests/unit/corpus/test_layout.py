@@ -1,4 +1,4 @@
-"""Which collection a path is in (§2.2, §3.1)."""
+"""Which collection a path is in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The modules that a workspace's manifest names (§3.1)."""
+"""The modules that a workspace's manifest names."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ TITLES = (
 
 
 def test_titles_in_any_script_have_distinct_keys():
-    """§5.4."""
+    """Equal keys would merge two topics."""
     keys = {title: topic_key(title) for title in TITLES if title != "???"}
     assert len(set(keys.values())) == len(keys)
     assert all(key.startswith("explore/") and len(key) > len("explore/") for key in keys.values())
@@ -53,20 +53,20 @@ def test_case_width_and_punctuation_do_not_count(one: str, other: str):
 
 
 def test_a_title_in_words_has_a_readable_key():
-    """§5.4."""
+    """People type it."""
     assert topic_key("User auth system") == "explore/user-auth-system"
 
 
 @pytest.mark.parametrize("title", ["", "  \n"])
 def test_a_title_is_required(title: str):
-    """§5.2."""
+    """The topic is found again by it."""
     with pytest.raises(UsageError, match="title is required"):
         given_sections(title, {"goals": "x"})
 
 
 @pytest.mark.parametrize("sections", [{}, {"goals": ""}, {"goals": " \n", "context": None}])
 def test_some_section_is_required(sections: dict[str, str | None]):
-    """§5.2."""
+    """A save without content is a mistake of the caller."""
     with pytest.raises(UsageError) as caught:
         given_sections("Title", sections)
     assert str(caught.value) == (
@@ -92,12 +92,12 @@ def test_text_that_is_no_unicode_is_refused():
     ],
 )
 def test_the_family_of_explorations(kind: str | None, is_one: bool):
-    """§5.4."""
+    """Agents use several names for it."""
     assert is_exploration(kind) == is_one
 
 
 def test_sections_come_in_their_order_whatever_the_order_given():
-    """§5.3."""
+    """Readers find them in the same place."""
     names = ["goals", "constraints", "preferences", "unknowns", "decisions", "context"]
     for given in itertools.islice(itertools.permutations(names), 0, 720, 71):
         text = sections_text({name: f"{name}." for name in given})
@@ -105,12 +105,12 @@ def test_sections_come_in_their_order_whatever_the_order_given():
 
 
 def test_empty_sections_are_left_out():
-    """§5.3."""
+    """A heading without text says nothing."""
     assert sections_text({"context": "x", "goals": ""}) == "## Context\nx"
 
 
 def test_what_was_saved_is_told_word_for_word():
-    """§5.6."""
+    """Agents recognise these headings."""
     saved = Observation(
         observation_id=7,
         kind="explore",

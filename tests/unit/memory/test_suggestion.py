@@ -9,7 +9,7 @@ from gitrag.memory.suggestion import NO_SIGNAL, SIZES, TYPES, suggest
     ("value", "word"), [(value, word) for value, words in TYPES.items() for word in words]
 )
 def test_each_word_speaks_for_its_type(value: str, word: str):
-    """§5.7."""
+    """In any case, as whole words or at their start."""
     found = suggest(f"We want to {word.upper()} it", "", "").kind
     assert (found.value, found.word) == (value, word)
 
@@ -18,7 +18,7 @@ def test_each_word_speaks_for_its_type(value: str, word: str):
     ("value", "word"), [(value, word) for value, words in SIZES.items() for word in words]
 )
 def test_each_word_speaks_for_its_size(value: str, word: str):
-    """§5.7."""
+    """In any case, as whole words or at their start."""
     found = suggest("", f"it is {word}, they say", "").size
     assert (found.value, found.word) == (value, word)
 
@@ -35,29 +35,29 @@ def test_each_word_speaks_for_its_size(value: str, word: str):
     ],
 )
 def test_words_count_by_their_starts(text: str, value: str):
-    """§5.7."""
+    """So that plurals and other endings match."""
     assert suggest("", "", text).kind.value == value
     assert suggest("", "", text).kind.word
 
 
 @pytest.mark.parametrize("text", ["debug the prefix", "a renewed ladder", "terror, unbroken"])
 def test_the_middle_of_a_word_does_not_count(text: str):
-    """§5.7."""
+    """ "debug" is not "bug"."""
     assert suggest(text, "", "").kind.reason == NO_SIGNAL
 
 
 def test_the_first_type_in_the_table_wins_wherever_its_word_stands():
-    """§5.7."""
+    """A text that asks for a fix is about a fix, whatever else it mentions."""
     assert suggest("add a new page", "", "later, fix the old one").kind.value == "fix"
 
 
 def test_small_wins_over_large():
-    """§5.7."""
+    """One text may hold words for both."""
     assert suggest("a big idea, a small change", "", "").size.value == "small"
 
 
 def test_without_a_word_the_defaults_say_so():
-    """§5.7."""
+    """The reader sees that it is a default and not a finding."""
     found = suggest("users want it", "", "")
     assert (found.kind.value, found.size.value) == ("feature", "medium")
     assert found.kind.reason == found.size.reason == "Based on limited context — adjust as needed"

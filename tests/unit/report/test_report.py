@@ -124,7 +124,7 @@ GRAPH = CallGraph("session|send", "graph TD\n    a[send] --> b[retry]\n", None, 
 
 
 def test_markdown_is_the_whole_report():
-    """§2.9, to the letter."""
+    """To the letter: agents read its sections by their titles."""
     assert as_markdown(FULL, GRAPH, date="2024-05-06").split("\n") == [
         "## Search Results: how to send",
         "",
@@ -172,7 +172,7 @@ def test_markdown_is_the_whole_report():
 
 
 def test_markdown_says_which_sections_are_empty():
-    """§2.9: each in its words; §2.7: a graph that failed is a line, and no number."""
+    """Each empty section has its sentence; a graph that failed is a line, and no number."""
     graph = CallGraph("send", None, "Call graph generation failed: no grammar")
     lines = as_markdown(answer_of(adrs=(DECISION,)), graph).split("\n")
     assert "No matching specs found." in lines
@@ -184,14 +184,14 @@ def test_markdown_says_which_sections_are_empty():
 
 
 def test_an_unfiltered_graph_says_so():
-    """§2.9, §2.10."""
+    """The reader knows that it is not about the question only."""
     graph = replace(GRAPH, filter=None)
     assert "<!-- Call graph: unfiltered, generated today -->" in as_markdown(FULL, graph, date="today")
     assert json.loads(as_json(FULL, graph))["call_graphs"][0]["filter"] is None
 
 
 def test_json_gives_documents_and_graphs_as_promised():
-    """§2.10."""
+    """Programs rely on these keys."""
     found = json.loads(as_json(FULL, GRAPH))
     assert found["adr_matches"] == [
         {
@@ -223,7 +223,7 @@ def test_issues_are_reported_where_they_were_asked_for():
 
 
 def test_text_shows_only_the_sections_that_have_any():
-    """§2.12."""
+    """A terminal has few lines."""
     assert as_text(FULL).split("\n") == [
         "Decisions",
         "docs/adrs/ADR-0007-retries.md:5-7  ADR-0007: Retries (accepted)  0.80",
@@ -243,7 +243,7 @@ def test_text_shows_only_the_sections_that_have_any():
 
 
 def test_a_terminal_shows_the_call_graph_as_lines_within_its_width():
-    """§2.12: Mermaid is for what draws it."""
+    """A terminal cannot draw Mermaid."""
     calls = (("web/http.py", "send", ("retry", "Session.open")), ("web/retry.py", "retry", ("sleep",)))
     graph = replace(GRAPH, calls=calls)
     assert as_text(FULL, graph=graph).split("\n\n")[-1].split("\n") == [
@@ -258,7 +258,7 @@ def test_a_terminal_shows_the_call_graph_as_lines_within_its_width():
 
 
 def test_the_filter_of_a_graph_comes_from_the_code_hits():
-    """§2.6: path stem, parent directory and symbols, escaped; each once."""
+    """Path stem, parent directory and symbols, escaped; each once."""
     odd = replace(HIT, path="src/a+b.test.py", chunk=replace(SEND, name="operator()"), also=())
     assert graph_filter("how to send", (HIT, odd)) == (
         r"session|src|send|Session\.close|a\+b\.test|operator\(\)"
@@ -266,7 +266,7 @@ def test_the_filter_of_a_graph_comes_from_the_code_hits():
 
 
 def test_without_code_the_filter_of_a_graph_is_the_questions_words():
-    """§2.6."""
+    """Without articles and prepositions, which match everything."""
     assert graph_filter("The state of a parcel, for the Depot (and to C++)", ()) == "state|parcel|depot|c"
 
 

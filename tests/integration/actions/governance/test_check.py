@@ -1,4 +1,4 @@
-"""`gitrag check TARGET` (§3.10)."""
+"""`gitrag check TARGET`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def found(workspace: Workspace, path: str) -> list[str]:
 
 
 def test_the_presets_are_as_promised():
-    """§3.10."""
+    """Callers rely on these limits and scores."""
     table = {name: (preset.limit, preset.min_score) for name, preset in PRESETS.items()}
     assert table == {
         "check": (8, 0.3),
@@ -50,7 +50,7 @@ def test_the_presets_are_as_promised():
     ],
 )
 def test_what_bears_on_a_file_comes_up(workspace, path, ids):
-    """§3.10: by path, exported symbols and their docstrings; no comment names them."""
+    """By path, exported symbols and their docstrings; no comment names them."""
     assert ids <= set(found(workspace, path)[:3])
 
 
@@ -67,7 +67,7 @@ def test_a_directory_is_checked_by_its_files(workspace):
 
 
 def test_a_governing_comment_comes_first_with_its_line(workspace):
-    """§3.10: the query has it, and the answer says that the file names it."""
+    """The query has it, and the answer says that the file names it."""
     path = workspace.repo.root / "web/src/debounce.ts"
     before = path.read_text()
     path.write_text(f'// Governing: ADR-0006, SPEC-0003 REQ "Quiet hours"\n// see ADR-0099\n{before}')
@@ -85,7 +85,7 @@ def test_a_governing_comment_comes_first_with_its_line(workspace):
 
 
 def test_each_form_says_why_and_whether_it_is_named(workspace):
-    """§3.10: text, Markdown, JSON."""
+    """Text, Markdown, JSON."""
     checked = check(workspace, workspace.repo.root / "service/rate_limit.py")
     markdown = governance.checked_markdown(checked)
     assert markdown.startswith("## Check: service/rate_limit.py\n")

@@ -1,4 +1,4 @@
-"""`gitrag related` (§3.10)."""
+"""`gitrag related`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def workspace(own, model_dir) -> Workspace:
 
 
 def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
-    """§3.10, seed 001: "Switch from REST to gRPC" against "Use REST"."""
+    """ "Switch from REST to gRPC" supersedes "Use REST"."""
     (first, *_) = related(
         workspace, "Replace the token bucket by a sliding window to limit calls per client", ["adr"]
     )
@@ -69,14 +69,14 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
 
 
 def test_a_specification_is_offered_those_that_it_may_require(workspace):
-    """§3.10, seed 001."""
+    """Specifications require or extend each other; only decisions are superseded."""
     found = related(workspace, "Signing in with a code by mail, in place of a password", ["spec"])
     assert "SPEC-0002" in {each.document.id for each in found}
     assert {each.relation for each in found} <= {"requires", "extends"}
 
 
 def test_nothing_related_is_said_in_the_promised_words(workspace):
-    """§3.10."""
+    """Agents recognise this sentence."""
     found = related(workspace, "Pick a video transcoding library")
     assert found == []
     assert governance.related_markdown("x", found) == "No related artifacts found — drafting from scratch"
@@ -105,7 +105,7 @@ def test_a_relation_is_of_the_score_the_words_and_the_status(document, score, te
 
 
 def test_what_covers_a_text_is_listed_by_its_cosine(workspace):
-    """§3.10: 0.7 by default."""
+    """The least cosine is 0.7 by default."""
     text = "as_duration: turn 90s, 15m or 2h into seconds"
     found = duplicates(workspace, text)
     assert (found[0].path, found[0].chunk.name) == ("service/periods.py", "as_duration")
@@ -152,7 +152,7 @@ def grown(own: GitRepository, extra: dict[str, str]) -> dict[str, str]:
 
 
 def test_a_change_is_asked_for_the_decision_that_it_touches(workspace, changed):
-    """§3.10: `Should this PR reference {ADR}?`, with the section."""
+    """`Should this PR reference {ADR}?`, with the section."""
     changed.commit(grown(changed, RATE), message="Limit clients by a window")
     found = review(workspace, "HEAD~1..HEAD")
     (question, *_) = found.questions
@@ -168,7 +168,7 @@ def test_a_change_is_asked_for_the_decision_that_it_touches(workspace, changed):
 
 @pytest.mark.parametrize("where", ["message", "comment"])
 def test_a_change_that_names_the_decision_is_not_asked(workspace, changed, where):
-    """§3.10: in its body or in a governing comment."""
+    """In its body or in a governing comment."""
     files = grown(changed, RATE)
     if where == "comment":
         files = {path: f"# Governing: ADR-0004\n{text}" for path, text in files.items()}
@@ -179,7 +179,7 @@ def test_a_change_that_names_the_decision_is_not_asked(workspace, changed, where
 
 
 def test_a_change_is_asked_for_the_issue_that_it_touches(workspace, changed):
-    """§3.10."""
+    """Naming the issue in the commit's message answers the question."""
     changed.commit(grown(changed, RATE), message="Keep the token bucket of clients at a restart")
     changed.write({".sdd/issues/12.md": ISSUE})
     assert "Should this PR reference #12?" in asked(workspace)
@@ -189,7 +189,7 @@ def test_a_change_is_asked_for_the_issue_that_it_touches(workspace, changed):
 
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "in the working tree"])
 def test_a_helper_like_one_that_exists_is_found(workspace, changed, committed):
-    """§3.10: existing helpers like those a change adds."""
+    """Existing helpers like those a change adds."""
     changed.write({"service/reports.py": COPY.lstrip()})
     changed.git("add", "--intent-to-add", "service/reports.py")
     if committed:
@@ -214,7 +214,7 @@ def test_what_is_no_range_is_refused(workspace, span):
 
 
 def test_an_old_index_is_refreshed_first_and_that_is_said(own, model_dir, changed):
-    """§3.7: related, too."""
+    """`gitrag related` refreshes a stale index, too."""
     heard: list[str] = []
     environment = own.environment | {"GITRAG_MODEL_DIR": str(model_dir)}
     later = Workspace.open(
