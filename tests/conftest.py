@@ -11,7 +11,7 @@ import platformdirs
 import pytest
 
 from gitrag.embedding import fetching, local_model
-from tests.repository import Content, GitRepository, create_repository, isolated_environment
+from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.callgraphs import edges_of
+from tests.support.callgraphs import edges_of
 
 GO = {
     "go.mod": "",

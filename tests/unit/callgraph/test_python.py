@@ -11,7 +11,7 @@ import pytest
 
 from gitrag.callgraph.python import view as python_view
 from gitrag.callgraph.python.values import MOST
-from tests.callgraphs import calls_of, edges_of
+from tests.support.callgraphs import calls_of, edges_of
 
 
 def test_a_name_leads_through_aliases_and_re_exports():
@@ -422,7 +422,7 @@ def test_what_nests_or_circles_beyond_measure_costs_no_other_call(files):
 
 
 _PRINT_CALLS = """
-from tests.callgraphs import calls_of
+from tests.support.callgraphs import calls_of
 
 source = '''
 class Visitor:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitrag.chunking import chunk, decode
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS
-from tests.unit.chunking.samples import SAMPLES
+from tests.support.samples import SAMPLES
 
 PARSED = sorted(row.name for row in LANGUAGES if row.grammar)
 ALL = [*sorted(row.name for row in LANGUAGES), None, "no such language"]
