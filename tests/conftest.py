@@ -13,6 +13,19 @@ import pytest
 from gitrag.embedding import fetching, local_model
 from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
 
+TESTS = Path(__file__).parent
+SLOW = ("e2e", "golden", "hostile")
+"""Folders whose tests all start processes of gitrag or index whole repositories: seconds each."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow by its folder, and what needs the model by its fixtures."""
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in SLOW:
+            item.add_marker("slow")
+        if "model_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("model")
+
 
 @pytest.fixture
 def git_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:

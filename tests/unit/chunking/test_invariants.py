@@ -57,6 +57,7 @@ def test_any_bytes_are_covered_whatever_the_language(data, language):
     assert_sound(data, language)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 2**32))
 @settings(max_examples=400, deadline=None)
 def test_damaged_sources_are_covered(language, seed):
