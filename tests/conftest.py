@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,15 @@ from tests.support.repository import Content, GitRepository, create_repository, 
 TESTS = Path(__file__).parent
 SLOW = ("e2e", "golden", "hostile")
 """Folders whose tests all start processes of gitrag or index whole repositories: seconds each."""
+
+
+def pytest_configure() -> None:
+    """Let programs that tests start be interrupted, also where a shell without job control runs the tests.
+
+    Such a shell has what it starts in the background ignore SIGINT, and whoever is started by that does too.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
