@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,29 @@ import platformdirs
 import pytest
 
 from gitrag.embedding import fetching, local_model
-from tests.repository import Content, GitRepository, create_repository, isolated_environment
+from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
+
+TESTS = Path(__file__).parent
+SLOW = ("e2e", "golden", "hostile")
+"""Folders whose tests all start processes of gitrag or index whole repositories: seconds each."""
+
+
+def pytest_configure() -> None:
+    """Let programs that tests start be interrupted, also where a shell without job control runs the tests.
+
+    Such a shell has what it starts in the background ignore SIGINT, and whoever is started by that does too.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow by its folder, and what needs the model by its fixtures."""
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in SLOW:
+            item.add_marker("slow")
+        if "model_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("model")
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.crashes import Crashes
-from tests.repository import create_repository, isolated_environment
+from tests.support.crashes import Crashes
+from tests.support.repository import create_repository, isolated_environment
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ import httpx2
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.e2e.trackers import fakes
+from tests.support import tracker_fakes
 
 BODY = "The session cookie is signed twice when `SESSION_REFRESH` is set.\n\nSee ADR-0003, SPEC-0012.\n" * 12
 CHANGED = 10
@@ -38,7 +38,7 @@ def main() -> None:
     )
     parser.add_argument("--issues", type=int, default=10_000)
     parser.add_argument("--latency", type=float, default=300.0, metavar="MS", help="of each page")
-    kinds = {kind.__name__.removesuffix("Fake").lower(): kind for kind in fakes.FAKES}
+    kinds = {kind.__name__.removesuffix("Fake").lower(): kind for kind in tracker_fakes.FAKES}
     parser.add_argument("--tracker", choices=kinds, action="append", help="may be given again; all")
     arguments = parser.parse_args()
     latency_s = arguments.latency / 1000
@@ -69,14 +69,16 @@ class Spent:
         return f"{self.wall_s:6.1f} s {self.processor_s:6.1f} s CPU {self.memory_mb:5.0f} MB"
 
 
-def run(kind: type[fakes.Fake], count: int, latency_s: float, folder: Path, *, quiet: bool = False) -> Spent:
+def run(
+    kind: type[tracker_fakes.Fake], count: int, latency_s: float, folder: Path, *, quiet: bool = False
+) -> Spent:
     """Measure with a number of issues; return what a full sync took."""
     fake = slow(kind(), latency_s)
     by_path = "/" in fake.project
     for number in range(1, count + 1):
         name = str(number) if by_path else f"{fake.project}-{number}"
         fake.tickets.append(
-            fakes.Ticket(
+            tracker_fakes.Ticket(
                 name, f"Issue {number}: sessions", BODY, number % 3 == 0, ("bug", "auth"), minute=number / 6
             )
         )
@@ -104,7 +106,7 @@ def run(kind: type[fakes.Fake], count: int, latency_s: float, folder: Path, *, q
     return full
 
 
-def slow(fake: fakes.Fake, latency_s: float) -> fakes.Fake:
+def slow(fake: tracker_fakes.Fake, latency_s: float) -> tracker_fakes.Fake:
     """Let a server pause before each answer, and give pages of the usual size."""
     fake.page_size = 100
     handle = fake.handle
@@ -117,7 +119,7 @@ def slow(fake: fakes.Fake, latency_s: float) -> fakes.Fake:
     return fake
 
 
-def replay(fake: fakes.Fake) -> float:
+def replay(fake: tracker_fakes.Fake) -> float:
     """Send the requests of a sync again, and do nothing with the answers; return seconds."""
     asked = list(fake.asked)
     begin = time.perf_counter()
@@ -135,7 +137,7 @@ def sync(folder: Path, *options: str) -> Spent:
     begin = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "gitrag", "-C", folder, "issues", "sync", *options],
-        env={**os.environ, **{kind.variable: "t" for kind in fakes.FAKES}},
+        env={**os.environ, **{kind.variable: "t" for kind in tracker_fakes.FAKES}},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests import load
-from tests.repository import create_repository, isolated_environment
+from tests.support import load
+from tests.support.repository import create_repository, isolated_environment
 
 WITHOUT_MODEL = {"HTTPS_PROXY": "http://127.0.0.1:9", "PIP_NO_INDEX": "1"}
 """So that the background worker does not fetch it, which is a load of another kind."""

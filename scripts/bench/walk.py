@@ -20,9 +20,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from gitrag.git import untracked
-from tests.acts import FILES
-from tests.repository import create_repository, isolated_environment
-from tests.walk import NO_MODEL, Walk
+from tests.support.acts import FILES
+from tests.support.repository import create_repository, isolated_environment
+from tests.support.walk import NO_MODEL, Walk
 
 _ENOUGH = 5
 """Failures, to look into before there are more."""

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from tests.e2e.conftest import Gitrag, Project, as_plain_user, user_environment
-from tests.repository import Link, create_repository
+from tests.support.command import Gitrag, Project, as_plain_user, user_environment
+from tests.support.repository import Link, create_repository
 
 ESCAPES = "\x1b]0;title\x07 \x1b[2J\x1b[31m \x9b31m \u202e"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.e2e.conftest import Project
-from tests.repository import Link
+from tests.support.command import Project
+from tests.support.repository import Link
 
 MORE = '''"""The app."""
 

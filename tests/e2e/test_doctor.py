@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 
-from tests.e2e.conftest import wait_until
+from tests.support.command import wait_until
 
 
 def checks(project):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.e2e.conftest import Gitrag, Project
+from tests.support.command import Gitrag, Project
 
 
 def test_a_topic_is_saved_found_and_forgotten(project: Project):

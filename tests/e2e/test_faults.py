@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexes import logical, open_app
+from tests.support.indexes import logical, open_app
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or shutil.which("cc") is None, reason="needs Linux and a C compiler"

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from gitrag.errors import NOTHING, OK, USAGE
-from tests.e2e.conftest import Project
-from tests.repository import Link
+from tests.support.command import Project
+from tests.support.repository import Link
 
 ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
 

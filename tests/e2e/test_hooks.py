@@ -12,8 +12,8 @@ import pytest
 
 from gitrag.hooking.config_hooks import SINCE
 from gitrag.machine.locks import is_held
-from tests.e2e.conftest import GITRAG, SOURCES, Project, wait_until
-from tests.gitversion import needs_git
+from tests.support.command import GITRAG, SOURCES, Project, wait_until
+from tests.support.gitversion import needs_git
 
 
 def standing(project):

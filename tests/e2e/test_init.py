@@ -10,8 +10,8 @@ import pytest
 from gitrag.errors import USAGE
 from gitrag.hooking.config_hooks import SINCE
 from gitrag.machine.prerequisites import PACKAGES
-from tests.e2e.conftest import GITRAG, everything_in
-from tests.gitversion import GIT_VERSION
+from tests.support.command import GITRAG, everything_in
+from tests.support.gitversion import GIT_VERSION
 
 HIDE = """
 import sys

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.e2e.conftest import Project, everything_in
+from tests.support.command import Project, everything_in
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import GITRAG, Project, as_plain_user
+from tests.support.command import GITRAG, Project, as_plain_user
 
 MINE = "# what I know of it\nproject:\n- path: client.py   # calls others\n  summary: old\n  owner: ada\n"
 NEW = MINE.replace("old", "new")

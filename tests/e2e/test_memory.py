@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.e2e.conftest import Project
+from tests.support.command import Project
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from tests.e2e.conftest import as_plain_user, wait_until
+from tests.support.command import as_plain_user, wait_until
 
 QUESTION = ("search", "retry", "with", "backoff", "--output", "text")
 NO_NETWORK = {

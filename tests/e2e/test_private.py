@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import GITRAG, Gitrag, Project, user_environment, wait_until
-from tests.e2e.trackers.conftest import Tracked
-from tests.e2e.trackers.fakes import TOKEN, GitHubFake
-from tests.repository import create_repository
+from tests.support.command import GITRAG, Gitrag, Project, user_environment, wait_until
+from tests.support.repository import create_repository
+from tests.support.tracked import Tracked
+from tests.support.tracker_fakes import TOKEN, GitHubFake
 
 SECRET = "the password is hunter2"  # noqa: S105
 OPEN = ("sh", "-c", 'umask 0; exec "$@"', "sh")

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.e2e.conftest import SOURCES, Project
+from tests.support.command import SOURCES, Project
 
 ADVICE = "hint: `gitrag index` and `gitrag index embed --foreground` catch up"
 REFUSED = "hint: gitrag.prePush is block; `GITRAG=0 git push` pushes all the same"

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from tests.e2e.conftest import SOURCES, Gitrag
+from tests.support.command import SOURCES, Gitrag
 
 QUESTION = ("search", "retry", "with", "backoff")
 EVERYTHING = [

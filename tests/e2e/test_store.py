@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from tests.e2e.conftest import SOURCES, Gitrag, Project, as_plain_user
-from tests.repository import GitRepository
+from tests.support.command import SOURCES, Gitrag, Project, as_plain_user
+from tests.support.repository import GitRepository
 
 QUESTION = ("search", "retry", "with", "backoff", "--output", "text")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import GITRAG, PATIENCE_S, Project, as_plain_user
+from tests.support.command import GITRAG, PATIENCE_S, Project, as_plain_user
 
 PLACES = {
     "settings": [".gitrag.yaml"],

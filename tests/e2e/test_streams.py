@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import GITRAG
+from tests.support.command import GITRAG
 
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.repository import Link
+from tests.support.repository import Link
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.e2e.conftest import PATIENCE_S, SOURCES, user_environment
-from tests.repository import create_repository
+from tests.support.command import PATIENCE_S, SOURCES, user_environment
+from tests.support.repository import create_repository
 
 TOP = Path(__file__).parents[2]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.fuzz.commands import Commands
 from tests.fuzz.target import MOST_CPU_S
-from tests.repository import create_repository, isolated_environment
+from tests.support.repository import create_repository, isolated_environment
 
 CANARY = "canary/singing.py"
 QUESTION = "where does the canary sing at dawn"

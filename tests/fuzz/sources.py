@@ -15,7 +15,7 @@ from random import Random
 
 from gitrag.chunking.languages import LANGUAGES, language_of
 from tests.fuzz.mutation import MOST_BYTES, TOKENS, size, worsen
-from tests.unit.chunking.samples import SAMPLES
+from tests.support.samples import SAMPLES
 
 NAMES: tuple[str, ...] = tuple(row.name for row in LANGUAGES)
 

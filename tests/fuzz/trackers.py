@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.e2e.trackers.fakes import FAKES, TOKEN, Asked, Fake, Ticket
 from tests.fuzz.mutation import as_json, odd, size, worsen, worsen_json
 from tests.fuzz.places import Mine
 from tests.fuzz.target import Input
+from tests.support.tracker_fakes import FAKES, TOKEN, Asked, Fake, Ticket
 
 _STATUSES = (
     200,

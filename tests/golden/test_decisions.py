@@ -11,9 +11,9 @@ from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import as_json, as_markdown, as_text, hits_of
 from gitrag.workspace import Workspace
-from tests.golden.project import decided_project
-from tests.indexes import embedded_app
-from tests.mermaid import assert_parses
+from tests.support.golden_project import decided_project
+from tests.support.indexes import embedded_app
+from tests.support.mermaid import assert_parses
 
 ADRS, SPECS, CODE = CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE
 

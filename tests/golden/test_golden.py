@@ -6,8 +6,8 @@ import pytest
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.workspace import Workspace
-from tests.golden.project import project
-from tests.indexes import embedded_app
+from tests.support.golden_project import project
+from tests.support.indexes import embedded_app
 
 QUESTIONS = {
     "where do we retry failed requests with exponential backoff": "web/src/api.ts",

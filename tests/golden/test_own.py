@@ -9,7 +9,7 @@ import pytest
 import gitrag
 from gitrag.actions.search import SearchOptions, search
 from gitrag.workspace import Workspace
-from tests.repository import create_repository, isolated_environment
+from tests.support.repository import create_repository, isolated_environment
 
 SOURCE = Path(gitrag.__file__).parent
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.conftest import GITRAG, Gitrag, Project, everything_in, user_environment
-from tests.repository import Link, create_repository
+from tests.support.command import GITRAG, Gitrag, Project, everything_in, user_environment
+from tests.support.repository import Link, create_repository
 
 SECRET = "hunter2secret"  # noqa: S105 - of a file outside
 EVIL = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\u202e"

@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.e2e.agents.client import over_stdio, text_of
-from tests.e2e.conftest import Gitrag, Project, user_environment
-from tests.hostile.conftest import Traces
-from tests.repository import GitRepository, create_repository
+from tests.support.command import Gitrag, Project, user_environment
+from tests.support.mcp_client import over_stdio, text_of
+from tests.support.repository import GitRepository, create_repository
+from tests.support.traces import Traces
 
 EMPTY_INDEX = b"DIRC\0\0\0\2\0\0\0\0"
 PARENTS = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gitrag.machine.environment import safe_environment
-from tests.e2e.conftest import Gitrag, Project, user_environment
-from tests.hostile.conftest import Traces, run_everything
-from tests.repository import GitRepository, create_repository
+from tests.support.command import Gitrag, Project, user_environment
+from tests.support.repository import GitRepository, create_repository
+from tests.support.traces import Traces, run_everything
 
 ATTRIBUTES = "* filter=evil diff=evil merge=evil\n*.py filter=\n"
 FILES = {
@@ -276,6 +276,6 @@ def test_settings_of_the_environment_are_kept(tmp_path, model_dir):
 
 
 def _bin() -> str:
-    from tests.e2e.conftest import GITRAG
+    from tests.support.command import GITRAG
 
     return str(GITRAG.parent)

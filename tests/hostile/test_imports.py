@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from gitrag.indexing.worker import running
-from tests.e2e.conftest import GITRAG, Gitrag, Project, user_environment
-from tests.hostile.conftest import idle, run_everything
-from tests.repository import create_repository
+from tests.support.command import GITRAG, Gitrag, Project, user_environment
+from tests.support.repository import create_repository
+from tests.support.traces import idle, run_everything
 
 LISTENING = """
 import sys

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Gitrag, Project, user_environment
-from tests.hostile.conftest import idle, run_everything
-from tests.repository import GitRepository, create_repository
+from tests.support.command import Gitrag, Project, user_environment
+from tests.support.repository import GitRepository, create_repository
+from tests.support.traces import idle, run_everything
 
 OTHERS = {
     "git",

@@ -12,8 +12,8 @@ from gitrag.actions.search import SearchOptions, _Meanwhile, search
 from gitrag.indexing.recipe import RECIPE
 from gitrag.store.connection import Store
 from gitrag.workspace import Workspace
-from tests.indexes import open_app
-from tests.repository import GitRepository
+from tests.support.indexes import open_app
+from tests.support.repository import GitRepository
 
 PATIENCE_S = 120.0
 LOOSELY = SearchOptions(min_score=0.0)

@@ -18,8 +18,8 @@ from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.indexing import reading
 from gitrag.machine.log import close_log
 from gitrag.store.connection import Store
-from tests.indexes import open_app
-from tests.mermaid import assert_parses
+from tests.support.indexes import open_app
+from tests.support.mermaid import assert_parses
 
 FILES = {
     "shop/__init__.py": "",

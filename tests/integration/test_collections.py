@@ -14,8 +14,8 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
-from tests.indexes import open_app
-from tests.repository import GitRepository, Link
+from tests.support.indexes import open_app
+from tests.support.repository import GitRepository, Link
 
 FILES = {
     "docs/adr/0001-keep-scans.md": "# 1. Keep scans\n\n## Status\n\nAccepted\n\n## Decision\n\nKeep it.\n",

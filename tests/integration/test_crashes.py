@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.crashes import Crashes
+from tests.support.crashes import Crashes
 
 
 def test_kills_at_random_moments_leave_an_index_that_works(make_repository, tmp_path):

@@ -10,7 +10,7 @@ from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.embedding import draft
 from gitrag.store import inspection
 from gitrag.workspace import Workspace
-from tests.repository import GitRepository
+from tests.support.repository import GitRepository
 
 FILES = {
     f"src/{name}.py": f'def {name}():\n    """{words}"""\n    return "{name}"\n'

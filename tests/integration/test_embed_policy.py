@@ -13,7 +13,7 @@ from gitrag.cli.index import embed_waiting
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.workspace import Workspace
-from tests.repository import GitRepository
+from tests.support.repository import GitRepository
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexes import logical, open_app
-from tests.repository import Content, GitRepository, Link
+from tests.support.indexes import logical, open_app
+from tests.support.repository import Content, GitRepository, Link
 
 PYTHON = '''"""Retries."""
 

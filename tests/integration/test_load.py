@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests import load
+from tests.support import load
 
 
 def test_answers_are_about_the_commit_that_they_name(make_repository, tmp_path):

@@ -10,8 +10,8 @@ import pytest
 from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import NotSetUpError
 from gitrag.store import inspection
-from tests.indexes import logical, open_app
-from tests.repository import GitRepository
+from tests.support.indexes import logical, open_app
+from tests.support.repository import GitRepository
 
 LOOSELY = SearchOptions(min_score=0.0, limit=100)
 

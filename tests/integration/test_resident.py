@@ -14,8 +14,8 @@ from gitrag.git import untracked
 from gitrag.report import as_json
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
-from tests.golden.project import project
-from tests.repository import create_repository, isolated_environment
+from tests.support.golden_project import project
+from tests.support.repository import create_repository, isolated_environment
 
 ASKED = [
     ("how are passwords stored", SearchOptions()),

@@ -13,8 +13,8 @@ from gitrag.indexing.snapshot import look, look_at
 from gitrag.store import content, inspection, views
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.workspace import Workspace
-from tests.indexes import logical, open_app
-from tests.repository import GitRepository
+from tests.support.indexes import logical, open_app
+from tests.support.repository import GitRepository
 
 ALL = SearchOptions(min_score=0.0, limit=1000)
 

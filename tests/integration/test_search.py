@@ -20,9 +20,9 @@ from gitrag.store import candidates, views
 from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.content import read_chunks
 from gitrag.workspace import Workspace
-from tests.golden.project import project
-from tests.indexes import open_app
-from tests.repository import GitRepository, create_repository, isolated_environment
+from tests.support.golden_project import project
+from tests.support.indexes import open_app
+from tests.support.repository import GitRepository, create_repository, isolated_environment
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection

@@ -11,7 +11,7 @@ from gitrag.git import Repository
 from gitrag.indexing import cutting, planning
 from gitrag.indexing.refresh import refresh
 from gitrag.machine.locks import is_held
-from tests.indexes import open_app
+from tests.support.indexes import open_app
 
 
 @pytest.fixture

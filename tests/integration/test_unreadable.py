@@ -18,8 +18,8 @@ from gitrag.indexing.worker import Worker, last_failure
 from gitrag.machine.locks import FileLock
 from gitrag.store import vectors
 from gitrag.workspace import Workspace
-from tests.indexes import open_app
-from tests.repository import GitRepository
+from tests.support.indexes import open_app
+from tests.support.repository import GitRepository
 
 PATIENCE_S = 120.0
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gitrag.git import untracked
-from tests.acts import FILES
-from tests.walk import NO_MODEL, Walk
+from tests.support.acts import FILES
+from tests.support.walk import NO_MODEL, Walk
 
 
 @pytest.fixture

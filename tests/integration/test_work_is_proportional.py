@@ -12,8 +12,8 @@ from gitrag.model import Chunk
 from gitrag.store import inspection, vectors
 from gitrag.store.views import ViewOverlay, current
 from gitrag.workspace import Workspace
-from tests.indexes import open_app
-from tests.repository import GitRepository
+from tests.support.indexes import open_app
+from tests.support.repository import GitRepository
 
 FILES = {
     f"src/{name}.py": f'"""About {name}s."""\n\n\ndef open_{name}(path):\n    return {name!r}\n\n\n'

@@ -20,8 +20,8 @@ from gitrag.indexing.worker import Worker, processors, running
 from gitrag.machine.locks import FileLock, read_holder
 from gitrag.store import inspection, vectors
 from gitrag.workspace import Workspace
-from tests.indexes import logical, open_app
-from tests.repository import GitRepository, without_progress
+from tests.support.indexes import logical, open_app
+from tests.support.repository import GitRepository, without_progress
 
 PATIENCE_S = 120.0
 """For a busy machine; what is waited for takes a second or two."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.conftest import Project
-
-ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
+from tests.support.command import Project
+from tests.support.mcp_client import ADR
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
-from tests.e2e.agents.client import CALLS, TOOLS, data_of, use
-from tests.e2e.conftest import GITRAG, PATIENCE_S, Project
-from tests.node import program
+from tests.support.command import GITRAG, PATIENCE_S, Project
+from tests.support.mcp_client import CALLS, TOOLS, data_of, use
+from tests.support.node import program
 
 
 def message(number: int | None, method: str, **params: Any) -> bytes:

@@ -9,7 +9,7 @@ import time
 
 import httpx2
 
-from tests.e2e.conftest import GITRAG, wait_until
+from tests.support.command import GITRAG, wait_until
 
 ACCEPTS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 

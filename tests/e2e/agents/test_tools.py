@@ -9,10 +9,9 @@ import anyio
 import pytest
 from mcp import Client
 
-from tests.e2e.agents.client import CALLS, TOOLS, data_of, text_of, use
-from tests.e2e.agents.conftest import ADR
-from tests.e2e.conftest import PATIENCE_S, Project, everything_in
-from tests.repository import create_repository
+from tests.support.command import PATIENCE_S, Project, everything_in
+from tests.support.mcp_client import ADR, CALLS, TOOLS, data_of, text_of, use
+from tests.support.repository import create_repository
 
 
 def test_tools_are_described_for_agents(indexed: Project):

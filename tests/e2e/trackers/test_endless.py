@@ -9,8 +9,8 @@ from itertools import count
 
 import pytest
 
-from tests.e2e.conftest import wait_until
-from tests.e2e.trackers.fakes import Fault, GitHubFake, GitLabFake, JiraFake, LinearFake, Ticket
+from tests.support.command import wait_until
+from tests.support.tracker_fakes import Fault, GitHubFake, GitLabFake, JiraFake, LinearFake, Ticket
 
 TRY_AGAIN = 75
 BOMB_BYTES = 300 * 1024 * 1024

@@ -9,9 +9,9 @@ from itertools import zip_longest
 
 import pytest
 
-from tests.e2e.conftest import GITRAG, everything_in
-from tests.e2e.trackers.conftest import Tracked
-from tests.e2e.trackers.fakes import TOKEN, Fault, GitHubFake, Ticket
+from tests.support.command import GITRAG, everything_in
+from tests.support.tracked import Tracked
+from tests.support.tracker_fakes import TOKEN, Fault, GitHubFake, Ticket
 
 FIRST_ANSWER = {"JiraFake": 1, "JiraCloudFake": 1}
 """Calls before the listing: Jira says first what it is."""

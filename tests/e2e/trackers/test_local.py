@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.conftest import Gitrag, Project
 from tests.e2e.trackers.test_every_tracker import BODIES, HOSTILE, LABELS, TITLES
-from tests.repository import create_repository
+from tests.support.command import Gitrag, Project
+from tests.support.repository import create_repository
 
 # Beads
 

@@ -13,8 +13,8 @@ import pytest
 from gitrag.trackers import http
 from gitrag.trackers.base import TrackerError, TrackerPlace, TrackerSetting
 from gitrag.trackers.github import GitHub
-from tests.e2e.trackers.conftest import Tracked
-from tests.e2e.trackers.fakes import (
+from tests.support.tracked import Tracked
+from tests.support.tracker_fakes import (
     TOKEN,
     Asked,
     Fault,

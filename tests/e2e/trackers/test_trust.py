@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.e2e.conftest import Gitrag, Project
-from tests.e2e.trackers.conftest import Tracked
-from tests.e2e.trackers.fakes import TOKEN, GiteaFake, GitHubFake, GitLabFake
+from tests.support.command import Gitrag, Project
+from tests.support.tracked import Tracked
+from tests.support.tracker_fakes import TOKEN, GiteaFake, GitHubFake, GitLabFake
 
 
 def from_origin(tracked: Tracked, *, user: str = "") -> Tracked:
@@ -196,7 +196,7 @@ def test_an_unknown_tracker_is_told_with_the_nearest(make_tracked):
 
 
 def test_without_a_tracker_it_says_so(tmp_path, plain_environment):
-    from tests.repository import create_repository
+    from tests.support.repository import create_repository
 
     git = create_repository(tmp_path / "alone", plain_environment, {"a.py": "a = 1\n"})
     project = Project(git, Gitrag(git.path, plain_environment))

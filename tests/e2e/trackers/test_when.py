@@ -11,8 +11,8 @@ import anyio
 import pytest
 from mcp_types import CallToolResult
 
-from tests.e2e.agents.client import over_stdio
-from tests.e2e.trackers.fakes import Fault, GitHubFake, JiraFake, Ticket
+from tests.support.mcp_client import over_stdio
+from tests.support.tracker_fakes import Fault, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 

@@ -13,8 +13,8 @@ from gitrag.machine.locks import StoreLock
 from gitrag.store import garbage, inspection
 from gitrag.store.connection import Store
 from gitrag.workspace import Workspace
-from tests.indexes import logical, open_app
-from tests.repository import GitRepository
+from tests.support.indexes import logical, open_app
+from tests.support.repository import GitRepository
 
 NOW = {"GITRAG_GC_KEEP": "0s"}
 """Keep only what is needed at once."""

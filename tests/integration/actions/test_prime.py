@@ -14,8 +14,8 @@ from gitrag.embedding.draft import drafter
 from gitrag.errors import NotSetUpError
 from gitrag.report.prime import as_markdown
 from gitrag.workspace import Workspace
-from tests.golden.project import decided_project
-from tests.repository import GitRepository
+from tests.support.golden_project import decided_project
+from tests.support.repository import GitRepository
 
 
 class Clock:

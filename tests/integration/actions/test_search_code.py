@@ -14,8 +14,8 @@ from gitrag.errors import RepositoryError, UsageError
 from gitrag.git.grep import grep
 from gitrag.store import schema
 from gitrag.workspace import Workspace
-from tests.node import program
-from tests.repository import GitRepository, Link
+from tests.support.node import program
+from tests.support.repository import GitRepository, Link
 
 CLIENT = '''"""Calls other services."""
 

@@ -11,8 +11,8 @@ import pytest
 
 from gitrag.errors import NOT_SET_UP, RepositoryError
 from gitrag.git import Repository
-from tests.gitversion import needs_git
-from tests.repository import GitRepository, create_repository
+from tests.support.gitversion import needs_git
+from tests.support.repository import GitRepository, create_repository
 
 
 def refusal(start: Path, environ: dict[str, str] | None = None) -> RepositoryError:

@@ -7,7 +7,7 @@ import pytest
 from gitrag.git import Repository
 from gitrag.git.difference import changed_files, messages
 from gitrag.git.history import ChangeCount, History, recent_changes
-from tests.repository import FIRST_COMMIT_S
+from tests.support.repository import FIRST_COMMIT_S
 
 FIRST = FIRST_COMMIT_S + 60
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitrag.git import Repository, overlay
-from tests.repository import GitRepository, Link
+from tests.support.repository import GitRepository, Link
 
 BASE = {
     "a.py": "a = 1\n",

@@ -12,7 +12,7 @@ from gitrag.errors import RepositoryError
 from gitrag.git import BlobError, Change, Repository, Rules, overlay, working_state
 from gitrag.git.conversion import blob_id
 from gitrag.model import Skip, TreeEntry
-from tests.gitversion import needs_git
+from tests.support.gitversion import needs_git
 
 FILE = 0o100644
 

@@ -10,7 +10,7 @@ import pytest
 from gitrag.errors import UsageError
 from gitrag.git import Repository
 from gitrag.git.own import own_file
-from tests.repository import Link
+from tests.support.repository import Link
 
 
 @pytest.fixture

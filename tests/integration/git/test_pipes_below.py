@@ -11,7 +11,7 @@ from gitrag.errors import RepositoryError
 from gitrag.git import Repository, working_state
 from gitrag.git import environment as running_git
 from gitrag.git.environment import TIMEOUT_VARIABLE, run_git
-from tests.indexes import open_app
+from tests.support.indexes import open_app
 
 SOURCES = {"a.py": "def a():\n    pass\n", "deep/er/b.py": "b = 1\n"}
 

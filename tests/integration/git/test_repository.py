@@ -13,8 +13,8 @@ from gitrag.errors import RepositoryError, UsageError
 from gitrag.git import EMPTY_TREE, BlobError, Change, Repository
 from gitrag.git.repository import name_of_url
 from gitrag.model import Head, TreeEntry
-from tests.gitversion import needs_git
-from tests.repository import Link
+from tests.support.gitversion import needs_git
+from tests.support.repository import Link
 
 ODD = [b"caf\xe9", b"new\nline", b" space ", b'quo"te', b"-dash", b"tab\t", "sn\u2603w".encode()]
 

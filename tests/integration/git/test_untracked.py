@@ -8,7 +8,7 @@ import time
 import pytest
 
 from gitrag.git import DirtyPath, Repository, Untracked, untracked, working_state
-from tests.repository import GitRepository
+from tests.support.repository import GitRepository
 
 FILES = {
     "a.py": "a = 1\n",

@@ -13,9 +13,9 @@ from gitrag.hooking import config_hooks
 from gitrag.hooking.install import install
 from gitrag.hooking.status import HookState
 from gitrag.hooking.table import HOOKS
-from tests.gitversion import GIT_VERSION, needs_git
-from tests.integration.hooking.conftest import Hooked, runs_configured
-from tests.repository import GitRepository
+from tests.support.gitversion import GIT_VERSION, needs_git
+from tests.support.hooked import Hooked, runs_configured
+from tests.support.repository import GitRepository
 
 NAMES = [hook.name for hook in HOOKS]
 POST_COMMIT = "hook run post-commit"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from gitrag.hooking.status import HookState
-from tests.integration.hooking.conftest import STAND_IN, Hooked, StandIn, runs_configured
+from tests.support.hooked import STAND_IN, Hooked, StandIn, runs_configured
 
 POST_COMMIT = "hook run post-commit"
 RAN = "managed-as-before"

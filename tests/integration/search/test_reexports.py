@@ -7,7 +7,7 @@ import pytest
 from gitrag.search.question import read
 from gitrag.search.reexports import handed_on, reexports
 from gitrag.store.memo import Memo
-from tests.indexes import of_texts, scoped
+from tests.support.indexes import of_texts, scoped
 
 FILES = {
     "src/lib.rs": "pub mod door;\n\npub use hinges::{\n    pins::Pin,\n    Hinge as Pivot,\n};\n",

@@ -7,7 +7,7 @@ import pytest
 from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.languages import is_code
 from gitrag.search.value_sites import value_sites
-from tests.indexes import of_texts, scoped
+from tests.support.indexes import of_texts, scoped
 
 FILES = {
     "py/doors.py": """

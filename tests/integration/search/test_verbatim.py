@@ -8,7 +8,7 @@ from gitrag.actions.search import search
 from gitrag.search.question import read
 from gitrag.search.verbatim import verbatim
 from gitrag.store import candidates
-from tests.indexes import of_texts, scoped
+from tests.support.indexes import of_texts, scoped
 
 FILES = {
     "doors/opening.py": """

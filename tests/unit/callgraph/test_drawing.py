@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_json, as_mermaid
 from gitrag.callgraph.graph import Edge, Node, graph
-from tests.mermaid import assert_parses
+from tests.support.mermaid import assert_parses
 
 
 def node(name, path="src/a.py", line=1):

@@ -45,6 +45,7 @@ def test_no_filter_hangs(expression):
     assert not any(matching(expression, hostile))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_filter_that_is_large_for_many_nodes_is_ended():
     hostile = [Node("a" * 290 + str(number), "f", 1, 1) for number in range(200_000)]

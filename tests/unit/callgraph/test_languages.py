@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.callgraphs import edges_of
+from tests.support.callgraphs import edges_of
 
 GO = {
     "go.mod": "",
@@ -443,6 +443,7 @@ def test_files_that_pass_on_all_names_of_each_other_are_looked_through_once():
     assert edges_of(files) == {"src/main.ts:go -> src/b29.ts:f"}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)  # it took minutes
 def test_a_chain_of_thousands_of_modules_is_followed_so_far():
     chain = "".join(f"module A{n + 1}; include A{n}; def m{n}; m0; end; end\n" for n in range(8_000))

@@ -11,7 +11,7 @@ import pytest
 
 from gitrag.callgraph.python import view as python_view
 from gitrag.callgraph.python.values import MOST
-from tests.callgraphs import calls_of, edges_of
+from tests.support.callgraphs import calls_of, edges_of
 
 
 def test_a_name_leads_through_aliases_and_re_exports():
@@ -422,7 +422,7 @@ def test_what_nests_or_circles_beyond_measure_costs_no_other_call(files):
 
 
 _PRINT_CALLS = """
-from tests.callgraphs import calls_of
+from tests.support.callgraphs import calls_of
 
 source = '''
 class Visitor:
@@ -453,6 +453,7 @@ def test_calls_are_as_sure_in_every_process():
     assert said == {"Visitor.visit Visitor.fallback 1.0\nVisitor.visit Visitor.visit_a 0.6\n"}
 
 
+@pytest.mark.slow
 def test_a_row_of_classes_may_be_longer_than_pythons_stack():
     row = "".join(f"class A{number}(A{number - 1}): pass\n" for number in range(1, 20_001))
     source = (
@@ -462,6 +463,7 @@ def test_a_row_of_classes_may_be_longer_than_pythons_stack():
     assert edges_of({"a.py": source}) == {"A0.near -> helper", "run -> A0.near"}
 
 
+@pytest.mark.slow
 def test_all_of_a_row_of_classes_may_override_a_method():
     row = "".join(f"class A{number}(A{number - 1}):\n    def go(self): pass\n" for number in range(1, 5_001))
     source = f"class A0:\n    def go(self): pass\n{row}def run(a: A0): a.go()\n"

@@ -29,6 +29,7 @@ for language in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_deep_nesting_comes_back():
     done = subprocess.run(
         [sys.executable, "-c", NESTED, *PARSED], capture_output=True, text=True, check=False, timeout=240

@@ -66,6 +66,7 @@ ENDLESS = b"\n" * MIN_PROBED_BYTES + b"/*\n" * 300_000
 
 def test_a_parse_has_an_end_where_each_step_is_long(monkeypatch):
     monkeypatch.setattr("gitrag.chunking.parsing.PARSE_S", 0.5)
+    monkeypatch.setattr("gitrag.chunking.parsing.PARSE_S_PER_BYTE", 1e-6)  # else it takes ten seconds
     with pytest.raises(GrammarError, match="took longer than"):
         parse(ENDLESS, BY_NAME["go"])
 

@@ -7,7 +7,7 @@ import pytest
 from gitrag.chunking import chunk
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.parsing import definition_query
-from tests.unit.chunking.samples import SAMPLES
+from tests.support.samples import SAMPLES
 
 PARSED = [row for row in LANGUAGES if row.grammar]
 

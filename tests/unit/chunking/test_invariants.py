@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitrag.chunking import chunk, decode
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS
-from tests.unit.chunking.samples import SAMPLES
+from tests.support.samples import SAMPLES
 
 PARSED = sorted(row.name for row in LANGUAGES if row.grammar)
 ALL = [*sorted(row.name for row in LANGUAGES), None, "no such language"]
@@ -57,6 +57,7 @@ def test_any_bytes_are_covered_whatever_the_language(data, language):
     assert_sound(data, language)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 2**32))
 @settings(max_examples=400, deadline=None)
 def test_damaged_sources_are_covered(language, seed):

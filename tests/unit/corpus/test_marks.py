@@ -10,6 +10,7 @@ from gitrag.corpus import documents
 pytestmark = pytest.mark.timeout(60)  # unbounded, a megabyte takes forty minutes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", [documents._MARKS, prose._INLINE_MARKS])
 @pytest.mark.parametrize("hostile", ["[", "<", "[a](", "`a", "*", "![" * 2, "<a"])
 def test_a_megabyte_of_opening_marks_is_read_in_time(pattern, hostile: str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.repository import Link
+from tests.support.repository import Link
 
 
 def test_same_files_give_the_same_commit_everywhere(make_repository):

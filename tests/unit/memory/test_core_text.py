@@ -186,6 +186,7 @@ NAMES = st.text(min_size=1, max_size=12)
 ACTS = st.lists(st.tuples(st.booleans(), st.sampled_from("pqr"), NAMES, NAMES.map(str.strip)), max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     begin=st.sampled_from(["", HAND_EDITED, "{}", "p: [{path: a}, {path: b}]\n", "p:\n  - path: a"]),

@@ -12,8 +12,8 @@ from gitrag.actions.governance.presets import PRESETS
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import governance
 from gitrag.workspace import Workspace
-from tests.golden.project import decided_project
-from tests.indexes import embedded_app
+from tests.support.golden_project import decided_project
+from tests.support.indexes import embedded_app
 
 
 @pytest.fixture(scope="module")

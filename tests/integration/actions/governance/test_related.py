@@ -14,8 +14,8 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.report import governance
 from gitrag.workspace import Workspace
-from tests.golden.project import decided_project
-from tests.repository import GitRepository, create_repository, isolated_environment
+from tests.support.golden_project import decided_project
+from tests.support.repository import GitRepository, create_repository, isolated_environment
 
 ISSUE = (
     "---\nid: 12\ntitle: Token bucket forgets clients at restart\nstatus: open\n---\n"

@@ -10,7 +10,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from tests.e2e.conftest import GITRAG, Project
+from tests.support.command import GITRAG, Project
 
 CALLS: dict[str, dict[str, Any]] = {
     "search_code": {"query": "call again after a failure"},
@@ -33,6 +33,9 @@ CALLS: dict[str, dict[str, Any]] = {
 """Every tool, in the order clients list them, with arguments that suit the repository of ``own``."""
 
 TOOLS = list(CALLS)
+
+ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
+"""A decision that this repository has."""
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.repository import Content, GitRepository, Link
+from tests.support.repository import Content, GitRepository, Link
 
 NAMES: tuple[bytes, ...] = (
     b"a.py", b"A.py", b"b.js", b"c.md", b"run", b"sp ace.py", b"new\nline.py", b"q\"uo'te.py",

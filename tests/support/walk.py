@@ -13,9 +13,9 @@ from gitrag.actions import gc
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.hooking.install import install
 from gitrag.workspace import Workspace
-from tests.acts import ACTS, Actor
-from tests.indexes import logical, open_app
-from tests.repository import GitRepository
+from tests.support.acts import ACTS, Actor
+from tests.support.indexes import logical, open_app
+from tests.support.repository import GitRepository
 
 QUESTION = "alpha beta value return"
 EVERYTHING = SearchOptions(limit=1000, min_score=0.0, every_chunk=True)

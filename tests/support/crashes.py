@@ -15,8 +15,8 @@ from pathlib import Path
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.store.connection import Store
-from tests.indexes import logical, open_app
-from tests.repository import GitRepository
+from tests.support.indexes import logical, open_app
+from tests.support.repository import GitRepository
 
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("index", "update", "--no-embed"),

@@ -20,7 +20,7 @@ from gitrag.store.columns import run
 from gitrag.store.connection import Store
 from gitrag.store.paths import decode_path
 from gitrag.workspace import Workspace
-from tests.repository import GitRepository, create_repository, isolated_environment
+from tests.support.repository import GitRepository, create_repository, isolated_environment
 
 
 @dataclass(frozen=True, slots=True)

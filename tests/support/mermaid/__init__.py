@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.node import NODE_DIR
+from tests.support.node import NODE_DIR
 
 _HERE = Path(__file__).parent
 

@@ -18,7 +18,7 @@ from gitrag.hooking.install import install
 from gitrag.machine.locks import StoreLock
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
-from tests.repository import GitRepository
+from tests.support.repository import GitRepository
 
 PAUSE_S = 1.0
 """Between two commits in a worktree: each starts a process of some tenths of a second."""

@@ -16,6 +16,6 @@ def decided_project() -> dict[str | bytes, str]:
 
 
 def _files(name: str) -> dict[str | bytes, str]:
-    bundle = Path(__file__).with_name(name).read_text("utf-8")
+    bundle = (Path(__file__).parents[1] / "golden" / name).read_text("utf-8")
     parts = (part.partition("\n") for part in bundle.removeprefix("=== ").split("\n=== "))
     return {path: body.rstrip("\n") + "\n" for path, _, body in parts}

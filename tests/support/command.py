@@ -1,0 +1,178 @@
+"""The installed command, run as a user runs it: as a process, with an environment of its own."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import (
+    GitRepository,
+    isolated_environment,
+    without_progress,
+)
+
+GITRAG = Path(sys.executable).with_name("gitrag")
+PATIENCE_S = 120.0
+"""For what a loaded machine does in its own time; nothing is timed."""
+
+SOURCES = {
+    "client.py": '''"""Calls other services."""
+
+
+def retry_with_backoff(call, attempts=3):
+    """Call again after a failure, waiting longer each time."""
+    for attempt in range(attempts):
+        try:
+            return call()
+        except ConnectionError:
+            sleep(2 ** attempt)
+''',
+    "README.md": "# Orders\n\n## Billing\n\nInvoices are sent on the first of each month.\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a command ended, and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> list[str]:
+        """The lines on stderr."""
+        return self.err.splitlines()
+
+
+@dataclass(frozen=True, slots=True)
+class Gitrag:
+    """``gitrag`` at a place."""
+
+    place: Path
+    environment: Mapping[str, str]
+
+    def __call__(
+        self,
+        *args: str | bytes,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        wrapper: Sequence[str] = (),
+    ) -> Done:
+        """Run it to its end; a traceback is a failure in every test."""
+        done = subprocess.run(
+            [*wrapper, GITRAG, *args],
+            cwd=self.place,
+            env={**self.environment, **(env or {})},
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
+        found = Done(done.returncode, os.fsdecode(done.stdout), without_progress(os.fsdecode(done.stderr)))
+        assert "Traceback" not in found.out + found.err, found.out + found.err
+        return found
+
+    def on_terminal(
+        self, *args: str, env: Mapping[str, str] | None = None, columns: int = 80, interrupt_after: str = ""
+    ) -> Done:
+        """Run it on a pseudo-terminal; everything is in ``out``.
+
+        Args:
+            args: Its arguments.
+            env: More environment.
+            columns: The terminal's width.
+            interrupt_after: Press Ctrl-C once this file is there, below the place.
+        """
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = {**self.environment, "TERM": "xterm", **(env or {})}
+        # The first terminal that a new session opens becomes its own: ^C then reaches all its processes.
+        opened = ["sh", "-c", 'exec "$@" <>"$0" >&0 2>&0', os.ttyname(theirs)]
+        written = bytearray()
+        with subprocess.Popen(
+            [*opened, GITRAG, *args], cwd=self.place, env=environment, start_new_session=True
+        ) as process:
+            ended = False
+            while not ended:
+                ended = process.poll() is not None
+                if interrupt_after and (self.place / interrupt_after).exists():
+                    os.write(ours, b"\x03")
+                    interrupt_after = ""
+                while select.select([ours], [], [], 0.01)[0]:
+                    written += os.read(ours, 65536)
+            status = process.returncode
+        os.close(theirs)
+        os.close(ours)
+        text = os.fsdecode(bytes(written)).replace("\r\n", "\n")
+        assert "Traceback" not in text, text
+        return Done(status, text, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A repository and gitrag in it."""
+
+    git: GitRepository
+    gitrag: Gitrag
+
+    @property
+    def path(self) -> Path:
+        return self.git.path
+
+    @property
+    def store(self) -> Path:
+        """Where the index lies."""
+        return self.path / ".git" / "gitrag"
+
+
+def wait_until(holds: Callable[[], bool], what: str, every_s: float = 0.05) -> None:
+    """Return once it holds."""
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(every_s)
+
+
+def everything_in(directory: Path) -> dict[str, bytes | str]:
+    """Return every path below a directory with its bytes, or what it is."""
+    found: dict[str, bytes | str] = {}
+    for path in sorted(directory.rglob("*")):
+        name = str(path.relative_to(directory))
+        mode = f"{path.lstat().st_mode:o}"
+        found[name] = path.read_bytes() if path.is_file() and not path.is_symlink() else mode
+        found[f"{name} mode"] = mode
+    return found
+
+
+def user_environment(home: Path, model_dir: Path) -> dict[str, str]:
+    """Return the environment of a user who has the model and nothing else."""
+    home.mkdir(parents=True, exist_ok=True)
+    return isolated_environment(home) | {
+        "GITRAG_MODEL_DIR": str(model_dir),
+        "GIT_CEILING_DIRECTORIES": str(home.parent),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "XDG_STATE_HOME": str(home / ".local" / "state"),
+    }
+
+
+def as_plain_user() -> list[str]:
+    """Return what makes permissions hold for the superuser too."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("without setpriv permissions do not hold for the superuser")
+    dropped = "-dac_override,-dac_read_search"
+    return ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}", "--"]
