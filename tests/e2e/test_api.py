@@ -136,7 +136,7 @@ repo.close()
 )
 def test_the_hits_are_those_of_the_command(known, options, args):
     with gitrag.open(known.path) as repo:
-        for question in ("where are retries", "ADR-0001"):
+        for question in ("where are retries", "ADR-0001")[: 1 + (not args)]:
             ours = repo.search(question, options)
             done = known.gitrag("search", question, "--output", "json", "--no-graph", *args)
             theirs = json.loads(done.out)
