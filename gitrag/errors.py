@@ -20,7 +20,7 @@ class GitragError(Exception):
 
     Args:
         message: One sentence: what failed, with the value.
-        hint: What to do about it; printed on a line of its own.
+        hint: What to do about it; printed on a line of its own, also beneath a traceback.
     """
 
     exit_code = NOTHING
@@ -28,6 +28,8 @@ class GitragError(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")
 
 
 class UsageError(GitragError):

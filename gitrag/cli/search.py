@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitrag.cli.frame import Example, command
-from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.errors import NOTHING, OK, USAGE, UsageError
-from gitrag.indexing.notices import undrafted_line
+from gitrag.errors import NOTHING, OK, USAGE
 from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
-    from gitrag.actions.search import Answer
     from gitrag.model import CallGraph
     from gitrag.report import Style
 
@@ -121,6 +118,7 @@ def search(
         return USAGE
     from gitrag import report
     from gitrag.actions import search
+    from gitrag.search.language_filter import language_named
     from gitrag.store.candidates import Filters
 
     terminal = session.terminal
@@ -135,7 +133,7 @@ def search(
         workspace,
         " ".join(query),
         search.SearchOptions(
-            filters=Filters(kinds, tuple(_language(name) for name in languages), globs),
+            filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
             wanted=wanted,
             limit=limit,
             min_score=min_score,
@@ -164,7 +162,8 @@ def search(
         terminal.print(text)
     if revision is not None:
         terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
-    _notes(answer, terminal)
+    for note in report.notes_of(answer):
+        terminal.note(note)
     return OK if answer.hits else NOTHING
 
 
@@ -185,32 +184,5 @@ def _cleaned(graph: CallGraph | None) -> CallGraph | None:
     )
 
 
-def _language(given: str) -> str:
-    """Return gitrag's name for a language, given as a name or as a file suffix."""
-    from gitrag.chunking.languages import BY_NAME, language_of
-    from gitrag.config.keys import nearest
-
-    name = given.lower()
-    found = name if name in BY_NAME else language_of(f"a.{name}")
-    if found is None:
-        close = nearest(name, list(BY_NAME)).strip()
-        raise UsageError(
-            f'There is no language "{given}".', close or "`gitrag status` lists those of this repository."
-        )
-    return found
-
-
 def _styler(terminal: Terminal) -> Style:
     return lambda text, role: terminal.style(text, *_STYLES[role])
-
-
-def _notes(answer: Answer, terminal: Terminal) -> None:
-    if answer.waiting:
-        terminal.note(f"{count(answer.waiting, 'file')} not in this answer: being indexed in the background.")
-    if answer.drafts and not answer.drafted:
-        terminal.note(undrafted_line(answer.drafts))
-    elif answer.drafts:
-        drafts = count(answer.drafts, "chunk")
-        terminal.note(f"{drafts} on draft vectors — `gitrag index embed` refines them")
-    if not answer.model and answer.drafted:
-        terminal.note("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")

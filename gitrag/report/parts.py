@@ -9,6 +9,7 @@ from dataclasses import replace
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
+from gitrag.indexing.notices import undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 
@@ -30,6 +31,26 @@ def plain(text: str, _role: str) -> str:
 def no_match(answer: Answer) -> str:
     """Return the message that nothing was found."""
     return NO_MATCH.format(query=answer.query)
+
+
+def notes_of(answer: Answer) -> list[str]:
+    """Say what the user should know of an answer beside its hits, a line each: what it lacks as yet."""
+    notes = []
+    if answer.waiting:
+        files = _counted(answer.waiting, "file")
+        notes.append(f"{files} not in this answer: being indexed in the background.")
+    if answer.drafts and not answer.drafted:
+        notes.append(undrafted_line(answer.drafts))
+    elif answer.drafts:
+        chunks = _counted(answer.drafts, "chunk")
+        notes.append(f"{chunks} on draft vectors — `gitrag index embed` refines them")
+    if not answer.model and answer.drafted:
+        notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
+    return notes
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:

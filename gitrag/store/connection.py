@@ -266,6 +266,14 @@ class Store:
         finally:
             self._idle.append(engine)
 
+    def close(self) -> None:
+        """Give back the memory of the copy and of idle DuckDB engines; the next operation starts anew."""
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
+        while self._idle:
+            self._idle.pop().stop()
+
     def compact(self) -> int:
         """Rewrite the index without the space of deleted rows, concurrently with readers.
 

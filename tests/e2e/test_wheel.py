@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -43,13 +44,90 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path):
     assert {name for name in packed if ".dist-info/" not in name} == source | hooks
 
 
-def test_what_is_installed_from_it_works_alone(wheel: Path, tmp_path: Path, model_dir: Path):
-    """In an environment of its own, which borrows only the dependencies."""
-    place = tmp_path / "venv"
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an environment of its own with the wheel in it, which borrows only the dependencies."""
+    place = tmp_path_factory.mktemp("installed") / "venv"
     venv.create(place, with_pip=False)
     pip("--python", place / "bin" / "python", "install", "--no-deps", "--no-index", wheel)
     [packages] = place.glob("lib/python*/site-packages")
     (packages / "dependencies.pth").write_text(f"{Path(click.__file__).parents[1]}\n")
+    return place
+
+
+CLIENT = """
+import gitrag
+from gitrag import GitragError, Hit, SearchOptions
+
+
+def places(path: str) -> list[tuple[str, int]]:
+    with gitrag.open(path, say=print) as repo:
+        answer = repo.search("where are retries", SearchOptions(limit=3, languages=["python"]))
+        calls = repo.graph("Session.send", direction="callers")
+        reveal_type(repo)
+        reveal_type(answer)
+        reveal_type(answer.hits)
+        reveal_type(answer.hits[0].lines)
+        reveal_type(calls.edges[0].caller.path)
+        reveal_type(repo.check("a.py").documents[0].line)
+        reveal_type(repo.update().files)
+        reveal_type(repo.status().updated)
+        return [(hit.path, hit.lines[0]) for hit in answer.hits]
+
+
+def told(error: GitragError, hit: Hit) -> str:
+    return hit.score  # wrong
+
+
+def wrong() -> None:
+    gitrag.open("x").search(3)
+    gitrag.open("x").graph("f", direction="up")
+    gitrag.Workspace
+    gitrag.unknown
+"""
+KNOWN_TYPES = [
+    "gitrag.api.Workspace",
+    "gitrag.api.Answer",
+    "tuple[gitrag.api.Hit, ...]",
+    "tuple[int, int]",
+    "str",
+    "int | None",
+    "int",
+    "datetime.datetime | None",
+]
+MISTAKES = [
+    ("return-value", "return hit.score  # wrong"),
+    ("arg-type", 'gitrag.open("x").search(3)'),
+    ("arg-type", 'gitrag.open("x").graph("f", direction="up")'),
+    ("attr-defined", "gitrag.unknown"),
+]
+
+
+def test_a_client_is_type_checked_against_it(installed: Path, tmp_path: Path):
+    """Outside the repository: nothing is known but what is in the wheel."""
+    (tmp_path / "client.py").write_text(CLIENT)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-P", "-m", "mypy", "--strict", "--show-error-codes", "--no-pretty"),
+            *("--config-file", os.devnull, "--cache-dir", tmp_path / "cache"),
+            *("--python-executable", installed / "bin" / "python", "client.py"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S * 2,
+        check=False,
+    )
+    lines = CLIENT.split("\n")
+    types = re.findall(r'note: Revealed type is "(.*)"', done.stdout)
+    errors = re.findall(r"^client\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.MULTILINE)
+    assert [name.replace("builtins.", "") for name in types] == KNOWN_TYPES, done.stdout + done.stderr
+    assert [(code, lines[int(number) - 1].strip()) for number, code in errors] == MISTAKES, done.stdout
+    assert done.stdout.count("error:") == len(MISTAKES), done.stdout
+
+
+def test_what_is_installed_from_it_works_alone(installed: Path, tmp_path: Path, model_dir: Path):
+    place = installed
     environment = user_environment(tmp_path / "home", model_dir)
     environment["PATH"] = f"{place / 'bin'}:{os.environ['PATH']}"
     sources = {**SOURCES, "jobs.go": "package jobs\n\nfunc Send() { post() }\n\nfunc post() {}\n"}

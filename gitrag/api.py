@@ -1,0 +1,866 @@
+"""The public API: what ``import gitrag`` offers, typed, and nothing else that anyone may rely on.
+
+Neither the drafting of vectors nor the reading of a call graph may be done by two threads of a process at the
+same time, so one call works and the others wait for it. Nothing is printed: what the command says on stderr
+is in an answer's ``notes``, and given to ``say``.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from gitrag import workspace as composition
+from gitrag.actions import graph as graph_action
+from gitrag.actions import issues as issues_action
+from gitrag.actions import lines as lines_action
+from gitrag.actions import search as search_action
+from gitrag.actions.governance import check as check_action
+from gitrag.actions.governance import related as related_action
+from gitrag.callgraph.answering import Direction, GraphQuestion
+from gitrag.callgraph.drawing import as_mermaid
+from gitrag.callgraph.graph import Node
+from gitrag.config.of_repository import settings_of
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import DiskFullError, GitragError, NotSetUpError, OutOfMemoryError, UsageError
+from gitrag.git import Repository
+from gitrag.git.environment import LEAKING
+from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
+from gitrag.machine.prerequisites import check_writable, require
+from gitrag.model import Kind
+from gitrag.report import notes_of
+from gitrag.search import engine
+from gitrag.search.language_filter import language_named
+from gitrag.store.candidates import Filters
+
+_MOST_HITS = 1000
+_DECIMALS = 4
+"""Of a score, as in the command's JSON."""
+
+_PAUSE_S = 0.005
+"""Between two rounds of embedding: a thread that waits for its turn gets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a search is limited to, and how much it returns; the defaults are those of the command.
+
+    Attributes:
+        limit: Hits of each kind of collection at most, 1 to 1000; None for the setting ``limit``.
+        min_score: Hits below are left out, 0 to 1; None for the setting ``min_score``.
+        collections: Names such as ``adrs`` or ``api-code``; none means decisions, specifications and code.
+        module: The only module of the workspace; empty for all.
+        paths: Only paths like these, as in .gitignore.
+        languages: Only these, by name or suffix.
+        kinds: Only these: ``function``, ``method``, ``class``, ``module``, ``section``.
+        every_chunk: A hit for every chunk, not one for each file.
+        committed_only: Leave uncommitted changes out.
+        ref: Search this commit, branch or tag, checked out or not.
+    """
+
+    limit: int | None = None
+    min_score: float | None = None
+    collections: Sequence[str] = ()
+    module: str = ""
+    paths: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    every_chunk: bool = False
+    committed_only: bool = False
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A file that answers a question, by its best chunk.
+
+    Attributes:
+        path: The file, relative to the worktree's top; bytes that are not UTF-8 as `os.fsdecode` reads them.
+        lines: First and last line of the chunk, 1-based, inclusive.
+        score: Relevance in [0, 1], rounded to four places.
+        name: The definition's qualified name, or the headings joined by `` > ``; may be empty.
+        kind: ``function``, ``method``, ``class``, ``module`` or ``section``.
+        language: The file's language; empty where it is not known.
+        text: The chunk's lines.
+        collection: ``adrs``, ``specs``, ``code`` or ``issues``.
+        id: What `Workspace.get` finds the lines again by, moved or not.
+        document_id: The id of a decision, specification or issue, ``ADR-0007``; empty for code.
+        title: Its title; empty for code.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    score: float
+    name: str
+    kind: str
+    language: str
+    text: str
+    collection: str
+    id: str
+    document_id: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search found.
+
+    Attributes:
+        query: The question, white space collapsed.
+        hits: Best first.
+        commit: The commit that was searched; None before the first one.
+        dirty: Paths with uncommitted changes that were searched too.
+        drafts: Texts that are compared by draft vectors as yet.
+        waiting: Files that are not searched yet: they are being indexed in the background.
+        notes: What the command says on stderr, a line each.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    commit: str | None
+    dirty: int
+    drafts: int
+    waiting: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallNode:
+    """A definition in a call graph.
+
+    Attributes:
+        path: The file.
+        name: Qualified name; ``<module>`` for the code outside definitions.
+        lines: First and last line.
+        kind: ``module``, ``function`` or ``class``.
+    """
+
+    path: str
+    name: str
+    lines: tuple[int, int]
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallEdge:
+    """A call.
+
+    Attributes:
+        caller: Who calls.
+        callee: Whom.
+        line: The first line on which it does, in the caller's file.
+        confidence: From 0 to 1; 1 where the name says it.
+    """
+
+    caller: CallNode
+    callee: CallNode
+    line: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallAnswer:
+    """Part of the call graph.
+
+    Attributes:
+        nodes: Every end of an edge, and what was asked for, sorted.
+        edges: The calls, sorted.
+        matches: The nodes that were asked for, sorted.
+        mermaid: The best connected nodes as a Mermaid diagram; empty where there is no graph.
+        notes: What the command says on stderr, a line each: among them why there is no graph.
+    """
+
+    nodes: tuple[CallNode, ...]
+    edges: tuple[CallEdge, ...]
+    matches: tuple[CallNode, ...]
+    mermaid: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedDocument:
+    """A document that one about to be written may refer to.
+
+    Attributes:
+        collection: ``adrs`` or ``specs``.
+        id: Its id.
+        title: Its title.
+        path: Its file.
+        status: ``accepted``, for example; empty where it says none.
+        score: Relevance in [0, 1].
+        section: The part that came up: headings joined by `` > ``.
+        note: A sentence or two of it.
+        relation: ``supersedes``, ``extends``, ``requires`` or ``related``; the author decides.
+    """
+
+    collection: str
+    id: str
+    title: str
+    path: str
+    status: str
+    score: float
+    section: str
+    note: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedAnswer:
+    """What is related to a text.
+
+    Attributes:
+        text: The text.
+        documents: Best first.
+        notes: What the command says on stderr, a line each.
+    """
+
+    text: str
+    documents: tuple[RelatedDocument, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoverningDocument:
+    """A decision, specification or issue that bears on a file.
+
+    Attributes:
+        collection: ``adrs``, ``specs`` or ``issues``.
+        id: Its id.
+        title: Its title.
+        path: Its file.
+        status: ``accepted``, for example; empty where it says none.
+        score: Relevance in [0, 1]; 1 where the file names it.
+        section: The part that came up: headings joined by `` > ``.
+        note: A sentence or two of it.
+        why: Why it came up, in a line.
+        line: The line of the file that names it first; None where none does.
+    """
+
+    collection: str
+    id: str
+    title: str
+    path: str
+    status: str
+    score: float
+    section: str
+    note: str
+    why: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """What bears on a file or directory.
+
+    Attributes:
+        target: Its path.
+        documents: Decisions and specifications, those that the target names before all others.
+        issues: About the same, best first.
+        missing: Ids that the target names though there is no such document.
+        notes: What the command says on stderr, a line each.
+    """
+
+    target: str
+    documents: tuple[GoverningDocument, ...]
+    issues: tuple[GoverningDocument, ...]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileLines:
+    """Lines of a file as it is now.
+
+    Attributes:
+        path: The file.
+        lines: First and last line, 1-based, inclusive.
+        text: The lines, without the last line end.
+        lines_in_file: How many the file has.
+        moved: What has become of a hit's lines since: ``moved from 7-9``; empty where nothing has.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    text: str
+    lines_in_file: int
+    moved: str
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did.
+
+    Attributes:
+        files: Files indexed.
+        chunks: Their chunks.
+        new_files: How many were read now; the others were known by their content.
+        dirty: Paths with uncommitted changes, indexed too.
+        unembedded: Texts that have no vector of the model's yet.
+        seconds: How long it took.
+        notes: What the command says on stderr, a line each.
+    """
+
+    files: int
+    chunks: int
+    new_files: int
+    dirty: int
+    unembedded: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What was embedded.
+
+    Attributes:
+        texts: Texts that got their vector.
+        left: Texts that wait for theirs.
+        seconds: How long it took.
+        notes: What the command says on stderr, a line each.
+    """
+
+    texts: int
+    left: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """Where the index stands.
+
+    Attributes:
+        name: The repository's name in the names of its collections.
+        commit: HEAD's commit; None before the first one.
+        branch: HEAD's branch; None when detached.
+        indexed: Whether there is an index of this worktree.
+        fresh: Whether it has HEAD's tree, whole.
+        dirty: Paths with uncommitted changes.
+        updated: When the index was last brought up to date; None without one.
+        files: Files indexed.
+        chunks: Their chunks.
+        texts: Distinct texts of chunks and paths.
+        embedded: How many of them have a vector of the model's.
+        collections: The collections, by name without the repository's.
+        size_bytes: The index on disk.
+        model_ready: Whether the model is there and whole.
+        working: Whether a background worker is at it.
+        notes: What the command says of settings, manifests and the last background worker, a line each.
+    """
+
+    name: str
+    commit: str | None
+    branch: str | None
+    indexed: bool
+    fresh: bool
+    dirty: int
+    updated: datetime | None
+    files: int
+    chunks: int
+    texts: int
+    embedded: int
+    collections: tuple[str, ...]
+    size_bytes: int
+    model_ready: bool
+    working: bool
+    notes: tuple[str, ...] = ()
+
+
+class _Turns:
+    """One call of the process at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Wait for the turn of this thread, and hold it.
+
+        Raises:
+            UsageError: The thread has it already: a ``progress`` of the caller's has called back.
+        """
+        if self._thread == threading.get_ident():
+            raise UsageError(
+                "gitrag was called from a progress callback.", "Call it after the call that reports progress."
+            )
+        with self._lock:
+            self._thread = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._thread = None
+
+
+_TURNS = _Turns()
+
+
+def _no_progress(_done: int, _total: int) -> None:
+    """Report nothing."""
+
+
+def open(  # noqa: A001 - the public name
+    path: str | os.PathLike[str] | None = None, *, say: Callable[[str], None] | None = None
+) -> Workspace:
+    """Open gitrag on the worktree that a path lies in; nothing is indexed yet.
+
+    Args:
+        path: A directory or file of the worktree. Without it the current directory, where the environment's
+            GIT_DIR and GIT_WORK_TREE count as they do for git.
+        say: Called with each line that the command would say on stderr, beside the notes of answers. It is
+            called in the thread that made the call, after its work.
+
+    Returns:
+        It, to be closed: ``with gitrag.open(...) as repo:``.
+
+    Raises:
+        RepositoryError: There is no repository, or it cannot be read.
+        UsageError: A setting is wrong.
+        GitragError: The system refuses memory.
+    """
+    if sys.getfilesystemencoding() != "utf-8":
+        raise NotSetUpError(
+            f"Python takes file names for {sys.getfilesystemencoding()}; git's are UTF-8.",
+            "Start it in UTF-8 mode: python -X utf8, or PYTHONUTF8=1.",
+        )
+    environ = {key: value for key, value in os.environ.items() if path is None or key not in LEAKING}
+    heard: list[str] = []
+    with _TURNS.take(), _told_as_ours():
+        require_memory()
+        found = Repository.discover(Path.cwd() if path is None else Path(path).expanduser(), environ)
+        config = settings_of(found, environ, {})
+        inner = composition.Workspace(found, config, environ, heard.append, resident=True)
+    return Workspace(inner, heard, say)
+
+
+class Workspace:
+    """gitrag on a worktree; made by `gitrag.open`.
+
+    Its methods may be called from any thread; one works at a time in a process. They raise `GitragError`.
+    """
+
+    def __init__(
+        self, inner: composition.Workspace, heard: list[str], say: Callable[[str], None] | None
+    ) -> None:
+        self._inner = inner
+        self._heard = heard
+        self._say = say
+        self._closed = False
+        self._root = inner.place
+        for warning in inner.config.warnings:
+            self._tell(warning)
+
+    def __repr__(self) -> str:
+        return f"<gitrag.Workspace {self._root}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def root(self) -> Path:
+        """The worktree's top, which paths are relative to; of a bare repository, its directory."""
+        return self._root
+
+    def close(self) -> None:
+        """Give back the memory that the index takes. A call under way is waited for."""
+        with _TURNS.take():
+            self._closed = True
+            self._inner.store.close()
+
+    def search(self, query: str, options: SearchOptions | None = None) -> Answer:
+        """Search decisions, specifications and code as they are now, as ``gitrag search`` does.
+
+        Args:
+            query: A question in words, or a name.
+            options: What to limit it to.
+
+        Raises:
+            UsageError: The question has no words, or an option is wrong.
+            NotSetUpError: There is no index, or none of the collections asked for: call `update`.
+        """
+        options = options or SearchOptions()
+        with self._turn() as inner:
+            inner_options = _inner_options(inner, options)
+            if options.collections and inner_options.wanted and inner_options.wanted.issues:
+                issues_action.sync_before_reading(inner, self._listener())
+            found = search_action.search(inner, query, inner_options)
+            heard = self._notes()
+        hits = sorted(
+            ((section.kind, hit) for section in found.sections for hit in section.hits),
+            key=lambda each: -each[1].score,
+        )
+        return Answer(
+            query=found.query,
+            hits=tuple(_hit(kind, hit) for kind, hit in hits),
+            commit=found.commit,
+            dirty=found.dirty,
+            drafts=found.drafts,
+            waiting=found.waiting,
+            notes=self._told(heard, notes_of(found)),
+        )
+
+    def graph(
+        self,
+        target: str | None = None,
+        *,
+        filter: str | None = None,  # noqa: A002 - the command's name
+        direction: Literal["both", "callers", "callees"] = "both",
+        depth: int = 1,
+        paths: Sequence[str] = (),
+        module: str = "",
+    ) -> CallAnswer:
+        """Say who calls whom in the files as they are now, as ``gitrag graph`` does.
+
+        Args:
+            target: A name, a qualified name such as ``Session.send``, or a path; None for everything.
+            filter: A regular expression on paths and names.
+            direction: Which calls.
+            depth: How many calls away from the target, 1 to 20.
+            paths: Only paths like these, as in .gitignore.
+            module: The only module of the workspace; empty for all.
+
+        Raises:
+            NotSetUpError: There is no index: call `update`.
+            GitragError: The target is no definition, or the filter no regular expression.
+        """
+        _require_range("depth", depth, 1, 20)
+        if direction not in list(Direction):
+            raise UsageError(f'There is no direction "{direction}".', f"Give {_or_list(Direction)}.")
+        with self._turn() as inner:
+            found = graph_action.call_graph(
+                inner,
+                GraphQuestion(target, filter, Direction(direction), depth),
+                globs=_texts(paths),
+                module=module,
+                about=[(target, "")] if target else [],
+            )
+            heard = self._notes()
+        notes = self._told(heard, [*found.notes, *([found.error] if found.error else [])])
+        if found.graph is None:
+            return CallAnswer((), (), (), "", notes)
+        nodes = {node: _node(node) for node in found.graph.nodes}
+        edges = tuple(
+            CallEdge(nodes[each.caller], nodes[each.callee], each.line, each.confidence)
+            for each in found.graph.edges
+        )
+        matches = tuple(nodes[each] for each in sorted(found.graph.matches))
+        return CallAnswer(tuple(nodes.values()), edges, matches, as_mermaid(found.graph), notes)
+
+    def related(self, text: str, *, use: Literal["adr", "spec"] | None = None) -> RelatedAnswer:
+        """Propose what a document that is about to be written may refer to, as ``gitrag related`` does.
+
+        Args:
+            text: What it is to be about.
+            use: What is written; None where it is not known.
+
+        Raises:
+            UsageError: The text has no words.
+            NotSetUpError: There is no index: call `update`.
+        """
+        if use not in {None, "adr", "spec"}:
+            raise UsageError(f'A text does not become a "{use}".', "Give adr or spec.")
+        with self._turn() as inner:
+            found = related_action.related(inner, text, (use,) if use else ("adr", "spec"))
+            heard = self._notes()
+        documents = tuple(
+            RelatedDocument(
+                collection=each.kind.value,
+                id=each.document.id,
+                title=each.document.title,
+                path=each.document.path,
+                status=each.document.status,
+                score=round(each.score, _DECIMALS),
+                section=each.section,
+                note=each.note,
+                relation=each.relation,
+            )
+            for each in found
+        )
+        return RelatedAnswer(text, documents, self._told(heard))
+
+    def check(self, path: str | os.PathLike[str]) -> CheckAnswer:
+        """Say which decisions, specifications and issues bear on a file, as ``gitrag check`` does.
+
+        Args:
+            path: A file or directory, absolute or relative to `root`.
+
+        Raises:
+            UsageError: There is no such file in the repository.
+            NotSetUpError: There is no index, or no working tree.
+        """
+        with self._turn() as inner:
+            issues_action.sync_before_reading(inner, self._listener())
+            found = check_action.check(inner, self._root / path)
+            heard = self._notes()
+        return CheckAnswer(
+            target=found.target,
+            documents=tuple(map(_governing, found.candidates)),
+            issues=tuple(map(_governing, found.issues)),
+            missing=found.missing,
+            notes=self._told(heard),
+        )
+
+    def get(self, what: str) -> FileLines:
+        """Read lines of a file as it is now, 400 at most.
+
+        Args:
+            what: ``path``, ``path:line``, ``path:first-last``, or a hit's id.
+
+        Raises:
+            UsageError: There is no such file in the working tree, or no such line.
+        """
+        with self._turn() as inner:
+            found = lines_action.read_range(inner, what)
+        return FileLines(found.path, (found.line_start, found.line_end), found.text, found.lines, found.moved)
+
+    def update(self, *, embed: bool = True, progress: Callable[[int, int], None] = _no_progress) -> Updated:
+        """Index HEAD and the uncommitted changes now, as ``gitrag index`` does; the first time, everything.
+
+        Searches do it themselves where little has changed.
+
+        Args:
+            embed: Compute vectors in the background, by a process of gitrag's own that outlives this one.
+            progress: Called with files done, of how many.
+
+        Raises:
+            NotSetUpError: The git directory cannot be written.
+        """
+        with self._turn() as inner:
+            require([check_writable(inner.store.directory)])
+            self._sync_issues(inner)
+            done = inner.update(advance=progress)
+            unembedded = done.counts.texts - done.counts.embedded
+            if unembedded and embed:
+                inner.forget_fetch_failure()
+                inner.start_worker()
+            heard = self._notes()
+        return Updated(
+            files=done.counts.files,
+            chunks=done.counts.chunks,
+            new_files=done.refreshed.cut,
+            dirty=done.refreshed.dirty,
+            unembedded=unembedded,
+            seconds=done.seconds,
+            notes=self._told(heard),
+        )
+
+    def embed(
+        self, *, seconds: float | None = None, progress: Callable[[int, int], None] = _no_progress
+    ) -> Embedded:
+        """Compute the vectors that are missing, here, as ``gitrag index embed --foreground`` does.
+
+        The model is downloaded first where it is not there. Calls of other threads come in between.
+
+        Args:
+            seconds: Stop after so many; the rest follows in the background. None to do all.
+            progress: Called with texts done, of how many.
+
+        Raises:
+            NotSetUpError: There is no index: call `update`.
+            NetworkError: The model cannot be downloaded.
+        """
+        begin = time.monotonic()
+        with self._turn() as inner:
+            inner.require_index()
+            require([check_writable(inner.store.directory)])
+            waiting = inner.count_unembedded()
+            if waiting and not inner.model_is_there():
+                from gitrag.embedding import fetching
+
+                fetching.fetch(inner.model_dir)
+        done = 0
+        while waiting and (seconds is None or time.monotonic() - begin < seconds):
+            with self._turn() as inner:
+                rounds: list[int] = []
+                inner.embed(
+                    oldest_first=inner.worker() is not None,  # the worker begins with the newest
+                    advance=rounds.append,
+                    stop=partial(bool, rounds),
+                )
+            if not rounds:
+                break
+            done += sum(rounds)
+            progress(done, max(done, waiting))
+            time.sleep(_PAUSE_S)
+        with self._turn() as inner:
+            left = inner.count_unembedded()
+            if left:
+                inner.start_worker()
+            heard = self._notes()
+        return Embedded(done, left, time.monotonic() - begin, self._told(heard))
+
+    def status(self) -> IndexStatus:
+        """Say where the index stands, as ``gitrag status`` does, without changing it."""
+        with self._turn() as inner:
+            found = inner.status()
+            failures = [found.failure, inner.fetch_failure()]
+            heard = self._notes()
+        view = found.view
+        notes = [*self._inner.config.warnings, *found.notes, *filter(None, failures)]
+        return IndexStatus(
+            name=found.name,
+            commit=found.commit,
+            branch=found.branch,
+            indexed=view is not None,
+            fresh=found.fresh,
+            dirty=found.dirty,
+            updated=None if found.updated is None else datetime.fromtimestamp(found.updated, UTC),
+            files=view.files if view else 0,
+            chunks=view.chunks if view else 0,
+            texts=view.texts if view else 0,
+            embedded=view.embedded if view else 0,
+            collections=tuple(each.name for each in found.collections),
+            size_bytes=found.size_bytes,
+            model_ready=found.model.ready,
+            working=found.worker is not None,
+            notes=self._told(heard, notes),
+        )
+
+    @contextmanager
+    def _turn(self) -> Iterator[composition.Workspace]:
+        """Hold the turn for one call.
+
+        Raises:
+            UsageError: It was closed.
+            RepositoryError: The repository is not there any more.
+        """
+        with _TURNS.take(), _told_as_ours():
+            if self._closed:
+                raise UsageError(f"gitrag was closed on {self._root}.", "Open it again: gitrag.open(path).")
+            self._inner.require_repository()
+            yield self._inner
+
+    def _listener(self) -> issues_action.SyncListener:
+        return issues_action.SyncListener(note=self._heard.append)
+
+    def _sync_issues(self, inner: composition.Workspace) -> None:
+        """Sync issues as part of an update; a failure is noted, and no more."""
+        if not inner.store.exists() and issues_action.may_sync(inner):
+            return  # a first index does not fetch a tracker that nobody asked for
+        try:
+            issues_action.sync_in_passing(inner, self._listener())
+        except GitragError as error:
+            self._heard.append(f"{error} {error.hint}".strip())
+
+    def _notes(self) -> list[str]:
+        """Take what was said during the call; the turn must be held."""
+        heard = list(dict.fromkeys(self._heard))
+        self._heard.clear()
+        return heard
+
+    def _told(self, heard: Sequence[str], more: Sequence[str] = ()) -> tuple[str, ...]:
+        """Give each note to whoever listens; return them."""
+        notes = tuple(dict.fromkeys([*heard, *more]))
+        for note in notes:
+            self._tell(note)
+        return notes
+
+    def _tell(self, note: str) -> None:
+        if self._say is not None:
+            self._say(note)
+
+
+@contextmanager
+def _told_as_ours() -> Iterator[None]:
+    """Raise what the system refuses as the command tells it."""
+    try:
+        yield
+    except GitragError:
+        raise
+    except Exception as error:
+        if is_want_of_memory(error):
+            raise OutOfMemoryError("The system refuses memory.", HINT) from error
+        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise DiskFullError(
+                f"Cannot write: {error.strerror}.", "Free some space and try again."
+            ) from error
+        raise
+
+
+def _inner_options(inner: composition.Workspace, options: SearchOptions) -> search_action.SearchOptions:
+    """Check options as the command line does."""
+    if options.limit is not None:
+        _require_range("limit", options.limit, 1, _MOST_HITS)
+    if options.min_score is not None:
+        _require_range("min_score", options.min_score, 0, 1)
+    kinds = _texts(options.kinds)
+    for kind in kinds:
+        if kind not in list(Kind):
+            raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
+    return search_action.SearchOptions(
+        filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
+        wanted=inner.wanted(_texts(options.collections), options.module),
+        limit=options.limit,
+        min_score=options.min_score,
+        every_chunk=options.every_chunk,
+        committed_only=options.committed_only,
+        revision=options.ref,
+    )
+
+
+def _texts(given: Sequence[str]) -> tuple[str, ...]:
+    """Return texts; a single one was meant as itself, not as its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _require_range(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:  # nor is nan in any range
+        raise UsageError(f"{name} is {value}.", f"Give a number from {least} to {most}.")
+
+
+def _or_list(values: type[Kind | Direction]) -> str:
+    *first, last = [each.value for each in values]
+    return f"{', '.join(first)} or {last}"
+
+
+def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
+    chunk = hit.chunk
+    return Hit(
+        path=hit.path,
+        lines=(chunk.line_start, chunk.line_end),
+        score=round(hit.score, _DECIMALS),
+        name=chunk.qualified_name,
+        kind=chunk.kind.value,
+        language=hit.language,
+        text=chunk.text,
+        collection=kind.value,
+        id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
+        document_id=hit.document.id if hit.document else "",
+        title=hit.document.title if hit.document else "",
+    )
+
+
+def _node(node: Node) -> CallNode:
+    return CallNode(node.path, node.name, (node.line_start, node.line_end), node.kind)
+
+
+def _governing(found: check_action.Candidate) -> GoverningDocument:
+    return GoverningDocument(
+        collection=found.kind.value,
+        id=found.document.id,
+        title=found.document.title,
+        path=found.document.path,
+        status=found.document.status,
+        score=round(found.score, _DECIMALS),
+        section=found.section,
+        note=found.note,
+        why=found.why,
+        line=found.line,
+    )

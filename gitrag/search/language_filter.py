@@ -1,0 +1,23 @@
+"""A language as a user names it, for a filter."""
+
+from __future__ import annotations
+
+from gitrag.chunking.languages import BY_NAME, language_of
+from gitrag.config.keys import nearest
+from gitrag.errors import UsageError
+
+
+def language_named(given: str) -> str:
+    """Return our name of a language, given by its name or by the suffix of its files.
+
+    Raises:
+        UsageError: No language is called so, and no suffix is one's.
+    """
+    name = given.lower()
+    found = name if name in BY_NAME else language_of(f"a.{name}")
+    if found is None:
+        close = nearest(name, list(BY_NAME)).strip()
+        raise UsageError(
+            f'There is no language "{given}".', close or "`gitrag status` lists those of this repository."
+        )
+    return found
