@@ -65,7 +65,8 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
     """Shorten words as file names do: ``auth`` for authentication, ``ws`` for a web socket.
 
     Prefixes of three letters and more, and the initials of two to four consecutive words. In cross-validation
-    (`scripts/training/fit_ranker.py`) source folders rise from 0.907 to 0.913, whole repositories from 0.899 to 0.904.
+    (`scripts/training/fit_ranker.py`) source folders rise from 0.907 to 0.913, whole
+    repositories from 0.899 to 0.904.
 
     Args:
         text: The question.
