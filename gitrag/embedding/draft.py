@@ -6,9 +6,8 @@ text's beginning, weighted ``exp(-position / 20)``, since a chunk begins with it
 then one hidden layer corrects what sums cannot express. ``scripts/training/train_draft.py`` trains it all.
 
 Trained on 115,000 texts of 248 public archives (``scripts/training/draft_archives.toml``).
-
-Mean cosine to the true
-vectors on 5,000 texts of 39 others: 0.881 (code 0.886, paths 0.892, prose 0.853, questions 0.869); on the 22
+Mean cosine to the true vectors on 5,000 texts of 39 others: 0.881 (code 0.886, paths 0.892, prose 0.853,
+questions 0.869); on the 22
 development repositories of the search benchmark, none of which it has seen: chunks 0.878, paths 0.891.
 Contribution of the parts, with 60,000 texts: one sum of rows 0.849, both sums 0.862, one sum and the hidden
 layer 0.859, all 0.872; all with twice the texts 0.881. Also with int8 rows and float16 layers: 0.881.

@@ -1,8 +1,7 @@
 """Order files by their evidence, and estimate how likely an answer is. Pure.
 
 A linear ranker: the sum of a file's features times fixed weights. `scripts/training/fit_ranker.py` fits them
-on
-annotated questions, `scripts/training/fit_calibration.py` fits the score's calibration; both validate on
+on annotated questions, `scripts/training/fit_calibration.py` fits the score's calibration; both validate on
 repositories left out, and print the values to paste here.
 """
 

@@ -121,7 +121,7 @@ def test_a_server_that_does_not_answer_in_time_is_asked_four_times(make_tracked,
     answer = tracked.fake.answer
     tracked.fake.answer = lambda asked: over.wait(600) and answer(asked)
     place = TrackerPlace("github", tracked.fake.url, tracked.fake.project)
-    late = pytest.raises(TrackerError, match=r"^github did not answer in time, 4 times in a row\.$")
+    late = pytest.raises(TrackerError, match=r"^github did not answer in time, 4 times in a row\.")
     with (
         closing(GitHub(TrackerSetting(place, tracked.project.path, {}, None, lambda _text: None))) as tracker,
         late,

@@ -127,7 +127,7 @@ def test_gits_credential_helper_is_asked_only_where_the_user_says_so(make_tracke
     tracked.fill(1)
     git = tracked.project.git
     helper = '!f() { [ "$1" = get ] && printf "username=u\\npassword=from-helper\\n"; }; f'
-    git.git("config", "credential.helper", helper)
+    git.git("config", "--global", "credential.helper", helper)
     tracked.sync()
     assert sent(tracked) == {""}
     git.git("config", "--global", "gitrag.trackerCredentials", "git")

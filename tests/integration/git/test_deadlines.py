@@ -35,7 +35,7 @@ def test_attributes_that_git_cannot_match_are_left_out_and_that_is_said(repo: Re
 
 
 def test_every_git_process_has_an_end_that_the_user_can_set(repo: Repository):
-    repo.environment = {**repo.environment, "GITRAG_GIT_TIMEOUT_S": "1"}
+    repo = Repository.discover(repo.root, {**repo.environment, "GITRAG_GIT_TIMEOUT_S": "1"})
     with pytest.raises(RepositoryError, match=r"`git add` in .* took longer than 1 s and was ended") as ended:
         repo.git("add", "--all")
     assert "GITRAG_GIT_TIMEOUT_S" in ended.value.hint
@@ -43,5 +43,5 @@ def test_every_git_process_has_an_end_that_the_user_can_set(repo: Repository):
 
 @pytest.mark.parametrize("given", ["", "0", "-1", "x", "1e9", "99999999"])
 def test_a_deadline_that_is_none_is_not_taken(repo: Repository, given: str):
-    repo.environment = {**repo.environment, "GITRAG_GIT_TIMEOUT_S": given}
+    repo = Repository.discover(repo.root, {**repo.environment, "GITRAG_GIT_TIMEOUT_S": given})
     assert repo.head().branch

@@ -173,7 +173,7 @@ def test_what_is_asked_first_wins(tmp_path):
 def test_settings_that_are_not_enough_are_told(wishes, tmp_path):
     with pytest.raises(TrackerSetupError) as caught:
         find_place(wishes, None, tmp_path, {})
-    assert caught.value.hint.startswith("git config gitrag.tracker")
+    assert caught.value.hint.startswith(("git config gitrag.tracker", "git config --global gitrag.tracker"))
 
 
 @pytest.mark.parametrize(
