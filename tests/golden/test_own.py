@@ -53,8 +53,8 @@ QUESTIONS = {
 }
 PAGE = 10
 FIRST = 0.66
-"""Share of the questions whose file comes first; every one is among the first ten. 27 of 36 until the package was
-laid out anew and its docstrings were reworded, 25 since, by the same ranker: the questions are older than both."""
+"""Share of the questions whose file comes first; every one is among the first ten. 27 of 36 until the
+package was laid out anew and its docstrings reworded, 25 since, by the same ranker."""
 
 
 @pytest.fixture(scope="module")
