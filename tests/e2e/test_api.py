@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.repository import create_repository
 
 import gitrag
-from tests.e2e.conftest import PATIENCE_S, SOURCES, Gitrag, Project, user_environment
 from tests.hostile.test_imports import MUCH
+from tests.support.command import PATIENCE_S, SOURCES, Gitrag, Project, user_environment
+from tests.support.repository import create_repository
 
 README = Path(__file__).parents[2] / "README.md"
 

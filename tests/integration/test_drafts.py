@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gitrag.actions.search import SearchOptions, search
-from gitrag.cli.search import _notes
-from gitrag.cli.terminal import ColorMode, Terminal
 from gitrag.embedding import draft
+from gitrag.report import notes_of
 from gitrag.store import inspection
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository
@@ -105,7 +104,7 @@ def found(workspace: Workspace, name: str) -> set[str]:
     return {hit.path for hit in answer.hits if dict(hit.reasons).get("defines_it")}
 
 
-def test_without_model_and_table_words_answer(repository, few_count_as_many, monkeypatch, tmp_path, capsys):
+def test_without_model_and_table_words_answer(repository, few_count_as_many, monkeypatch, tmp_path):
     """Without any vectors, search works by keywords and says so."""
     monkeypatch.setattr(draft, "TABLE", tmp_path / "none")
     draft.drafter.cache_clear()
@@ -118,7 +117,6 @@ def test_without_model_and_table_words_answer(repository, few_count_as_many, mon
         assert search(workspace, "zebra croissant", SearchOptions()).hits == ()
     finally:
         draft.drafter.cache_clear()
-    _notes(answer, Terminal.standard(ColorMode.NEVER, {}))
-    assert capsys.readouterr().err == (
-        f"{answer.drafts} chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs\n"
-    )
+    assert notes_of(answer) == [
+        f"{answer.drafts} chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs"
+    ]
