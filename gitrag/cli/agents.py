@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
-from gitrag.cli.numbers import count
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK, NotSetUpError, UsageError
 from gitrag.words.control_characters import sanitise
+from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from gitrag.agents.setup import FileStep

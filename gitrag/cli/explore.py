@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command, group, json_option
-from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, USAGE
 from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command, json_option
-from gitrag.cli.numbers import count, size
 from gitrag.cli.session import Session, pass_session
 from gitrag.config.rules import show_duration
 from gitrag.errors import OK
+from gitrag.words.numbers import count, size
 
 if TYPE_CHECKING:
     from gitrag.store.garbage import Garbage

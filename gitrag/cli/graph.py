@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command
-from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, UsageError
 from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from gitrag.callgraph.graph import Edge, Graph, Node

@@ -10,7 +10,6 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.issues import sync_with_index
 from gitrag.cli.model import fetch_model
-from gitrag.cli.numbers import age, count, size
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.corpus.layout import CollectionKind
@@ -19,6 +18,7 @@ from gitrag.errors import OK
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.store.inspection import CollectionCounts
 from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import age, count, size
 from gitrag.workspace import Indexed, Workspace
 
 

@@ -8,10 +8,10 @@ import click
 
 from gitrag.cli.frame import Example, command
 from gitrag.cli.index import embed_waiting, update_text
-from gitrag.cli.numbers import count
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK, StoreError
 from gitrag.store.connection import StoreMissingError
+from gitrag.words.numbers import count
 
 
 @command(

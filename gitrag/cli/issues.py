@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.frame import Example, command, group, json_option
-from gitrag.cli.numbers import age, count
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, GitragError
 from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.numbers import age, count
 
 if TYPE_CHECKING:
     from gitrag.actions.issues import Issue, Synced, SyncListener

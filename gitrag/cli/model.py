@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from gitrag.cli.frame import Example, command, group, json_option
-from gitrag.cli.numbers import size
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, RepositoryError
 from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import size
 
 
 @group(

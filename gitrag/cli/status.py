@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable
 
 from gitrag.cli.frame import Example, command, json_option
-from gitrag.cli.numbers import age, count, size
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
 from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import age, count, size
 from gitrag.workspace import WorkspaceStatus
 
 _MOST_REASONS = 5

@@ -12,6 +12,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.notices import undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
+from gitrag.words.numbers import count
 
 Style = Callable[[str, str], str]
 """Applies the style of a role to a text: title, path, name, kind, score, number, match, dim."""
@@ -37,20 +38,16 @@ def notes_of(answer: Answer) -> list[str]:
     """Say what the user should know of an answer beside its hits, a line each: what it lacks as yet."""
     notes = []
     if answer.waiting:
-        files = _counted(answer.waiting, "file")
+        files = count(answer.waiting, "file")
         notes.append(f"{files} not in this answer: being indexed in the background.")
     if answer.drafts and not answer.drafted:
         notes.append(undrafted_line(answer.drafts))
     elif answer.drafts:
-        chunks = _counted(answer.drafts, "chunk")
+        chunks = count(answer.drafts, "chunk")
         notes.append(f"{chunks} on draft vectors — `gitrag index embed` refines them")
     if not answer.model and answer.drafted:
         notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return notes
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:
