@@ -81,7 +81,7 @@ def _not_run(workspace: Workspace) -> list[Check]:
         Check(
             "configuration",
             CheckState.WARN,
-            f"not run, as only the repository's own configuration names it: {names}",
+            f"not run, as the repository's own configuration says it: {names}",
             f"If you trust it: git config --global {found[0].key} {shlex.quote(found[0].value)}",
         )
     ]
