@@ -331,7 +331,8 @@ def _sync(
         meta = folder.read_meta()  # another process may have synced while this one waited for the lock
         if meta is not None and meta.place == str(place) and _is_recent(meta, recent_s):
             return None
-        setting = TrackerSetting(place, folder.root, workspace.environ, secret, note)
+        environment = workspace.repo.configuration.guard(workspace.environ)
+        setting = TrackerSetting(place, folder.root, environment, secret, note)
         with closing(registration.open(setting)) as tracker:
             try:
                 return sync(

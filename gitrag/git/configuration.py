@@ -29,7 +29,9 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -48,6 +50,7 @@ _READING_S = 30.0
 _REPOSITORYS_OWN = frozenset({"local", "worktree"})
 _BOOLEAN = frozenset({"true", "false", ""})  # before 2.36 git took others for programs
 
+_RULE_FILES = frozenset({"core.attributesfile", "core.excludesfile"})
 _FILTER = re.compile(r"filter\.(?P<name>.*)\.(clean|smudge|process)", re.DOTALL)
 _CREDENTIAL = re.compile(r"credential\.(.*\.)?helper", re.DOTALL)
 _HOOK = re.compile(r"hook\.(?P<name>.*)\.(command|event)", re.DOTALL)
@@ -92,6 +95,9 @@ class Configuration:
     def __init__(self, place: Path, git_dir: Path, common_dir: Path, environment: Mapping[str, str]) -> None:
         self._place = place
         self._fixed = [common_dir / "config", git_dir / "config.worktree", git_dir / "HEAD"]
+        self._fixed.append(
+            git_dir / "reftable" / "tables.list"
+        )  # where HEAD may be stored: includeIf.onbranch
         self._environment = environment
         self._entries: Sequence[Entry] = ()
         self._signs: dict[Path, tuple[int, ...]] | None = None
@@ -128,6 +134,14 @@ class Configuration:
         self._read()
         return self._guarded
 
+    def guard(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return an environment in which the git of another program runs nothing that the repository names.
+
+        Raises:
+            RepositoryError: A configuration file is malformed.
+        """
+        return with_settings(environment, guards(self.entries()))
+
     def _read(self) -> None:
         if self._signs is not None and all(_sign(path) == sign for path, sign in self._signs.items()):
             return
@@ -138,10 +152,25 @@ class Configuration:
         if done.returncode:
             raise RepositoryError(f"git cannot read its configuration: {message_of(done)}.")
         self._entries = list(_parse(os.fsdecode(done.stdout)))
+        self._refuse_endless()
         for path in self._files():
             signs.setdefault(path, _sign(path))
         self._signs = signs
         self._guarded = with_settings(self._environment, guards(self._entries))
+
+    def _refuse_endless(self) -> None:
+        """Raise if a rule file is a pipe, a socket or a device, which git would wait for or read for ever."""
+        for entry in self._entries:
+            if entry.key not in _RULE_FILES or not entry.value:
+                continue
+            path = self._place / os.path.expanduser(entry.value)  # noqa: PTH111 - any name
+            with suppress(OSError, ValueError):
+                kind = stat.S_IFMT(path.stat().st_mode)
+                if kind not in {stat.S_IFREG, stat.S_IFDIR} and not path.samefile(os.devnull):
+                    raise RepositoryError(
+                        f"{entry.key} names {path}, which is not a file: git would read it for ever.",
+                        f"Correct it in {entry.origin or 'the environment'}.",
+                    )
 
     def _files(self) -> Iterable[Path]:
         """List the files that were read, and those that the repository's configuration would include."""

@@ -73,6 +73,7 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
         )
     if not named:
         _refuse_embedded(start, Path(git_dir), Path(common_dir))
+        _refuse_foreign_store(Path(git_dir), Path(common_dir))
     if not top and bare != "true":  # started inside the git directory
         tree = _working_tree_of(Path(git_dir))
         top = _ask(tree, environment)[-1] if tree else ""
@@ -104,6 +105,16 @@ def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
                 f"{git_dir} looks like a git repository, and lies in another: {above}.",
                 f"Go to {above}; or, if you trust what it configures, set GIT_DIR to it.",
             )
+
+
+def _refuse_foreign_store(git_dir: Path, common_dir: Path) -> None:
+    """Refuse a git directory whose ``commondir`` names that of a repository it is no worktree of."""
+    own, shared = git_dir.resolve(), common_dir.resolve()
+    if own != shared and own.parent != shared / "worktrees":
+        raise RepositoryError(
+            f"{git_dir}/commondir names {common_dir}, of which it is no worktree.",
+            f"If you trust {common_dir}, set GIT_DIR to {git_dir}.",
+        )
 
 
 def _is_part_of_one(git_dir: Path) -> bool:

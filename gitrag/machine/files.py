@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +15,7 @@ PRIVATE = 0o600
 _PRIVATE_DIRECTORY = 0o700
 _OTHERS = 0o066
 _SPECIAL = 0o7000
+_TEMPORARY = ".gitrag."
 
 
 def replace(path: Path, content: bytes, mode: int, *, durable: bool = True) -> None:
@@ -31,9 +31,9 @@ def replace(path: Path, content: bytes, mode: int, *, durable: bool = True) -> N
     Raises:
         OSError: It cannot be written; the old file is unchanged.
     """
-    descriptor, name = tempfile.mkstemp(prefix=".gitrag.", dir=path.parent)
-    written = Path(name)
-    try:
+    written = path.parent / f"{_TEMPORARY}{os.urandom(8).hex()}"
+    try:  # the name is known before the file exists, so that an interrupt at any moment removes it
+        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(descriptor, mode)
             file.write(content)

@@ -19,7 +19,14 @@ _MEMORY_LIMIT = "384MB"
 
 
 def start(directory: Path) -> DuckDBPyConnection:
-    """Start an empty DuckDB; what exceeds its memory is spilled to a directory."""
+    """Start an empty DuckDB that can reach no files but those of a directory.
+
+    An index may have come with an archive, with views and macros of somebody else's in it: they could read
+    any file into an answer.
+
+    Args:
+        directory: Where the indexes lie, and what exceeds its memory is spilled to.
+    """
     import duckdb
 
     config: dict[str, str | bool | int | float | list[str]] = {
@@ -30,6 +37,8 @@ def start(directory: Path) -> DuckDBPyConnection:
     }
     db = duckdb.connect(":memory:", config=config)
     db.execute("SET enable_progress_bar = false")  # it is printed on stdout, into the result
+    db.execute(f"SET allowed_directories = [{quoted(directory)}]")
+    db.execute("SET enable_external_access = false")
     return db
 
 

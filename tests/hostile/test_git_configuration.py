@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -231,6 +232,38 @@ def test_a_working_tree_elsewhere_is_refused(tmp_path, model_dir):
 
     assert (done.status, done.out) == (78, "")
     assert "has no .git that leads back" in done.err
+
+
+def test_a_git_directory_of_another_repository_is_refused(tmp_path, model_dir):
+    project = make(tmp_path, model_dir)
+    victim = create_repository(tmp_path / "victim", user_environment(tmp_path / "home", model_dir), FILES)
+    (project.path / ".git" / "commondir").write_text(f"{victim.path}/.git\n")
+
+    done = project.gitrag("index", "update", "--no-embed")
+
+    assert (done.status, done.out) == (78, "")
+    assert "of which it is no worktree" in done.err
+    assert not (victim.path / ".git" / "gitrag").exists()
+
+
+@pytest.mark.parametrize("key", ["core.attributesFile", "core.excludesFile"])
+@pytest.mark.parametrize("kind", ["fifo", "device"])
+def test_rule_files_without_end_are_refused(tmp_path, model_dir, key, kind):
+    project = make(tmp_path, model_dir)
+    rules = tmp_path / "rules"
+    if kind == "fifo":
+        os.mkfifo(rules)
+    else:
+        rules.symlink_to("/dev/zero")
+    project.git.git("config", key, str(rules))
+
+    done = project.gitrag("search", "retry")
+
+    assert (done.status, done.out) == (78, "")
+    assert f"{key.lower()} names {rules}, which is not a file" in done.err
+
+    project.git.git("config", key, os.devnull)
+    assert project.gitrag("index", "update", "--no-embed").status == 0
 
 
 @pytest.mark.parametrize("name", ["", "worker.marks", "worker.holder", "log", "lock"])

@@ -89,6 +89,18 @@ def test_beads_come_from_its_program(make_local, tmp_path, plain_environment):
     assert ", 1 removed in " in project.gitrag("issues", "sync").out  # it gives all: what it lacks is gone
 
 
+def test_the_program_of_beads_gets_a_git_that_runs_nothing_of_the_repositorys(
+    make_local, tmp_path, plain_environment
+):
+    (tmp_path / "bd.json").write_text(json.dumps(BEADS))
+    script = f"git status >/dev/null\ncat {tmp_path}/bd.json\n"
+    path = f"{fake_bd(tmp_path / 'bin', script)}:{plain_environment['PATH']}"
+    project = make_local({".beads/config.yaml": ""}, PATH=path)
+    project.git.git("config", "core.fsmonitor", f"touch {tmp_path}/ran; false")
+    assert project.gitrag("issues", "sync").out.startswith("Synced 2 issues from beads")
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize(
     "script", [None, "echo broken >&2; exit 3", "echo '{'"], ids=["none", "fails", "no JSON"]
 )
