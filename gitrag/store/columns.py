@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NAME = "columns"
+_TYPES = {"int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT"}
+_WITH = "WITH "
+_FEW = 1000
+"""More rows are slower as parameters than as a table: with 5,000, twice the time."""
 
 
 def integers(values: Iterable[int]) -> NDArray[np.int32]:
@@ -57,13 +61,27 @@ def run(
         sql: The statement.
         parameters: Its parameters.
     """
+    is_query = sql.lstrip().startswith(("SELECT", "FROM", _WITH))
+    if is_query and len(columns[0]) <= _FEW and all(column.dtype.name in _TYPES for column in columns):
+        return _with_parameters(db, columns, sql, parameters)
     db.complete()  # else nothing can be registered
     db.register(_NAME, list(columns))
     result = db.execute(sql, list(parameters))
-    if not sql.lstrip().startswith(("SELECT", "FROM", "WITH")):
+    if not is_query:
         db.complete()
         db.unregister(_NAME)
     return result
+
+
+def _with_parameters(
+    db: DuckDBPyConnection, columns: Sequence[NDArray[Any]], sql: str, parameters: Sequence[object]
+) -> DuckDBPyConnection:
+    """Execute a query whose table is part of it: registering one takes a third of a millisecond."""
+    chosen = [f"unnest(?::{_TYPES[column.dtype.name]}[]) AS column{i}" for i, column in enumerate(columns)]
+    table = f"{_WITH}{_NAME} AS (SELECT {', '.join(chosen)})"
+    sql = sql.lstrip()
+    rest = f", {sql.removeprefix(_WITH)}" if sql.startswith(_WITH) else f" {sql}"
+    return db.execute(table + rest, [*columns, *parameters])
 
 
 def next_id(db: DuckDBPyConnection, table: str, column: str) -> int:

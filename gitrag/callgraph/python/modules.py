@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from gitrag.callgraph.facts import Facts
@@ -9,6 +10,8 @@ from gitrag.callgraph.python.facts import unpacked_scope
 from gitrag.callgraph.python.mentions import bound_in, target_of
 from gitrag.callgraph.python.records import Define, Import, ImportFrom, Scope, Statement
 
+_MANY_NAMES = 32
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _MOST_BINDINGS = 200
 """Statements of a body that may bind one name: where each reads the name, all of them are read for each."""
 
@@ -42,7 +45,13 @@ class PythonModule:
 
     def mentioning(self, names: Iterable[str]) -> Iterator[int]:
         """Yield the places of scopes whose text has one of the names, in whatever part."""
-        quoted = [f'"{name}"'.encode() for name in names]
+        wanted = {name.encode() for name in names}
+        if len(wanted) > _MANY_NAMES:  # looking for each would take rows times names
+            for index, row in enumerate(self._rows):
+                if not wanted.isdisjoint(_STRING.findall(row)):
+                    yield index
+            return
+        quoted = [b'"' + name + b'"' for name in wanted]
         for index, row in enumerate(self._rows):
             if any(each in row for each in quoted):
                 yield index

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.callgraph.extraction import extract_all
+from gitrag.callgraph.facts import unpack
 from gitrag.callgraph.python import view as python_view
+from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.values import MOST
 from tests.support.callgraphs import calls_of, edges_of
 
@@ -476,3 +479,17 @@ def test_a_body_may_lie_deeper_than_pythons_stack():
     source = "\n".join([*lines, " " * levels + "outermost()", "def outermost(): pass", ""])
     innermost = ".".join(f"f{level}" for level in range(levels))
     assert edges_of({"a.py": source}) == {f"{innermost} -> outermost"}
+
+
+def test_many_names_are_found_like_few():
+    """One scan stands in for a search of each name: rows times names took minutes for a large file."""
+    source = (
+        'def naïve(größe):\n    return größe(say("a \\"quoted\\" name, \\\\"), x.y)\n' * 3
+        + "def x(): x.z()\n"
+    )
+    ((_, packed),) = extract_all([(1, source.encode(), "python")])
+    module = PythonModule("a.py", unpack(packed))
+    names = ["größe", "naïve", "y", "z", "quoted", "absent"]
+    few = {place for name in names for place in module.mentioning([name])}
+    assert few == set(module.mentioning([*names, *(f"padding{i}" for i in range(100))]))
+    assert len(few) == 4
