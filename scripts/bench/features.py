@@ -1,0 +1,290 @@
+"""Questions of features: what a repository could have and has not, and what it has.
+
+    .venv/bin/python scripts/bench/features.py --check CLONES [--only NAME]
+
+`features/<name>.toml` holds, for a repository at one revision, 20 questions whose answer is not in its source,
+and 20 of the same style whose answer is. Both were judged by reading the source, not by asking gitrag.
+
+An absent question's kind:
+
+- feature: the source has nothing on it
+- mentioned: the source has nothing on it; documentation, examples, tests or a changelog mention it
+- foreign: a real question of another repository's set that does not apply here
+
+``telling`` holds the question's words whose absence tells: none of them is in the source. A present question has all files
+that honestly answer it, and for many the lines that do ("path:10-40").
+
+--check compares each set with the clone CLONES/<name>, wherever it stands: its revision, that every file and
+range of lines exists, that no telling word of a feature is in a source file and that those of what is mentioned
+are where the set says and in no source file. It prints what is off, and exits with 1 if anything is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, get_args
+
+SETS = Path(__file__).parent / "features"
+EACH = 20
+"""Absent questions of a set, and present ones."""
+
+Kind = Literal["feature", "mentioned", "foreign"]
+KINDS = frozenset(get_args(Kind))
+
+CODE = frozenset(
+    "bash c cc clj cpp cs cxx erl ex exs go h heex hpp hs java js jsx kt kts lua m mjs ml php pl py pyi rb rs"
+    " scala sh sql svelte swift ts tsx vim vue zig zsh".split()
+)
+"""Endings of files of code. README's of a language's own format are none."""
+
+BESIDE = re.compile(
+    r"^(docs|docs_src|www|website|site|_?examples?|samples?|demos?|guides|contrib|benches|benchmarks?)/"
+    r"|/(docs|examples?|samples?|demos?|benches|benchmarks?)/"
+    r"|(^|/)(tests?|specs?|__tests__|testdata|fixtures?|e2e|integration_tests?|test[-_][\w-]+|[\w-]+-tests?)/"
+    r"|(^|/)(test_[^/]*|conftest\.py|[^/]*([._-](test|spec)s?|[a-z]Tests?))\.\w+$"
+)
+"""Paths of tests, examples and documentation; what a library offers for its users' tests is matched too where
+it is kept in such a folder, and `PRODUCT` takes it back."""
+
+PRODUCT = re.compile(r"^lib/phoenix/test/")
+"""Code of the product in a folder that is named as tests are."""
+
+_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_ENDINGS = ("", "s", "es", "d", "ed", "r", "er", "or", "ers", "ors", "ing", "ion", "ions")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A range of lines of a file, from 1, both ends within."""
+
+    path: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A question whose answer the source has not.
+
+    Attributes:
+        text: The question.
+        kind: See above.
+        telling: Words in lower case whose absence from the source tells.
+        mentioned_in: Files beside the source that mention it; none unless the kind is "mentioned".
+    """
+
+    text: str
+    kind: Kind
+    telling: tuple[str, ...]
+    mentioned_in: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A question that the source answers.
+
+    Attributes:
+        text: The question.
+        files: Every file that answers it.
+        lines: The lines that do, of some or all of those files; may be empty.
+    """
+
+    text: str
+    files: tuple[str, ...]
+    lines: tuple[Lines, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSet:
+    """The questions of a repository at one revision."""
+
+    name: str
+    url: str
+    revision: str
+    absent: tuple[Absent, ...]
+    present: tuple[Present, ...]
+
+
+class FeatureSetError(ValueError):
+    """A set is not of the form described above."""
+
+
+def main() -> None:
+    """Check the sets against clones."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", type=Path, required=True, metavar="CLONES", help="folder of the clones")
+    parser.add_argument("--only", action="append", help="a repository's name; may be repeated")
+    arguments = parser.parse_args()
+    faults = 0
+    for path in sorted(SETS.glob("*.toml")):
+        if arguments.only and path.stem not in arguments.only:
+            continue
+        try:
+            chosen = read_set(path)
+        except FeatureSetError as error:
+            faults += 1
+            print(error)
+            continue
+        for fault in check(chosen, arguments.check / path.stem):
+            faults += 1
+            print(f"{chosen.name}: {fault}")
+        ranged = sum(bool(question.lines) for question in chosen.present)
+        kinds = ", ".join(f"{sum(q.kind == kind for q in chosen.absent)} {kind}" for kind in get_args(Kind))
+        print(f"{chosen.name}: {kinds}; {len(chosen.present)} present, {ranged} with lines")
+    sys.exit(1 if faults else 0)
+
+
+def read_sets(folder: Path = SETS) -> list[FeatureSet]:
+    """Read every set of a folder, by name. FeatureSetError says what is wrong with one."""
+    return [read_set(path) for path in sorted(folder.glob("*.toml"))]
+
+
+def read_set(path: Path) -> FeatureSet:
+    """Read a set; FeatureSetError says what is wrong with it."""
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+        _keys(data, {"url", "revision", "absent", "present"}, "the set")
+        return FeatureSet(
+            path.stem,
+            _text(data, "url"),
+            _text(data, "revision"),
+            tuple(_absent(row) for row in data["absent"]),
+            tuple(_present(row) for row in data["present"]),
+        )
+    except (FeatureSetError, tomllib.TOMLDecodeError) as error:
+        raise FeatureSetError(f"{path.name}: {error}") from error
+
+
+def _absent(row: Mapping[str, Any]) -> Absent:
+    text = _text(row, "text")
+    _keys(row, {"text", "kind", "telling", "mentioned_in"}, text, optional={"telling", "mentioned_in"})
+    kind, telling, mentioned_in = row["kind"], _texts(row, "telling"), _texts(row, "mentioned_in")
+    if kind not in KINDS:
+        raise FeatureSetError(f"{text!r}: kind {kind!r}; use one of {', '.join(sorted(KINDS))}")
+    if wrong := [word for word in telling if not re.fullmatch(r"[a-z0-9]+", word)]:
+        raise FeatureSetError(f"{text!r}: telling {wrong[0]!r}; use one word of lower-case letters and digits")
+    if bool(mentioned_in) != (kind == "mentioned"):
+        raise FeatureSetError(f"{text!r}: mentioned_in goes with the kind mentioned, and with no other")
+    return Absent(text, kind, telling, mentioned_in)
+
+
+def _present(row: Mapping[str, Any]) -> Present:
+    text = _text(row, "text")
+    _keys(row, {"text", "files", "lines"}, text, optional={"lines"})
+    files = _texts(row, "files")
+    if not files:
+        raise FeatureSetError(f"{text!r}: no file; name those that answer")
+    lines = tuple(_lines(item) for item in _texts(row, "lines"))
+    if other := [item.path for item in lines if item.path not in files]:
+        raise FeatureSetError(f"{text!r}: lines of {other[0]}, which is not among its files")
+    return Present(text, files, lines)
+
+
+def _lines(item: str) -> Lines:
+    found = re.fullmatch(r"(.+):(\d+)-(\d+)", item)
+    if not found or not 0 < int(found[2]) <= int(found[3]):
+        raise FeatureSetError(f"lines {item!r}; use path:10-40")
+    return Lines(found[1], int(found[2]), int(found[3]))
+
+
+def _keys(row: Mapping[str, Any], known: set[str], of: str, *, optional: set[str] | None = None) -> None:
+    if wrong := row.keys() - known or known - (optional or set()) - row.keys():
+        raise FeatureSetError(f"{of!r}: {min(wrong)!r} is missing or unknown")
+
+
+def _text(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise FeatureSetError(f"{key} of {dict(row)!r} is not a text")
+    return value
+
+
+def _texts(row: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = row.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise FeatureSetError(f"{key} of {row.get('text')!r} is not a list of texts")
+    return tuple(value)
+
+
+def check(chosen: FeatureSet, clone: Path) -> Iterator[str]:
+    """Compare a set with its repository; say what is off."""
+    if not (clone / ".git").exists():
+        yield f"no clone at {clone}; clone {chosen.url} there at {chosen.revision}"
+        return
+    if (head := _git(clone, "rev-parse", "HEAD").strip()) != chosen.revision:
+        yield f"the clone stands at {head}, the set is of {chosen.revision}"
+    tracked = _git(clone, "ls-files", "-z").split("\0")
+    for questions, name in ((chosen.absent, "absent"), (chosen.present, "present")):
+        if len(questions) != EACH:
+            yield f"{len(questions)} {name} questions, not {EACH}"
+    texts = [question.text.lower() for question in (*chosen.absent, *chosen.present)]
+    for text in sorted({text for text in texts if texts.count(text) > 1}):
+        yield f"{text!r} is asked twice"
+    lengths = {path: len((clone / path).read_bytes().splitlines()) for path in _named(chosen, tracked)}
+    for present in chosen.present:
+        yield from (f"{present.text!r}: no file {path}" for path in present.files if path not in lengths)
+        for item in present.lines:
+            if item.last > (length := lengths.get(item.path, 0)):
+                yield f"{present.text!r}: {item.path} has {length} lines, not {item.last}"
+    words = {path: words_of(clone / path) for path in tracked if is_source(path)}
+    for absent in chosen.absent:
+        asked = _words(absent.text)
+        for word in absent.telling:
+            if not contains(asked, word):
+                yield f"{absent.text!r}: telling {word!r} is not in the question"
+            if found := [path for path, has in words.items() if contains(has, word)]:
+                yield f"{absent.text!r}: {word!r} is in {', '.join(found[:4])} ({len(found)} files)"
+        for path in absent.mentioned_in:
+            if path not in lengths:
+                yield f"{absent.text!r}: no file {path}"
+            elif is_source(path):
+                yield f"{absent.text!r}: {path} is source"
+            elif absent.telling and not any(contains(words_of(clone / path), w) for w in absent.telling):
+                yield f"{absent.text!r}: {path} contains none of {', '.join(absent.telling)}"
+
+
+def _named(chosen: FeatureSet, tracked: list[str]) -> set[str]:
+    named = {path for question in chosen.present for path in question.files}
+    return (named | {path for question in chosen.absent for path in question.mentioned_in}) & set(tracked)
+
+
+def is_source(path: str) -> bool:
+    """Tell whether a path is that of the repository's own code: no test, example or documentation."""
+    is_code = PurePosixPath(path).suffix.removeprefix(".") in CODE
+    return is_code and (bool(PRODUCT.search(path)) or not BESIDE.search(path))
+
+
+def words_of(path: Path) -> frozenset[str]:
+    """Read a file's words and the pieces of its identifiers, in lower case."""
+    if path.is_symlink() or not path.is_file():
+        return frozenset()
+    return _words(path.read_bytes().decode("utf-8", "replace"))
+
+
+def _words(text: str) -> frozenset[str]:
+    words = (*_WORD.findall(text), *_PIECE.findall(text))
+    return frozenset(word.lower() for word in words)
+
+
+def contains(words: frozenset[str], word: str) -> bool:
+    """Tell whether a word is among others, in any of its common forms."""
+    return any(word + ending in words for ending in _ENDINGS)
+
+
+def _git(clone: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", clone, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()
