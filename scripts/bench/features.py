@@ -39,7 +39,7 @@ Kind = Literal["feature", "mentioned", "foreign"]
 KINDS = frozenset(get_args(Kind))
 
 CODE = frozenset(
-    "bash c cc clj cpp cs cxx erl ex exs go h heex hpp hs java js jsx kt kts lua m mjs ml php pl py pyi rb rs"
+    "bash c cc clj cpp cs cxx eex erl ex exs go h heex hpp hs java js jsx kt kts lua m mjs ml php pl py pyi rb rs"
     " scala sh sql svelte swift ts tsx vim vue zig zsh".split()
 )
 """Endings of files of code. README's of a language's own format are none."""
