@@ -2,21 +2,24 @@
 
     .venv/bin/python scripts/bench/features.py --check CLONES [--only NAME]
 
-`features/<name>.toml` holds, for a repository at one revision, 20 questions whose answer is not in its source,
-and 20 of the same style whose answer is. Both were judged by reading the source, not by asking gitrag.
+`features/<name>.toml` holds, for a repository at one revision, 20 questions that nothing in its source
+answers, and 20 of the same style that something does. Both were judged by reading the source, not by asking
+gitrag.
 
 An absent question's kind:
 
-- feature: the source has nothing on it
-- mentioned: the source has nothing on it; documentation, examples, tests or a changelog mention it
-- foreign: a real question of another repository's set that does not apply here
+- feature: the source has nothing on it, and no other file is about it
+- mentioned: the source has nothing on it; documentation, examples, tests or a changelog have
+- foreign: a real question of another repository that does not apply here
 
-``telling`` holds the question's words whose absence tells: none of them is in the source. A present question has all files
-that honestly answer it, and for many the lines that do ("path:10-40").
+``telling`` holds the question's words whose absence tells: none is in the source. A file that is not about
+the subject may have one in another sense. A present question has all source files that honestly answer it,
+and for many the lines that do ("path:10-40"). Tests, examples and documentation may answer it as well; they
+are not listed.
 
---check compares each set with the clone CLONES/<name>, wherever it stands: its revision, that every file and
-range of lines exists, that no telling word of a feature is in a source file and that those of what is mentioned
-are where the set says and in no source file. It prints what is off, and exits with 1 if anything is.
+--check compares each set with the clone CLONES/<name>: its revision, that every file and range of lines is
+there, that no telling word is in a source file, and that what is mentioned is where the set says. It prints
+what is off, and exits with 1 if anything is.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
@@ -39,10 +44,10 @@ Kind = Literal["feature", "mentioned", "foreign"]
 KINDS = frozenset(get_args(Kind))
 
 CODE = frozenset(
-    "bash c cc clj cpp cs cxx eex erl ex exs go h heex hpp hs java js jsx kt kts lua m mjs ml php pl py pyi rb rs"
-    " scala sh sql svelte swift ts tsx vim vue zig zsh".split()
+    "bash c cc clj cpp cs cxx eex erl ex exs go h heex hpp hs java js jsx kt kts lua m mjs ml php pl py pyi"
+    " rb rs scala sh sql svelte swift ts tsx vim vue zig zsh".split()
 )
-"""Endings of files of code. README's of a language's own format are none."""
+"""Endings of files of code."""
 
 BESIDE = re.compile(
     r"^(docs|docs_src|www|website|site|_?examples?|samples?|demos?|guides|contrib|benches|benchmarks?)/"
@@ -50,11 +55,13 @@ BESIDE = re.compile(
     r"|(^|/)(tests?|specs?|__tests__|testdata|fixtures?|e2e|integration_tests?|test[-_][\w-]+|[\w-]+-tests?)/"
     r"|(^|/)(test_[^/]*|conftest\.py|[^/]*([._-](test|spec)s?|[a-z]Tests?))\.\w+$"
 )
-"""Paths of tests, examples and documentation; what a library offers for its users' tests is matched too where
-it is kept in such a folder, and `PRODUCT` takes it back."""
+"""Paths of tests, examples and documentation."""
 
 PRODUCT = re.compile(r"^lib/phoenix/test/")
-"""Code of the product in a folder that is named as tests are."""
+"""Paths that `BESIDE` matches and that are the product's own code: what it offers for its users' tests."""
+
+SHORT = 4
+"""A word of at most so many letters keeps its final s: cors, hsts."""
 
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -172,7 +179,9 @@ def _absent(row: Mapping[str, Any]) -> Absent:
     if kind not in KINDS:
         raise FeatureSetError(f"{text!r}: kind {kind!r}; use one of {', '.join(sorted(KINDS))}")
     if wrong := [word for word in telling if not re.fullmatch(r"[a-z0-9]+", word)]:
-        raise FeatureSetError(f"{text!r}: telling {wrong[0]!r}; use one word of lower-case letters and digits")
+        raise FeatureSetError(
+            f"{text!r}: telling {wrong[0]!r}; use one word of lower-case letters and digits"
+        )
     if bool(mentioned_in) != (kind == "mentioned"):
         raise FeatureSetError(f"{text!r}: mentioned_in goes with the kind mentioned, and with no other")
     return Absent(text, kind, telling, mentioned_in)
@@ -223,39 +232,53 @@ def check(chosen: FeatureSet, clone: Path) -> Iterator[str]:
         return
     if (head := _git(clone, "rev-parse", "HEAD").strip()) != chosen.revision:
         yield f"the clone stands at {head}, the set is of {chosen.revision}"
-    tracked = _git(clone, "ls-files", "-z").split("\0")
-    for questions, name in ((chosen.absent, "absent"), (chosen.present, "present")):
-        if len(questions) != EACH:
-            yield f"{len(questions)} {name} questions, not {EACH}"
-    texts = [question.text.lower() for question in (*chosen.absent, *chosen.present)]
-    for text in sorted({text for text in texts if texts.count(text) > 1}):
-        yield f"{text!r} is asked twice"
-    lengths = {path: len((clone / path).read_bytes().splitlines()) for path in _named(chosen, tracked)}
+    yield from _check_form(chosen)
+    tracked = frozenset(_git(clone, "ls-files", "-z").split("\0"))
     for present in chosen.present:
-        yield from (f"{present.text!r}: no file {path}" for path in present.files if path not in lengths)
-        for item in present.lines:
-            if item.last > (length := lengths.get(item.path, 0)):
-                yield f"{present.text!r}: {item.path} has {length} lines, not {item.last}"
-    words = {path: words_of(clone / path) for path in tracked if is_source(path)}
+        yield from (f"{present.text!r}: {fault}" for fault in _check_present(present, clone, tracked))
+    source = {path: words_of(clone / path) for path in tracked if is_source(path)}
     for absent in chosen.absent:
-        asked = _words(absent.text)
-        for word in absent.telling:
-            if not contains(asked, word):
-                yield f"{absent.text!r}: telling {word!r} is not in the question"
-            if found := [path for path, has in words.items() if contains(has, word)]:
-                yield f"{absent.text!r}: {word!r} is in {', '.join(found[:4])} ({len(found)} files)"
-        for path in absent.mentioned_in:
-            if path not in lengths:
-                yield f"{absent.text!r}: no file {path}"
-            elif is_source(path):
-                yield f"{absent.text!r}: {path} is source"
-            elif absent.telling and not any(contains(words_of(clone / path), w) for w in absent.telling):
-                yield f"{absent.text!r}: {path} contains none of {', '.join(absent.telling)}"
+        yield from (f"{absent.text!r}: {fault}" for fault in _check_telling(absent, source))
+        yield from (f"{absent.text!r}: {fault}" for fault in _check_mentions(absent, clone, tracked))
 
 
-def _named(chosen: FeatureSet, tracked: list[str]) -> set[str]:
-    named = {path for question in chosen.present for path in question.files}
-    return (named | {path for question in chosen.absent for path in question.mentioned_in}) & set(tracked)
+def _check_form(chosen: FeatureSet) -> Iterator[str]:
+    absent = [question.text.lower() for question in chosen.absent]
+    present = [question.text.lower() for question in chosen.present]
+    for texts, name in ((absent, "absent"), (present, "present")):
+        if len(texts) != EACH:
+            yield f"{len(texts)} {name} questions, not {EACH}"
+    for text, times in Counter(absent + present).items():
+        if times > 1:
+            yield f"{text!r} is asked {times} times"
+
+
+def _check_present(present: Present, clone: Path, tracked: AbstractSet[str]) -> Iterator[str]:
+    yield from (f"no file {path}" for path in present.files if path not in tracked)
+    for item in present.lines:
+        if item.path in tracked and item.last > (
+            length := len((clone / item.path).read_bytes().splitlines())
+        ):
+            yield f"{item.path} has {length} lines, not {item.last}"
+
+
+def _check_telling(absent: Absent, source: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    asked = _words(absent.text)
+    for word in absent.telling:
+        if not contains(asked, word):
+            yield f"telling {word!r} is not in the question"
+        if found := sorted(path for path, words in source.items() if contains(words, word)):
+            yield f"telling {word!r} is in {', '.join(found[:4])} ({len(found)} source files)"
+
+
+def _check_mentions(absent: Absent, clone: Path, tracked: AbstractSet[str]) -> Iterator[str]:
+    for path in absent.mentioned_in:
+        if path not in tracked:
+            yield f"no file {path}"
+        elif is_source(path):
+            yield f"{path} is source"
+        elif absent.telling and not any(contains(words_of(clone / path), word) for word in absent.telling):
+            yield f"{path} contains none of {', '.join(absent.telling)}"
 
 
 def is_source(path: str) -> bool:
@@ -276,9 +299,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in words)
 
 
-def contains(words: frozenset[str], word: str) -> bool:
+def contains(words: AbstractSet[str], word: str) -> bool:
     """Tell whether a word is among others, in any of its common forms."""
-    return any(word + ending in words for ending in _ENDINGS)
+    stem = word.removesuffix("s") if len(word) > SHORT else word
+    return any(stem + ending in words for ending in _ENDINGS)
 
 
 def _git(clone: Path, *arguments: str) -> str:
