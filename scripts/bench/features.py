@@ -50,14 +50,16 @@ CODE = frozenset(
 """Endings of files of code."""
 
 BESIDE = re.compile(
-    r"^(docs|docs_src|www|website|site|_?examples?|samples?|demos?|guides|contrib|benches|benchmarks?)/"
-    r"|/(docs|examples?|samples?|demos?|benches|benchmarks?)/"
+    r"(?i:^(docs_src|www|website|site|_examples|guides|contrib)/"
+    r"|(^|/)(docs|examples?|samples?|snippets?|demos?|benches|benchmarks?)/"
     r"|(^|/)(tests?|specs?|__tests__|testdata|fixtures?|e2e|integration_tests?|test[-_][\w-]+|[\w-]+-tests?)/"
-    r"|(^|/)(test_[^/]*|conftest\.py|[^/]*([._-](test|spec)s?|[a-z]Tests?))\.\w+$"
+    r"|(^|/)(test_[^/]*|conftest\.py|[^/]*[._-](test|spec)s?)\.\w+$"
+    r"|\.min\.\w+$)"
+    r"|[a-z]Tests?\.\w+$"
 )
-"""Paths of tests, examples and documentation."""
+"""Paths of tests, examples and documentation, and of what was minified."""
 
-PRODUCT = re.compile(r"^lib/phoenix/test/")
+PRODUCT = re.compile(r"^lib/phoenix/test/|^src/Monolog/Test/")
 """Paths that `BESIDE` matches and that are the product's own code: what it offers for its users' tests."""
 
 SHORT = 4
@@ -255,6 +257,7 @@ def _check_form(chosen: FeatureSet) -> Iterator[str]:
 
 def _check_present(present: Present, clone: Path, tracked: AbstractSet[str]) -> Iterator[str]:
     yield from (f"no file {path}" for path in present.files if path not in tracked)
+    yield from (f"{path} is no source file" for path in present.files if not is_source(path))
     for item in present.lines:
         if item.path in tracked and item.last > (
             length := len((clone / item.path).read_bytes().splitlines())
