@@ -103,7 +103,7 @@ class Present:
     Attributes:
         text: The question.
         files: Every file that answers it.
-        lines: The lines that do, of some or all of those files; may be empty.
+        lines: The lines that do; a file without any answers as a whole.
     """
 
     text: str
