@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 
 from gitrag.callgraph.python.evaluation import Evaluation
@@ -91,7 +92,7 @@ class Classes:
             line = yield parent
             lines.append(line)
         lines.append(parents)
-        order = known[1] if known and self._lines.get(cls) == lines else _linearised(cls, lines)
+        order = known[1] if known and self._lines.get(cls) == lines else linearised(cls, lines)
         self._lines[cls] = lines
         self._orders[cls] = (turn, order)
         return order
@@ -227,7 +228,7 @@ def _settled(cls: Id, walk: Callable[[Id], _Walk]) -> list[Id]:
     return found or []
 
 
-def _linearised(own: Id, lines: list[list[Id]]) -> list[Id]:
+def linearised(own: Id, lines: list[list[Id]]) -> list[Id]:
     """Return a class's method resolution order by those of its bases (C3); where there is none, a near one.
 
     Args:
@@ -238,9 +239,20 @@ def _linearised(own: Id, lines: list[list[Id]]) -> list[Id]:
         return [own, *lines[0][: _MOST_ANCESTORS - 1]]  # one base
     order = [own]
     lines = [line for line in ([each for each in line if each != own] for line in lines) if line]
+    behind = Counter(each for line in lines for each in line[1:])  # in how many lines it is not the head
+    heads = [0] * len(lines)
+    placed = {own}
     while lines and len(order) < _MOST_ANCESTORS:
-        behind = {each for line in lines for each in line[1:]}
-        head = next((line[0] for line in lines if line[0] not in behind), lines[0][0])
+        own_heads = [line[at] for line, at in zip(lines, heads, strict=True)]
+        head = next((each for each in own_heads if not behind[each]), own_heads[0])
         order.append(head)
-        lines = [line for line in ([each for each in line if each != head] for line in lines) if line]
+        placed.add(head)
+        for place, line in enumerate(lines):
+            while heads[place] < len(line) and line[heads[place]] in placed:
+                heads[place] += 1
+                if heads[place] < len(line):
+                    behind[line[heads[place]]] -= 1
+        left = [place for place, line in enumerate(lines) if heads[place] < len(line)]
+        if len(left) < len(lines):
+            lines, heads = [lines[place] for place in left], [heads[place] for place in left]
     return order

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from gitrag.callgraph.extraction import extract_all
 from gitrag.callgraph.facts import unpack
 from gitrag.callgraph.python import view as python_view
+from gitrag.callgraph.python.classes import linearised
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.values import MOST
 from tests.support.callgraphs import calls_of, edges_of
@@ -493,3 +495,21 @@ def test_many_names_are_found_like_few():
     few = {place for name in names for place in module.mentioning([name])}
     assert few == set(module.mentioning([*names, *(f"padding{i}" for i in range(100))]))
     assert len(few) == 4
+
+
+def test_orders_of_resolution_are_pythons_own():
+    """Random hierarchies of classes, as Python itself linearises them."""
+    random = Random(7)
+    for _ in range(300):
+        made: dict[tuple[str, int], type] = {}
+        for number in range(random.randint(1, 12)):
+            bases = random.sample(sorted(made), min(len(made), random.randint(0, 3)))
+            try:
+                cls = type(f"C{number}", tuple(made[base] for base in bases), {})
+            except TypeError:  # there is no consistent order
+                continue
+            made["c.py", number] = cls
+            ids = {each: own for own, each in made.items()}
+            expected = [ids[each] for each in cls.__mro__[:-1]]
+            lines = [[ids[each] for each in made[base].__mro__[:-1]] for base in bases]
+            assert linearised(("c.py", number), [*lines, bases]) == expected
