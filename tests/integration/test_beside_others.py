@@ -58,6 +58,16 @@ def test_others_that_move_the_view_again_and_again_keep_no_answer_back(
     assert times() == 1, "it was not answered as soon as it stood alone"
 
 
+def test_a_comparison_beside_others_that_commit_is_of_one_commit_too(make_repository, monkeypatch):
+    repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
+    workspace = open_app(repo)
+    workspace.update()
+    repo.commit({"stamp.py": "def stamp():\n    return -1\n"})
+    times = busily(repo, monkeypatch)
+    assert _compared(workspace) == repo.git("show", "HEAD:stamp.py")
+    assert times() == 1
+
+
 def _searched(workspace: Workspace) -> str:
     [hit] = search(workspace, "stamp", LOOSELY).hits
     return hit.chunk.text
