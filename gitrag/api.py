@@ -28,6 +28,7 @@ from gitrag.actions import lines as lines_action
 from gitrag.actions import search as search_action
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
+from gitrag.actions.governance import review as review_action
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.callgraph.graph import Node
@@ -40,13 +41,16 @@ from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.model import Kind
 from gitrag.report import notes_of
-from gitrag.search import engine
+from gitrag.search import alike, engine
 from gitrag.search.language_filter import language_named
 from gitrag.store.candidates import Filters
 
 _MOST_HITS = 1000
 _DECIMALS = 4
 """Of a score, as in the command's JSON."""
+
+_NO_COSINE = -1.0
+"""Stands for a cosine that is not known."""
 
 _PAUSE_S = 0.005
 """Between two rounds of embedding: a thread that waits for its turn gets it."""
@@ -82,6 +86,21 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file.
+
+    Attributes:
+        number: 1-based.
+        text: Its text, cut if very long.
+        matches: Whether it contains a word of the question.
+    """
+
+    number: int
+    text: str
+    matches: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A file that answers a question, by its best chunk.
 
@@ -97,6 +116,11 @@ class Hit:
         id: What `Workspace.get` finds the lines again by, moved or not.
         document_id: The id of a decision, specification or issue, ``ADR-0007``; empty for code.
         title: Its title; empty for code.
+        snippet: The lines of the chunk that say most about the question, as the command shows them.
+        note: A sentence or two of a document that bear on the question; empty for code.
+        cosine: Of the question and the chunk, in [-1, 1]; None where that is not one of the nearest.
+        bm25: How well the chunk's words match, 0 or more.
+        reasons: Features and what each added to the file's rank; which features there are may change.
     """
 
     path: str
@@ -110,6 +134,11 @@ class Hit:
     id: str
     document_id: str = ""
     title: str = ""
+    snippet: tuple[Line, ...] = ()
+    note: str = ""
+    cosine: float | None = None
+    bm25: float = 0.0
+    reasons: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +256,111 @@ class RelatedAnswer:
 
     text: str
     documents: tuple[RelatedDocument, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarChunk:
+    """A chunk that is similar to a text.
+
+    Attributes:
+        path: The file.
+        lines: First and last line of the chunk, 1-based, inclusive.
+        name: The definition's qualified name, or the headings joined by `` > ``; may be empty.
+        kind: ``function``, ``method``, ``class``, ``module`` or ``section``.
+        cosine: Of the two texts, in [-1, 1], rounded to four places.
+        text: The chunk's lines.
+        id: What `Workspace.get` finds the lines again by, moved or not.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    name: str
+    kind: str
+    cosine: float
+    text: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatesAnswer:
+    """What covers a text already.
+
+    Attributes:
+        text: The text.
+        threshold: The least cosine.
+        chunks: Code, documents and issues that cover it, best first, 20 at most.
+        nearest: The few that are most similar where none covers it.
+        notes: What the command says on stderr, a line each.
+    """
+
+    text: str
+    threshold: float
+    chunks: tuple[SimilarChunk, ...]
+    nearest: tuple[SimilarChunk, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedDocument:
+    """A decision or an issue that a change touches but does not name.
+
+    Attributes:
+        collection: ``adrs`` or ``issues``.
+        id: Its id.
+        title: Its title.
+        path: Its file.
+        status: ``accepted``, for example; empty where it says none.
+        score: Relevance in [0, 1].
+        section: The part that came up: headings joined by `` > ``.
+        note: A sentence or two of it.
+        touched_by: The changed file that it came up for; empty where the commits' messages did.
+    """
+
+    collection: str
+    id: str
+    title: str
+    path: str
+    status: str
+    score: float
+    section: str
+    note: str
+    touched_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDefinition:
+    """A definition that a change adds although something like it exists.
+
+    Attributes:
+        path: Its file.
+        lines: First and last line, 1-based, inclusive.
+        name: Its qualified name.
+        kind: ``function``, ``method`` or ``class``.
+        existing: The definitions like it, best first, 5 at most.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    name: str
+    kind: str
+    existing: tuple[SimilarChunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    """The findings on a change.
+
+    Attributes:
+        span: The range of revisions.
+        documents: What it touches but does not name, best first, 8 at most.
+        added: What it adds although there is something like it, by path and line.
+        notes: What the command says on stderr, a line each.
+    """
+
+    span: str
+    documents: tuple[TouchedDocument, ...]
+    added: tuple[AddedDefinition, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -595,6 +729,66 @@ class Workspace:
         )
         return RelatedAnswer(text, documents, self._told(heard))
 
+    def duplicates(self, text: str, *, threshold: float = related_action.THRESHOLD) -> DuplicatesAnswer:
+        """List what covers a text already, as ``gitrag related --duplicates`` does.
+
+        Args:
+            text: A description, or a piece of code.
+            threshold: Least cosine for something to cover it, -1 to 1.
+
+        Raises:
+            UsageError: The text is empty.
+            NotSetUpError: There is no index: call `update`.
+        """
+        _require_range("threshold", threshold, -1, 1)
+        with self._turn() as inner:
+            issues_action.sync_before_reading(inner, self._listener())
+            found = related_action.duplicates(inner, text, threshold)
+            near = [] if found else related_action.nearest(inner, text)
+            heard = self._notes()
+        return DuplicatesAnswer(
+            text, threshold, tuple(map(_similar, found)), tuple(map(_similar, near)), self._told(heard)
+        )
+
+    def review(
+        self,
+        span: str,
+        *,
+        threshold: float = related_action.THRESHOLD,
+        progress: Callable[[int, int], None] = _no_progress,
+    ) -> ReviewAnswer:
+        """Say what a change should name, and what it adds again, as ``gitrag related --diff`` does.
+
+        Args:
+            span: A range as git reads it, such as ``main...HEAD``, or a commit to compare the worktree with.
+            threshold: Least cosine for two definitions to be alike, -1 to 1.
+            progress: Called with questions answered, of how many.
+
+        Raises:
+            UsageError: Git knows no such range.
+            NotSetUpError: There is no index: call `update`.
+        """
+        _require_range("threshold", threshold, -1, 1)
+        with self._turn() as inner:
+            issues_action.sync_before_reading(inner, self._listener())
+            found = review_action.review(inner, span, threshold, progress)
+            heard = self._notes()
+        documents = tuple(
+            TouchedDocument(
+                collection=each.kind.value,
+                id=each.document.id,
+                title=each.document.title,
+                path=each.document.path,
+                status=each.document.status,
+                score=round(each.score, _DECIMALS),
+                section=each.section,
+                note=each.note,
+                touched_by=each.path,
+            )
+            for each in found.questions
+        )
+        return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), self._told(heard))
+
     def check(self, path: str | os.PathLike[str]) -> CheckAnswer:
         """Say which decisions, specifications and issues bear on a file, as ``gitrag check`` does.
 
@@ -844,6 +1038,35 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
         id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
         document_id=hit.document.id if hit.document else "",
         title=hit.document.title if hit.document else "",
+        snippet=tuple(Line(line.number, line.text, line.matches) for line in hit.lines),
+        note=hit.note,
+        cosine=hit.cosine if hit.cosine > _NO_COSINE else None,
+        bm25=hit.bm25,
+        reasons=hit.reasons,
+    )
+
+
+def _similar(found: alike.Alike) -> SimilarChunk:
+    chunk = found.chunk
+    return SimilarChunk(
+        path=found.path,
+        lines=(chunk.line_start, chunk.line_end),
+        name=chunk.qualified_name,
+        kind=chunk.kind.value,
+        cosine=round(found.cosine, _DECIMALS),
+        text=chunk.text,
+        id=lines_action.hit_id(found.path, chunk.line_start, chunk.line_end, chunk.text),
+    )
+
+
+def _added(found: review_action.Added) -> AddedDefinition:
+    chunk = found.chunk
+    return AddedDefinition(
+        path=found.path,
+        lines=(chunk.line_start, chunk.line_end),
+        name=chunk.qualified_name,
+        kind=chunk.kind.value,
+        existing=tuple(map(_similar, found.existing)),
     )
 
 
