@@ -49,6 +49,10 @@ __all__ = [
 TYPE_CHECKING = False  # typing takes longer to load than this
 if TYPE_CHECKING:
     from gitrag.api import (
+        Workspace,
+        open,  # noqa: A004 - the public name
+    )
+    from gitrag.api_types import (
         AddedDefinition,
         Answer,
         CallAnswer,
@@ -69,8 +73,6 @@ if TYPE_CHECKING:
         SimilarChunk,
         TouchedDocument,
         Updated,
-        Workspace,
-        open,  # noqa: A004 - the public name
     )
     from gitrag.errors import (
         BusyError,

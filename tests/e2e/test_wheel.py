@@ -90,12 +90,12 @@ def wrong() -> None:
 """
 KNOWN_TYPES = [
     "gitrag.api.Workspace",
-    "gitrag.api.Answer",
-    "tuple[gitrag.api.Hit, ...]",
+    "gitrag.api_types.Answer",
+    "tuple[gitrag.api_types.Hit, ...]",
     "tuple[int, int]",
     "bool",
     "float",
-    "tuple[gitrag.api.SimilarChunk, ...]",
+    "tuple[gitrag.api_types.SimilarChunk, ...]",
     "str",
     "int | None",
     "int",
