@@ -15,24 +15,30 @@ and need none of them.
 __version__ = "0.1.0"
 
 __all__ = [
+    "AddedDefinition",
     "Answer",
     "BusyError",
     "CallAnswer",
     "CallEdge",
     "CallNode",
     "CheckAnswer",
+    "DuplicatesAnswer",
     "Embedded",
     "FileLines",
     "GitragError",
     "GoverningDocument",
     "Hit",
     "IndexStatus",
+    "Line",
     "NetworkError",
     "NotSetUpError",
     "RelatedAnswer",
     "RelatedDocument",
     "RepositoryError",
+    "ReviewAnswer",
     "SearchOptions",
+    "SimilarChunk",
+    "TouchedDocument",
     "Updated",
     "UsageError",
     "Workspace",
@@ -43,22 +49,30 @@ __all__ = [
 TYPE_CHECKING = False  # typing takes longer to load than this
 if TYPE_CHECKING:
     from gitrag.api import (
+        Workspace,
+        open,  # noqa: A004 - the public name
+    )
+    from gitrag.api_types import (
+        AddedDefinition,
         Answer,
         CallAnswer,
         CallEdge,
         CallNode,
         CheckAnswer,
+        DuplicatesAnswer,
         Embedded,
         FileLines,
         GoverningDocument,
         Hit,
         IndexStatus,
+        Line,
         RelatedAnswer,
         RelatedDocument,
+        ReviewAnswer,
         SearchOptions,
+        SimilarChunk,
+        TouchedDocument,
         Updated,
-        Workspace,
-        open,  # noqa: A004 - the public name
     )
     from gitrag.errors import (
         BusyError,

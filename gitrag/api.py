@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,29 @@ from gitrag.actions import lines as lines_action
 from gitrag.actions import search as search_action
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
+from gitrag.actions.governance import review as review_action
+from gitrag.api_types import (
+    AddedDefinition,
+    Answer,
+    CallAnswer,
+    CallEdge,
+    CallNode,
+    CheckAnswer,
+    DuplicatesAnswer,
+    Embedded,
+    FileLines,
+    GoverningDocument,
+    Hit,
+    IndexStatus,
+    Line,
+    RelatedAnswer,
+    RelatedDocument,
+    ReviewAnswer,
+    SearchOptions,
+    SimilarChunk,
+    TouchedDocument,
+    Updated,
+)
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.callgraph.graph import Node
@@ -40,7 +62,7 @@ from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.model import Kind
 from gitrag.report import notes_of
-from gitrag.search import engine
+from gitrag.search import alike, engine
 from gitrag.search.language_filter import language_named
 from gitrag.store.candidates import Filters
 
@@ -48,334 +70,11 @@ _MOST_HITS = 1000
 _DECIMALS = 4
 """Of a score, as in the command's JSON."""
 
+_NO_COSINE = -1.0
+"""Stands for a cosine that is not known."""
+
 _PAUSE_S = 0.005
 """Between two rounds of embedding: a thread that waits for its turn gets it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """What a search is limited to, and how much it returns; the defaults are those of the command.
-
-    Attributes:
-        limit: Hits of each kind of collection at most, 1 to 1000; None for the setting ``limit``.
-        min_score: Hits below are left out, 0 to 1; None for the setting ``min_score``.
-        collections: Names such as ``adrs`` or ``api-code``; none means decisions, specifications and code.
-        module: The only module of the workspace; empty for all.
-        paths: Only paths like these, as in .gitignore.
-        languages: Only these, by name or suffix.
-        kinds: Only these: ``function``, ``method``, ``class``, ``module``, ``section``.
-        every_chunk: A hit for every chunk, not one for each file.
-        committed_only: Leave uncommitted changes out.
-        ref: Search this commit, branch or tag, checked out or not.
-    """
-
-    limit: int | None = None
-    min_score: float | None = None
-    collections: Sequence[str] = ()
-    module: str = ""
-    paths: Sequence[str] = ()
-    languages: Sequence[str] = ()
-    kinds: Sequence[str] = ()
-    every_chunk: bool = False
-    committed_only: bool = False
-    ref: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A file that answers a question, by its best chunk.
-
-    Attributes:
-        path: The file, relative to the worktree's top; bytes that are not UTF-8 as `os.fsdecode` reads them.
-        lines: First and last line of the chunk, 1-based, inclusive.
-        score: Relevance in [0, 1], rounded to four places.
-        name: The definition's qualified name, or the headings joined by `` > ``; may be empty.
-        kind: ``function``, ``method``, ``class``, ``module`` or ``section``.
-        language: The file's language; empty where it is not known.
-        text: The chunk's lines.
-        collection: ``adrs``, ``specs``, ``code`` or ``issues``.
-        id: What `Workspace.get` finds the lines again by, moved or not.
-        document_id: The id of a decision, specification or issue, ``ADR-0007``; empty for code.
-        title: Its title; empty for code.
-    """
-
-    path: str
-    lines: tuple[int, int]
-    score: float
-    name: str
-    kind: str
-    language: str
-    text: str
-    collection: str
-    id: str
-    document_id: str = ""
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a search found.
-
-    Attributes:
-        query: The question, white space collapsed.
-        hits: Best first.
-        commit: The commit that was searched; None before the first one.
-        dirty: Paths with uncommitted changes that were searched too.
-        drafts: Texts that are compared by draft vectors as yet.
-        waiting: Files that are not searched yet: they are being indexed in the background.
-        notes: What the command says on stderr, a line each.
-    """
-
-    query: str
-    hits: tuple[Hit, ...]
-    commit: str | None
-    dirty: int
-    drafts: int
-    waiting: int
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CallNode:
-    """A definition in a call graph.
-
-    Attributes:
-        path: The file.
-        name: Qualified name; ``<module>`` for the code outside definitions.
-        lines: First and last line.
-        kind: ``module``, ``function`` or ``class``.
-    """
-
-    path: str
-    name: str
-    lines: tuple[int, int]
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallEdge:
-    """A call.
-
-    Attributes:
-        caller: Who calls.
-        callee: Whom.
-        line: The first line on which it does, in the caller's file.
-        confidence: From 0 to 1; 1 where the name says it.
-    """
-
-    caller: CallNode
-    callee: CallNode
-    line: int
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class CallAnswer:
-    """Part of the call graph.
-
-    Attributes:
-        nodes: Every end of an edge, and what was asked for, sorted.
-        edges: The calls, sorted.
-        matches: The nodes that were asked for, sorted.
-        mermaid: The best connected nodes as a Mermaid diagram; empty where there is no graph.
-        notes: What the command says on stderr, a line each: among them why there is no graph.
-    """
-
-    nodes: tuple[CallNode, ...]
-    edges: tuple[CallEdge, ...]
-    matches: tuple[CallNode, ...]
-    mermaid: str
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedDocument:
-    """A document that one about to be written may refer to.
-
-    Attributes:
-        collection: ``adrs`` or ``specs``.
-        id: Its id.
-        title: Its title.
-        path: Its file.
-        status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1].
-        section: The part that came up: headings joined by `` > ``.
-        note: A sentence or two of it.
-        relation: ``supersedes``, ``extends``, ``requires`` or ``related``; the author decides.
-    """
-
-    collection: str
-    id: str
-    title: str
-    path: str
-    status: str
-    score: float
-    section: str
-    note: str
-    relation: str
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedAnswer:
-    """What is related to a text.
-
-    Attributes:
-        text: The text.
-        documents: Best first.
-        notes: What the command says on stderr, a line each.
-    """
-
-    text: str
-    documents: tuple[RelatedDocument, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class GoverningDocument:
-    """A decision, specification or issue that bears on a file.
-
-    Attributes:
-        collection: ``adrs``, ``specs`` or ``issues``.
-        id: Its id.
-        title: Its title.
-        path: Its file.
-        status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1]; 1 where the file names it.
-        section: The part that came up: headings joined by `` > ``.
-        note: A sentence or two of it.
-        why: Why it came up, in a line.
-        line: The line of the file that names it first; None where none does.
-    """
-
-    collection: str
-    id: str
-    title: str
-    path: str
-    status: str
-    score: float
-    section: str
-    note: str
-    why: str
-    line: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class CheckAnswer:
-    """What bears on a file or directory.
-
-    Attributes:
-        target: Its path.
-        documents: Decisions and specifications, those that the target names before all others.
-        issues: About the same, best first.
-        missing: Ids that the target names though there is no such document.
-        notes: What the command says on stderr, a line each.
-    """
-
-    target: str
-    documents: tuple[GoverningDocument, ...]
-    issues: tuple[GoverningDocument, ...]
-    missing: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FileLines:
-    """Lines of a file as it is now.
-
-    Attributes:
-        path: The file.
-        lines: First and last line, 1-based, inclusive.
-        text: The lines, without the last line end.
-        lines_in_file: How many the file has.
-        moved: What has become of a hit's lines since: ``moved from 7-9``; empty where nothing has.
-    """
-
-    path: str
-    lines: tuple[int, int]
-    text: str
-    lines_in_file: int
-    moved: str
-
-
-@dataclass(frozen=True, slots=True)
-class Updated:
-    """What an update did.
-
-    Attributes:
-        files: Files indexed.
-        chunks: Their chunks.
-        new_files: How many were read now; the others were known by their content.
-        dirty: Paths with uncommitted changes, indexed too.
-        unembedded: Texts that have no vector of the model's yet.
-        seconds: How long it took.
-        notes: What the command says on stderr, a line each.
-    """
-
-    files: int
-    chunks: int
-    new_files: int
-    dirty: int
-    unembedded: int
-    seconds: float
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """What was embedded.
-
-    Attributes:
-        texts: Texts that got their vector.
-        left: Texts that wait for theirs.
-        seconds: How long it took.
-        notes: What the command says on stderr, a line each.
-    """
-
-    texts: int
-    left: int
-    seconds: float
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
-    """Where the index stands.
-
-    Attributes:
-        name: The repository's name in the names of its collections.
-        commit: HEAD's commit; None before the first one.
-        branch: HEAD's branch; None when detached.
-        indexed: Whether there is an index of this worktree.
-        fresh: Whether it has HEAD's tree, whole.
-        dirty: Paths with uncommitted changes.
-        updated: When the index was last brought up to date; None without one.
-        files: Files indexed.
-        chunks: Their chunks.
-        texts: Distinct texts of chunks and paths.
-        embedded: How many of them have a vector of the model's.
-        collections: The collections, by name without the repository's.
-        size_bytes: The index on disk.
-        model_ready: Whether the model is there and whole.
-        working: Whether a background worker is at it.
-        notes: What the command says of settings, manifests and the last background worker, a line each.
-    """
-
-    name: str
-    commit: str | None
-    branch: str | None
-    indexed: bool
-    fresh: bool
-    dirty: int
-    updated: datetime | None
-    files: int
-    chunks: int
-    texts: int
-    embedded: int
-    collections: tuple[str, ...]
-    size_bytes: int
-    model_ready: bool
-    working: bool
-    notes: tuple[str, ...] = ()
 
 
 class _Turns:
@@ -594,6 +293,66 @@ class Workspace:
             for each in found
         )
         return RelatedAnswer(text, documents, self._told(heard))
+
+    def duplicates(self, text: str, *, threshold: float = related_action.THRESHOLD) -> DuplicatesAnswer:
+        """List what covers a text already, as ``gitrag related --duplicates`` does.
+
+        Args:
+            text: A description, or a piece of code.
+            threshold: Least cosine for something to cover it, -1 to 1.
+
+        Raises:
+            UsageError: The text is empty.
+            NotSetUpError: There is no index: call `update`.
+        """
+        _require_range("threshold", threshold, -1, 1)
+        with self._turn() as inner:
+            issues_action.sync_before_reading(inner, self._listener())
+            found = related_action.duplicates(inner, text, threshold)
+            near = [] if found else related_action.nearest(inner, text)
+            heard = self._notes()
+        return DuplicatesAnswer(
+            text, threshold, tuple(map(_similar, found)), tuple(map(_similar, near)), self._told(heard)
+        )
+
+    def review(
+        self,
+        span: str,
+        *,
+        threshold: float = related_action.THRESHOLD,
+        progress: Callable[[int, int], None] = _no_progress,
+    ) -> ReviewAnswer:
+        """Say what a change should name, and what it adds again, as ``gitrag related --diff`` does.
+
+        Args:
+            span: A range as git reads it, such as ``main...HEAD``, or a commit to compare the worktree with.
+            threshold: Least cosine for two definitions to be alike, -1 to 1.
+            progress: Called with questions answered, of how many.
+
+        Raises:
+            UsageError: Git knows no such range.
+            NotSetUpError: There is no index: call `update`.
+        """
+        _require_range("threshold", threshold, -1, 1)
+        with self._turn() as inner:
+            issues_action.sync_before_reading(inner, self._listener())
+            found = review_action.review(inner, span, threshold, progress)
+            heard = self._notes()
+        documents = tuple(
+            TouchedDocument(
+                collection=each.kind.value,
+                id=each.document.id,
+                title=each.document.title,
+                path=each.document.path,
+                status=each.document.status,
+                score=round(each.score, _DECIMALS),
+                section=each.section,
+                note=each.note,
+                touched_by=each.path,
+            )
+            for each in found.questions
+        )
+        return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), self._told(heard))
 
     def check(self, path: str | os.PathLike[str]) -> CheckAnswer:
         """Say which decisions, specifications and issues bear on a file, as ``gitrag check`` does.
@@ -844,6 +603,35 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
         id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
         document_id=hit.document.id if hit.document else "",
         title=hit.document.title if hit.document else "",
+        snippet=tuple(Line(line.number, line.text, line.matches) for line in hit.lines),
+        note=hit.note,
+        cosine=hit.cosine if hit.cosine > _NO_COSINE else None,
+        bm25=hit.bm25,
+        reasons=hit.reasons,
+    )
+
+
+def _similar(found: alike.Alike) -> SimilarChunk:
+    chunk = found.chunk
+    return SimilarChunk(
+        path=found.path,
+        lines=(chunk.line_start, chunk.line_end),
+        name=chunk.qualified_name,
+        kind=chunk.kind.value,
+        cosine=round(found.cosine, _DECIMALS),
+        text=chunk.text,
+        id=lines_action.hit_id(found.path, chunk.line_start, chunk.line_end, chunk.text),
+    )
+
+
+def _added(found: review_action.Added) -> AddedDefinition:
+    chunk = found.chunk
+    return AddedDefinition(
+        path=found.path,
+        lines=(chunk.line_start, chunk.line_end),
+        name=chunk.qualified_name,
+        kind=chunk.kind.value,
+        existing=tuple(map(_similar, found.existing)),
     )
 
 

@@ -24,6 +24,7 @@ from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing.last_seen import LastSeen
 from gitrag.indexing.notices import failed_line
 from gitrag.indexing.planning import manifest_modules_of
 from gitrag.indexing.recipe import RECIPE
@@ -35,7 +36,6 @@ from gitrag.machine.files import write_private
 from gitrag.machine.locks import Holder
 from gitrag.machine.memory_limit import require_memory
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.corpus.documents import Document
@@ -121,7 +121,7 @@ class Workspace:
 
     Attributes:
         in_background: Whether to leave processors free for other work.
-        last_state: The last view searched, and the changes on top of it; None before the first search.
+        last_seen: The states of the files that questions were last answered from.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Workspace:
         self.environ = safe_environment(environ)
         self._clock = clock
         self.in_background = False
-        self.last_state: tuple[int, ViewOverlay] | None = None
+        self.last_seen = LastSeen()
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         self.store = Store(
             repo.store_directory,

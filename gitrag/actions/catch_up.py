@@ -101,7 +101,7 @@ def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> No
     from gitrag.indexing.call_facts import facts_of, rows_of
 
     with workspace.store.read() as db:
-        rows = rows_of(db, refreshed, missing_only=True)
+        rows = rows_of(db, refreshed.view.view_id, refreshed.overlay, missing_only=True)
     facts_of(workspace.store, now, rows)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from gitrag.actions.current_view import CurrentView
 from gitrag.actions.search import Answer
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import GraphQuestion
@@ -18,7 +19,6 @@ from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
 from gitrag.indexing.call_facts import facts_of, rows_of
-from gitrag.indexing.reading import read_view
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
 from gitrag.workspace import Workspace
@@ -136,13 +136,9 @@ def _calls_of(
     The inferred types are freed before the garbage collector of cycles runs over them.
     """
     with without_collecting():
-        now, rows = read_view(
-            workspace.store,
-            workspace.snapshot,
-            lambda db, now, refreshed: (now, rows_of(db, refreshed, collection)),
-            budget_s=workspace.config.catch_up_s,
-        )
-        loaded = facts_of(workspace.store, now, rows, check=check)
+        view = CurrentView(workspace, says_staleness=False)
+        read = view.read(lambda db, view_id, overlay: rows_of(db, view_id, overlay, collection))
+        loaded = facts_of(workspace.store, read.now, read.found, check=check)
         calls = ResolvedCalls(loaded.files, check)
         try:
             yield calls, loaded

@@ -9,28 +9,33 @@ from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.loading import Loaded, load
 from gitrag.errors import BusyError, StoreError
 from gitrag.git import BlobError
-from gitrag.indexing.refresh import Refreshed
 from gitrag.indexing.snapshot import Snapshot
 from gitrag.store import call_facts
 from gitrag.store.call_facts import FileFacts
 from gitrag.store.connection import Store
+from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 
 def rows_of(
-    db: Connection, refreshed: Refreshed, collection: str | None = None, *, missing_only: bool = False
+    db: Connection,
+    view_id: int,
+    overlay: ViewOverlay,
+    collection: str | None = None,
+    *,
+    missing_only: bool = False,
 ) -> list[FileFacts]:
     """Read which files of a view are in supported languages, with their stored facts.
 
     Args:
         db: An open connection.
-        refreshed: The view.
+        view_id: The view.
+        overlay: The changes on top of it.
         collection: The only collection; None for all.
         missing_only: Only files without stored facts, to extract them ahead of a later question.
     """
-    view_id, overlay = refreshed.view.view_id, refreshed.overlay
     return call_facts.of_view(db, view_id, overlay, sorted(LANGUAGES), collection, missing_only=missing_only)
 
 

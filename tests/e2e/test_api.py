@@ -260,6 +260,74 @@ def test_the_other_methods_answer_as_the_commands(own):
         assert found.lines == (hit.lines[0] + 2, hit.lines[1] + 2)
 
 
+@pytest.mark.parametrize("question", ["retry_with_backoff", "when is an order placed", "retries of services"])
+def test_a_hit_has_the_lines_and_reasons_that_the_command_shows(known, question):
+    options = gitrag.SearchOptions(collections=["code", "adrs"])
+    with gitrag.open(known.path) as repo:
+        hits = repo.search(question, options).hits
+    shown = known.gitrag("search", question, *("-c", "code", "-c", "adrs"), "-o", "text", "--explain").out
+    assert hits
+    assert any(line.matches for hit in hits for line in hit.snippet)
+    for hit in hits:
+        [block] = [each for each in shown.rstrip("\n").split("\n\n") if f"{hit.path}:" in each]
+        width = len(str(hit.snippet[-1].number))
+        told = [f"cosine {hit.cosine:.2f}"] if hit.cosine is not None else []
+        told += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]
+        expected = [*(f"  {line.number:>{width}}  {line.text}" for line in hit.snippet)]
+        assert [line for line in block.split("\n") if re.match(r"  +\d+  ", line)] == expected
+        assert block.endswith(f"  why: {', '.join(told)}")
+        assert {line.text for line in hit.snippet} <= set(hit.text.split("\n"))
+        assert bool(hit.note) == (hit.collection == "adrs")
+
+
+def _chunk(each: gitrag.SimilarChunk) -> dict[str, object]:
+    """The like of a chunk in the command's JSON."""
+    first, last = each.lines
+    return {
+        "path": each.path,
+        "name": each.name,
+        "kind": each.kind,
+        "line_start": first,
+        "line_end": last,
+        "cosine": each.cosine,
+    }
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.99])
+def test_what_covers_a_text_is_what_the_command_lists(known, threshold):
+    text = "retry a call with backoff"
+    done = known.gitrag("related", "--duplicates", text, "--threshold", str(threshold), "-o", "json")
+    theirs = json.loads(done.out)
+    with gitrag.open(known.path) as repo:
+        found = repo.duplicates(text, threshold=threshold)
+        assert [_chunk(each) for each in found.chunks] == theirs["duplicates"]
+        assert [_chunk(each) for each in found.nearest] == theirs["nearest"]
+        assert bool(found.chunks) == (threshold < 0.5) != bool(found.nearest)
+        best, *_ = found.chunks or found.nearest
+        assert repo.get(best.id).text == best.text
+    assert (found.text, found.threshold) == (text, theirs["threshold"])
+
+
+def test_a_change_is_reviewed_as_by_the_command(own):
+    copy = SOURCES["client.py"].replace("retry_with_backoff", "repeat_with_backoff")
+    own.git.commit({"src/again.py": copy}, message="Call other services again with backoff")
+    steps: list[tuple[int, int]] = []
+    with gitrag.open(own.path) as repo:
+        found = repo.review("HEAD~1..HEAD", progress=lambda done, total: steps.append((done, total)))
+    theirs = json.loads(own.gitrag("related", "--diff", "HEAD~1..HEAD", "-o", "json").out)
+    assert found.span == theirs["range"]
+    assert [(each.id, each.score, each.section, each.note, each.touched_by) for each in found.documents] == [
+        (each["id"], each["score"], each["section"], each["note"], each["touched_by"])
+        for each in theirs["questions"]
+    ]
+    assert [each.collection for each in found.documents] == ["adrs"]
+    [added] = found.added
+    assert (added.path, added.name) == ("src/again.py", "repeat_with_backoff")
+    assert [_chunk(each) for each in added.existing] == theirs["helpers"][0]["existing"]
+    assert added.existing[0].path == "client.py"
+    assert steps[-1][0] == steps[-1][1] - 1
+
+
 @pytest.mark.parametrize(
     ("ask", "kind", "message"),
     [
@@ -283,6 +351,10 @@ def test_the_other_methods_answer_as_the_commands(own):
         (lambda repo: repo.graph("place", direction="up"), gitrag.UsageError, '"up"'),
         (lambda repo: repo.graph("place", depth=0), gitrag.UsageError, "depth is 0"),
         (lambda repo: repo.related("x", use="note"), gitrag.UsageError, '"note"'),
+        (lambda repo: repo.duplicates(" "), gitrag.UsageError, "no text"),
+        (lambda repo: repo.duplicates("x", threshold=2), gitrag.UsageError, "threshold is 2"),
+        (lambda repo: repo.review("no..where"), gitrag.UsageError, "no..where"),
+        (lambda repo: repo.review("HEAD", threshold=-2), gitrag.UsageError, "threshold is -2"),
         (lambda repo: repo.check("../outside"), gitrag.UsageError, "outside"),
         (lambda repo: repo.get("nothing.py:3"), gitrag.UsageError, "nothing.py"),
         (lambda repo: repo.close() or repo.search("x"), gitrag.UsageError, "closed"),

@@ -68,6 +68,9 @@ def places(path: str) -> list[tuple[str, int]]:
         reveal_type(answer)
         reveal_type(answer.hits)
         reveal_type(answer.hits[0].lines)
+        reveal_type(answer.hits[0].snippet[0].matches)
+        reveal_type(repo.duplicates("retry").chunks[0].cosine)
+        reveal_type(repo.review("main...").added[0].existing)
         reveal_type(calls.edges[0].caller.path)
         reveal_type(repo.check("a.py").documents[0].line)
         reveal_type(repo.update().files)
@@ -87,9 +90,12 @@ def wrong() -> None:
 """
 KNOWN_TYPES = [
     "gitrag.api.Workspace",
-    "gitrag.api.Answer",
-    "tuple[gitrag.api.Hit, ...]",
+    "gitrag.api_types.Answer",
+    "tuple[gitrag.api_types.Hit, ...]",
     "tuple[int, int]",
+    "bool",
+    "float",
+    "tuple[gitrag.api_types.SimilarChunk, ...]",
     "str",
     "int | None",
     "int",

@@ -1,4 +1,4 @@
-"""A search beside others that commit again and again is answered, of one commit, and soon."""
+"""A question beside others that commit again and again is answered, of one commit, and soon."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from gitrag.actions import search as search_action
-from gitrag.actions.search import SearchOptions, _Meanwhile, search
+from gitrag.actions import current_view
+from gitrag.actions.current_view import CurrentView, _Looking
+from gitrag.actions.governance.related import duplicates
+from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing.recipe import RECIPE
 from gitrag.store.connection import Store
 from gitrag.workspace import Workspace
@@ -20,9 +22,9 @@ LOOSELY = SearchOptions(min_score=0.0)
 
 
 def busily(repo: GitRepository, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Let another process commit and index whenever the search has caught up; count how often."""
+    """Let another process commit and index whenever a question has caught up; count how often."""
     count = 0
-    real = search_action.refresh
+    real = current_view.refresh
 
     def refresh(*args, **kwargs):
         nonlocal count
@@ -34,7 +36,7 @@ def busily(repo: GitRepository, monkeypatch: pytest.MonkeyPatch) -> Callable[[],
             real(other.store, other.snapshot())
         return refreshed
 
-    monkeypatch.setattr(search_action, "refresh", refresh)
+    monkeypatch.setattr(current_view, "refresh", refresh)
     return lambda: count
 
 
@@ -56,12 +58,36 @@ def test_others_that_move_the_view_again_and_again_keep_no_answer_back(
     assert times() == 1, "it was not answered as soon as it stood alone"
 
 
-def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
+def test_a_comparison_beside_others_that_commit_is_of_one_commit_too(make_repository, monkeypatch):
+    repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
+    workspace = open_app(repo)
+    workspace.update()
+    repo.commit({"stamp.py": "def stamp():\n    return -1\n"})
+    times = busily(repo, monkeypatch)
+    assert _compared(workspace) == repo.git("show", "HEAD:stamp.py")
+    assert times() == 1
+
+
+def _searched(workspace: Workspace) -> str:
+    [hit] = search(workspace, "stamp", LOOSELY).hits
+    return hit.chunk.text
+
+
+def _compared(workspace: Workspace) -> str:
+    [found] = duplicates(workspace, "stamp", -1.0)
+    return found.chunk.text
+
+
+QUESTIONS = {"search": _searched, "duplicates": _compared}
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch, ask):
     """While git looks, which may take long in a large repository, the index is free."""
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
     workspace = open_app(repo)
     workspace.update()
-    asked, real_look, real_guess = threading.Event(), search_action._look, search_action._guess
+    asked, real_look, real_guess = threading.Event(), CurrentView._look, CurrentView._guess
 
     def guess(*args):
         try:
@@ -69,24 +95,25 @@ def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch):
         finally:
             asked.set()
 
-    def look(*args, **kwargs):
+    def look(view):
         assert asked.wait(PATIENCE_S)
         with Store(workspace.store.directory, recipe=RECIPE, lock_timeout_s=PATIENCE_S).write("meanwhile"):
             pass
-        return real_look(*args, **kwargs)
+        return real_look(view)
 
-    monkeypatch.setattr(search_action, "_guess", guess)
-    monkeypatch.setattr(search_action, "_look", look)
-    assert [hit.path for hit in search(workspace, "stamp", LOOSELY).hits] == ["stamp.py"]
+    monkeypatch.setattr(CurrentView, "_guess", guess)
+    monkeypatch.setattr(CurrentView, "_look", look)
+    assert ask(workspace) == "def stamp():\n    return 0"
 
 
-def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repository, monkeypatch):
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repository, monkeypatch, ask):
     """Another process moves the view there and back: the same view, of other content."""
     repo = make_repository({"stamp.py": "def stamp():\n    return 0\n"})
     workspace = open_app(repo)
     workspace.update()
-    search(workspace, "stamp", LOOSELY)
-    real = search_action._guess
+    ask(workspace)
+    real = CurrentView._guess
 
     def guess(*args):
         found = real(*args)
@@ -94,9 +121,7 @@ def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repo
         open_app(repo).update()
         return found
 
-    monkeypatch.setattr(search_action, "_guess", guess)
-    monkeypatch.setattr(_Meanwhile, "wait", lambda self: None)  # git looks last
-    monkeypatch.setattr(_Meanwhile, "result", lambda self: workspace.snapshot())
-    answer = search(workspace, "stamp", LOOSELY)
-    assert answer.commit == repo.git("rev-parse", "HEAD")
-    assert [hit.chunk.text for hit in answer.hits] == ["def stamp():\n    return 1"]
+    monkeypatch.setattr(CurrentView, "_guess", guess)
+    monkeypatch.setattr(_Looking, "wait", lambda self: None)  # git looks last
+    monkeypatch.setattr(_Looking, "result", lambda self: workspace.snapshot())
+    assert ask(workspace) == "def stamp():\n    return 1"

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from gitrag.actions import current_view
 from gitrag.actions.graph import FAILED, call_graph, calling_files, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
-from gitrag.indexing import reading
 from gitrag.machine.log import close_log
 from gitrag.store.connection import Store
 from tests.support.indexes import open_app
@@ -78,7 +78,7 @@ def test_an_index_that_another_process_moves_or_removes_is_read_as_it_is_then(
     project, monkeypatch, is_removed
 ):
     workspace, late = open_app(project), iter([0])
-    own = reading.refresh
+    own = current_view.refresh
 
     def overtaken(store, now, **options):
         refreshed = own(store, now, **options)
@@ -90,7 +90,8 @@ def test_an_index_that_another_process_moves_or_removes_is_read_as_it_is_then(
                 open_app(project).update()
         return refreshed
 
-    monkeypatch.setattr(reading, "refresh", overtaken)
+    project.commit({"shop/early.py": "import shop.tax\n"})  # so that there is something to catch up with
+    monkeypatch.setattr(current_view, "refresh", overtaken)
     assert edges(call_graph(workspace, GraphQuestion("rate"))) == {"total -> rate", "late -> rate"}
     assert next(late, None) is None
 

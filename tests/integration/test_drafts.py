@@ -37,7 +37,7 @@ def repository(make_repository, model_dir) -> GitRepository:
 @pytest.fixture
 def few_count_as_many(monkeypatch) -> None:
     """Let a search neither embed all the texts that wait, as it does with a few, nor start the worker."""
-    monkeypatch.setattr("gitrag.actions.search.INLINE_TEXTS", 0)
+    monkeypatch.setattr("gitrag.actions.current_view.INLINE_TEXTS", 0)
     monkeypatch.setattr(Workspace, "start_worker", lambda _app: None)
 
 

@@ -119,7 +119,7 @@ def test_an_answer_is_of_what_git_said_though_another_process_moves_the_view_bac
             refresh(open_app(history).store, snapshot)
         return refreshed
 
-    monkeypatch.setattr("gitrag.actions.search.refresh", overtaken)
+    monkeypatch.setattr("gitrag.actions.current_view.refresh", overtaken)
     assert paths(workspace) == {"kept.py", "latest.py", "newest.py"}
     assert next(late, None) is None
 
@@ -135,7 +135,7 @@ def test_an_index_removed_meanwhile_is_built_again(history, monkeypatch):
             workspace.store.remove()
         return refreshed
 
-    monkeypatch.setattr("gitrag.actions.search.refresh", removed)
+    monkeypatch.setattr("gitrag.actions.current_view.refresh", removed)
     assert paths(workspace) == {"kept.py", "latest.py", "new.py", "newest.py"}
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from gitrag.actions.catch_up import catch_up
-from gitrag.actions.search import INLINE_TEXTS, search
+from gitrag.actions.current_view import INLINE_TEXTS
+from gitrag.actions.search import search
 from gitrag.indexing.worker import Worker, processors, running
 from gitrag.machine.locks import FileLock, read_holder
 from gitrag.store import inspection, vectors

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from gitrag.errors import BusyError, ModelError, StoreError
-from gitrag.indexing.notices import stale_line
-from gitrag.indexing.reading import read_view
-from gitrag.indexing.refresh import refresh
+from gitrag.actions.current_view import CurrentView
+from gitrag.errors import ModelError
 from gitrag.search.alike import Alike, alike
 from gitrag.search.engine import Scoped
 from gitrag.store.candidates import Filters
+from gitrag.store.views import ViewOverlay
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
-
-T = TypeVar("T")
 
 _LOOKED_AT = 3
 """Multiple of the limit: drafts among so many candidates get the model's vectors before ranking."""
@@ -46,52 +43,23 @@ def like(
         NotSetUpError: There is no index.
     """
     from gitrag.embedding.draft import drafter
-    from gitrag.indexing.embed_texts import embed_within
-    from gitrag.store import vectors
 
     workspace.require_index()
-    _bring_up_to_date(workspace)
     if not texts:
         return []
-
-    def ask(read: Callable[[Connection, Scoped], T]) -> T:
-        return read_view(
-            workspace.store,
-            workspace.snapshot,
-            lambda db, _now, seen: read(db, Scoped(seen.view.view_id, seen.overlay, filters)),
-            budget_s=workspace.config.catch_up_s,
-        )
-
+    view = CurrentView(workspace)
     try:
         encoder = workspace.encoder
     except ModelError:
         encoder = None
     own = drafter().draft(list(texts)) if encoder is None else encoder.encode(list(texts))
-    if encoder is not None:
-        pending = ask(
-            lambda db, scoped: vectors.drafts_among(
-                db,
-                [
-                    each.chunk_id
-                    for found in alike(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
-                    for each in found
-                ],
-            )
-        )
-        try:
-            embed_within(
-                workspace.store, encoder, pending, workspace.config.refine_s * min(len(texts), _MOST_TEXTS)
-            )
-        except (StoreError, BusyError) as error:  # the store cannot be written: the drafts are used
-            workspace.say(str(error))
-    return ask(lambda db, scoped: alike(db, scoped, own, limit=limit, at_least=at_least))
 
+    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> list[list[Alike]]:
+        scoped = Scoped(view_id, overlay, filters)
+        return alike(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
 
-def _bring_up_to_date(workspace: Workspace) -> None:
-    """Index what has changed, within the time budget; report when the index was older than the threshold."""
-    age = workspace.age()
-    refreshed = refresh(workspace.store, workspace.snapshot(), budget_s=workspace.config.catch_up_s)
-    if refreshed.recorded and age is not None:
-        line = stale_line(age, workspace.config.staleness_threshold)
-        if line:
-            workspace.say(line)
+    result = view.read(ask)
+    near = [each.chunk_id for found in result.found for each in found]
+    budget_s = workspace.config.refine_s * min(len(texts), _MOST_TEXTS)
+    result = view.refine(ask, result, near, encoder, budget_s)
+    return [[each for each in found if each.cosine >= at_least][:limit] for found in result.found]

@@ -1,0 +1,307 @@
+"""Read the index as git reports the files now, whatever other processes do to it meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+
+from gitrag.errors import BusyError, StoreError
+from gitrag.indexing.notices import stale_line
+from gitrag.indexing.refresh import Refreshed, Start, known, refresh, start_of
+from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
+from gitrag.store.connection import StoreMissingError
+from gitrag.store.views import ViewOverlay
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.store.connection import Connection
+    from gitrag.store.file_state import FileState
+
+T = TypeVar("T")
+
+Read: TypeAlias = "Callable[[Connection, int, ViewOverlay], T]"
+"""Reads a view, given its id and the changes on top of it; may be called several times for one question."""
+
+INLINE_TEXTS = 24
+"""Up to so many texts (an edited file's; a third of a second) are embedded before a question is answered."""
+
+_ATTEMPTS = 5
+"""Attempts to catch up and read; one is enough unless other processes remove the index at that time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult(Generic[T]):
+    """What was read, and the state that it was read in.
+
+    Attributes:
+        found: What was read.
+        now: What git reported.
+        refreshed: The view of it.
+        unembedded: How many texts of the view have no vector of the model's.
+    """
+
+    found: T
+    now: Snapshot
+    refreshed: Refreshed
+    unembedded: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Guess(Generic[T]):
+    """What was read of the view that git would most likely report, and of which state of the index."""
+
+    found: T
+    file: FileState | None
+    state: tuple[int, ViewOverlay]
+
+    def holds(self, file: FileState | None, refreshed: Refreshed) -> bool:
+        """Tell whether git has reported that view, and the index has not changed since."""
+        return (self.file, self.state) == (file, _state_of(refreshed))
+
+
+class CurrentView:
+    """The view of the files as they are now, for one question.
+
+    Git is asked in a thread from the beginning on, so that the caller can prepare the question meanwhile.
+
+    Args:
+        workspace: gitrag on the repository.
+        revision: The commit, branch or tag to read instead of the worktree.
+        committed_only: Ignore uncommitted changes and issues.
+        with_issues: Look for issues in directories that git ignores.
+        says_staleness: Tell the user when an old index had to be brought up to date.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        revision: str | None = None,
+        committed_only: bool = False,
+        with_issues: bool = True,
+        says_staleness: bool = True,
+    ) -> None:
+        self._workspace = workspace
+        self._store = workspace.store
+        self._budget_s = workspace.config.catch_up_s
+        self._revision = revision
+        self._committed_only = committed_only
+        self._with_issues = with_issues
+        self._says_staleness = says_staleness
+        self._looking = _Looking(self._look)
+
+    def read(self, read: Read[T], encoder: Encoder | None = None) -> ReadResult[T]:
+        """Read the view, brought up to date first where it lags behind what git reports.
+
+        Args:
+            read: Reads it.
+            encoder: The model, to embed new texts first if they are few; None to leave them.
+
+        Raises:
+            BusyError: Other processes removed the index again and again.
+        """
+        start: Start | None = None
+        moved: float | None = None
+        with suppress(StoreMissingError):
+            guess = self._guess(read)
+            self._looking.wait()  # with the index closed, so that no writer has to wait for git
+            with self._store.read() as db:
+                now = self._looking.result()
+                refreshed, unembedded = self._store.memo.get(("standing", now.key), lambda: _known(db, now))
+                if refreshed and not refreshed.waiting and not _are_few(unembedded, encoder):
+                    if guess is not None and guess.holds(self._store.state, refreshed):
+                        return self._result(guess.found, now, refreshed, unembedded)
+                    return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
+                start, moved = start_of(db, now), self._moved_at(db)
+        now = self._looking.result()
+        with suppress(StoreMissingError):
+            result = self._catch_up(read, now, encoder, start, moved)
+            if result is not None:
+                return result
+        return self._read_alone(read)
+
+    def refine(
+        self,
+        read: Read[T],
+        result: ReadResult[T],
+        chunk_ids: Sequence[int],
+        encoder: Encoder | None,
+        budget_s: float,
+    ) -> ReadResult[T]:
+        """Replace draft vectors of the chunks found by the model's, and read again if there were any.
+
+        Args:
+            read: Reads the view.
+            result: What it has read before, and returns again if another process has moved the view.
+            chunk_ids: The chunks, the most important one first.
+            encoder: The model; None to leave the drafts.
+            budget_s: Seconds after which the drafts that are left stay.
+        """
+        from gitrag.indexing.embed_texts import embed_within
+        from gitrag.store import vectors
+
+        if encoder is None or not result.unembedded:
+            return result
+        try:
+            with self._store.read() as db:
+                texts = vectors.drafts_among(db, chunk_ids)
+            refined = embed_within(self._store, encoder, texts, budget_s)
+        except (StoreError, BusyError) as error:  # the store cannot be written: the drafts are used
+            self._workspace.say(str(error))
+            return result
+        if not refined:
+            return result
+        result = replace(result, unembedded=result.unembedded - refined)
+        with suppress(StoreMissingError), self._store.read() as db:
+            return self._read_if_current(db, read, result.now, result.refreshed, result.unembedded) or result
+        return result
+
+    def _look(self) -> Snapshot:
+        """Ask git for the files."""
+        if self._revision is not None:
+            return look_at(self._workspace.repo, self._workspace.options, self._revision)
+        return self._workspace.snapshot(committed_only=self._committed_only, with_issues=self._with_issues)
+
+    def _guess(self, read: Read[T]) -> _Guess[T] | None:
+        """Read the view git will most likely report, while `git status` still runs."""
+        from gitrag.store import views
+
+        slot = self._workspace.repo.worktree if self._revision is None else REVISION
+        with self._store.read() as db:
+            view = self._store.memo.get(("view", slot), lambda: views.current(db, slot))
+            if view is None:
+                return None
+            state = view.view_id, self._workspace.last_seen.changes_on(slot, view.view_id)
+            return _Guess(read(db, *state), self._store.state, state)
+
+    def _moved_at(self, db: Connection) -> float | None:
+        """Return when the worktree's view was last brought up to date; None for a revision's."""
+        return self._workspace.moved_at(db) if self._revision is None else None
+
+    def _catch_up(
+        self,
+        read: Read[T],
+        now: Snapshot,
+        encoder: Encoder | None,
+        start: Start | None,
+        moved: float | None,
+    ) -> ReadResult[T] | None:
+        """Index what has changed, within the time budget, and embed it if there are few texts; then read.
+
+        Returns:
+            None where another process has moved the view since.
+        """
+        from gitrag.indexing.embed_texts import embed_pending
+
+        refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start)
+        if refreshed.recorded and moved is not None:
+            self._say_staleness(moved)
+        with self._store.read() as db:
+            unembedded = _count_unembedded(db, refreshed)
+            if encoder is None or not _are_few(unembedded, encoder):
+                return self._read_if_current(db, read, now, refreshed, unembedded)
+        view_id, overlay = _state_of(refreshed)
+        try:
+            unembedded -= embed_pending(
+                self._store, encoder, entries=overlay.entries, view_id=view_id, limit=unembedded
+            )
+        except (StoreError, BusyError) as error:  # the store cannot be written: it is read as it is
+            self._workspace.say(str(error))
+        with self._store.read() as db:
+            return self._read_if_current(db, read, now, refreshed, unembedded)
+
+    def _say_staleness(self, moved: float) -> None:
+        line = stale_line(self._workspace.since(moved), self._workspace.config.staleness_threshold)
+        if line and self._says_staleness:
+            self._workspace.say(line)
+
+    def _read_if_current(
+        self, db: Connection, read: Read[T], now: Snapshot, refreshed: Refreshed, unembedded: int
+    ) -> ReadResult[T] | None:
+        """Read the view if it is still where the refresh left it; return None if another process moved it."""
+        there = known(db, now)
+        if there is None or _state_of(there) != _state_of(refreshed):
+            return None
+        return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
+
+    def _read_alone(self, read: Read[T]) -> ReadResult[T]:
+        """Ask git again, catch up, and read under the lock, where no other process can move the view.
+
+        The process that has moved the view may have seen a later commit; if this one moved it back to an
+        earlier one, it would only be moved again.
+        """
+        for _ in range(_ATTEMPTS):
+            now = self._look()
+            with suppress(StoreMissingError):
+                return self._read_locked(read, now)
+        raise BusyError("Other processes removed the index again and again meanwhile.", "Try again.")
+
+    def _read_locked(self, read: Read[T], now: Snapshot) -> ReadResult[T]:
+        results: list[ReadResult[T]] = []
+
+        def at_once(db: Connection, refreshed: Refreshed) -> None:
+            unembedded = _count_unembedded(db, refreshed)
+            results.append(self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded))
+
+        refresh(self._store, now, budget_s=self._budget_s, at_once=at_once)
+        return results[0]
+
+    def _result(self, found: T, now: Snapshot, refreshed: Refreshed, unembedded: int) -> ReadResult[T]:
+        """Return what was read, and remember of which state it was, for the next guess."""
+        self._workspace.last_seen.remember(now.slot, *_state_of(refreshed))
+        return ReadResult(found, now, refreshed, unembedded)
+
+
+class _Looking:
+    """A snapshot being taken in a thread."""
+
+    def __init__(self, look: Callable[[], Snapshot]) -> None:
+        self._snapshot: Snapshot | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=[look], daemon=True)
+        self._thread.start()
+
+    def _run(self, look: Callable[[], Snapshot]) -> None:
+        try:
+            self._snapshot = look()
+        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+            self._error = error
+
+    def wait(self) -> None:
+        """Wait until it is taken."""
+        self._thread.join()
+
+    def result(self) -> Snapshot:
+        """Wait for the snapshot, or raise why it could not be taken."""
+        self.wait()
+        if self._error is not None:
+            raise self._error
+        if self._snapshot is None:
+            raise AssertionError("a thread has ended with neither a result nor an error")
+        return self._snapshot
+
+
+def _state_of(refreshed: Refreshed) -> tuple[int, ViewOverlay]:
+    """Return the view, and the changes on top of it."""
+    return refreshed.view.view_id, refreshed.overlay
+
+
+def _known(db: Connection, now: Snapshot) -> tuple[Refreshed | None, int]:
+    """Return the view's state, None if something has to be written first; count its texts without vector."""
+    refreshed = known(db, now)
+    return refreshed, 0 if refreshed is None else _count_unembedded(db, refreshed)
+
+
+def _count_unembedded(db: Connection, refreshed: Refreshed) -> int:
+    from gitrag.store import vectors
+
+    return vectors.count_pending(db, refreshed.overlay.entries, refreshed.view.view_id)
+
+
+def _are_few(unembedded: int, encoder: Encoder | None) -> bool:
+    """Tell whether there are texts to embed, and the model, and time enough to do it at once."""
+    return encoder is not None and 0 < unembedded <= INLINE_TEXTS

@@ -1,0 +1,463 @@
+"""The types of the public API: what its methods take, and what they return. Pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a search is limited to, and how much it returns; the defaults are those of the command.
+
+    Attributes:
+        limit: Hits of each kind of collection at most, 1 to 1000; None for the setting ``limit``.
+        min_score: Hits below are left out, 0 to 1; None for the setting ``min_score``.
+        collections: Names such as ``adrs`` or ``api-code``; none means decisions, specifications and code.
+        module: The only module of the workspace; empty for all.
+        paths: Only paths like these, as in .gitignore.
+        languages: Only these, by name or suffix.
+        kinds: Only these: ``function``, ``method``, ``class``, ``module``, ``section``.
+        every_chunk: A hit for every chunk, not one for each file.
+        committed_only: Leave uncommitted changes out.
+        ref: Search this commit, branch or tag, checked out or not.
+    """
+
+    limit: int | None = None
+    min_score: float | None = None
+    collections: Sequence[str] = ()
+    module: str = ""
+    paths: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    every_chunk: bool = False
+    committed_only: bool = False
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file.
+
+    Attributes:
+        number: 1-based.
+        text: Its text, cut if very long.
+        matches: Whether it contains a word of the question.
+    """
+
+    number: int
+    text: str
+    matches: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A file that answers a question, by its best chunk.
+
+    Attributes:
+        path: The file, relative to the worktree's top; bytes that are not UTF-8 as `os.fsdecode` reads them.
+        lines: First and last line of the chunk, 1-based, inclusive.
+        score: Relevance in [0, 1], rounded to four places.
+        name: The definition's qualified name, or the headings joined by `` > ``; may be empty.
+        kind: ``function``, ``method``, ``class``, ``module`` or ``section``.
+        language: The file's language; empty where it is not known.
+        text: The chunk's lines.
+        collection: ``adrs``, ``specs``, ``code`` or ``issues``.
+        id: What `Workspace.get` finds the lines again by, moved or not.
+        document_id: The id of a decision, specification or issue, ``ADR-0007``; empty for code.
+        title: Its title; empty for code.
+        snippet: The lines of the chunk that say most about the question, as the command shows them.
+        note: A sentence or two of a document that bear on the question; empty for code.
+        cosine: Of the question and the chunk, in [-1, 1]; None where that is not one of the nearest.
+        bm25: How well the chunk's words match, 0 or more.
+        reasons: Features and what each added to the file's rank; which features there are may change.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    score: float
+    name: str
+    kind: str
+    language: str
+    text: str
+    collection: str
+    id: str
+    document_id: str = ""
+    title: str = ""
+    snippet: tuple[Line, ...] = ()
+    note: str = ""
+    cosine: float | None = None
+    bm25: float = 0.0
+    reasons: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search found.
+
+    Attributes:
+        query: The question, white space collapsed.
+        hits: Best first.
+        commit: The commit that was searched; None before the first one.
+        dirty: Paths with uncommitted changes that were searched too.
+        drafts: Texts that are compared by draft vectors as yet.
+        waiting: Files that are not searched yet: they are being indexed in the background.
+        notes: What the command says on stderr, a line each.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    commit: str | None
+    dirty: int
+    drafts: int
+    waiting: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallNode:
+    """A definition in a call graph.
+
+    Attributes:
+        path: The file.
+        name: Qualified name; ``<module>`` for the code outside definitions.
+        lines: First and last line.
+        kind: ``module``, ``function`` or ``class``.
+    """
+
+    path: str
+    name: str
+    lines: tuple[int, int]
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallEdge:
+    """A call.
+
+    Attributes:
+        caller: Who calls.
+        callee: Whom.
+        line: The first line on which it does, in the caller's file.
+        confidence: From 0 to 1; 1 where the name says it.
+    """
+
+    caller: CallNode
+    callee: CallNode
+    line: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallAnswer:
+    """Part of the call graph.
+
+    Attributes:
+        nodes: Every end of an edge, and what was asked for, sorted.
+        edges: The calls, sorted.
+        matches: The nodes that were asked for, sorted.
+        mermaid: The best connected nodes as a Mermaid diagram; empty where there is no graph.
+        notes: What the command says on stderr, a line each: among them why there is no graph.
+    """
+
+    nodes: tuple[CallNode, ...]
+    edges: tuple[CallEdge, ...]
+    matches: tuple[CallNode, ...]
+    mermaid: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedDocument:
+    """A document that one about to be written may refer to.
+
+    Attributes:
+        collection: ``adrs`` or ``specs``.
+        id: Its id.
+        title: Its title.
+        path: Its file.
+        status: ``accepted``, for example; empty where it says none.
+        score: Relevance in [0, 1].
+        section: The part that came up: headings joined by `` > ``.
+        note: A sentence or two of it.
+        relation: ``supersedes``, ``extends``, ``requires`` or ``related``; the author decides.
+    """
+
+    collection: str
+    id: str
+    title: str
+    path: str
+    status: str
+    score: float
+    section: str
+    note: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedAnswer:
+    """What is related to a text.
+
+    Attributes:
+        text: The text.
+        documents: Best first.
+        notes: What the command says on stderr, a line each.
+    """
+
+    text: str
+    documents: tuple[RelatedDocument, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarChunk:
+    """A chunk that is similar to a text.
+
+    Attributes:
+        path: The file.
+        lines: First and last line of the chunk, 1-based, inclusive.
+        name: The definition's qualified name, or the headings joined by `` > ``; may be empty.
+        kind: ``function``, ``method``, ``class``, ``module`` or ``section``.
+        cosine: Of the two texts, in [-1, 1], rounded to four places.
+        text: The chunk's lines.
+        id: What `Workspace.get` finds the lines again by, moved or not.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    name: str
+    kind: str
+    cosine: float
+    text: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatesAnswer:
+    """What covers a text already.
+
+    Attributes:
+        text: The text.
+        threshold: The least cosine.
+        chunks: Code, documents and issues that cover it, best first, 20 at most.
+        nearest: The few that are most similar where none covers it.
+        notes: What the command says on stderr, a line each.
+    """
+
+    text: str
+    threshold: float
+    chunks: tuple[SimilarChunk, ...]
+    nearest: tuple[SimilarChunk, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedDocument:
+    """A decision or an issue that a change touches but does not name.
+
+    Attributes:
+        collection: ``adrs`` or ``issues``.
+        id: Its id.
+        title: Its title.
+        path: Its file.
+        status: ``accepted``, for example; empty where it says none.
+        score: Relevance in [0, 1].
+        section: The part that came up: headings joined by `` > ``.
+        note: A sentence or two of it.
+        touched_by: The changed file that it came up for; empty where the commits' messages did.
+    """
+
+    collection: str
+    id: str
+    title: str
+    path: str
+    status: str
+    score: float
+    section: str
+    note: str
+    touched_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDefinition:
+    """A definition that a change adds although something like it exists.
+
+    Attributes:
+        path: Its file.
+        lines: First and last line, 1-based, inclusive.
+        name: Its qualified name.
+        kind: ``function``, ``method`` or ``class``.
+        existing: The definitions like it, best first, 5 at most.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    name: str
+    kind: str
+    existing: tuple[SimilarChunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    """The findings on a change.
+
+    Attributes:
+        span: The range of revisions.
+        documents: What it touches but does not name, best first, 8 at most.
+        added: What it adds although there is something like it, by path and line.
+        notes: What the command says on stderr, a line each.
+    """
+
+    span: str
+    documents: tuple[TouchedDocument, ...]
+    added: tuple[AddedDefinition, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoverningDocument:
+    """A decision, specification or issue that bears on a file.
+
+    Attributes:
+        collection: ``adrs``, ``specs`` or ``issues``.
+        id: Its id.
+        title: Its title.
+        path: Its file.
+        status: ``accepted``, for example; empty where it says none.
+        score: Relevance in [0, 1]; 1 where the file names it.
+        section: The part that came up: headings joined by `` > ``.
+        note: A sentence or two of it.
+        why: Why it came up, in a line.
+        line: The line of the file that names it first; None where none does.
+    """
+
+    collection: str
+    id: str
+    title: str
+    path: str
+    status: str
+    score: float
+    section: str
+    note: str
+    why: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """What bears on a file or directory.
+
+    Attributes:
+        target: Its path.
+        documents: Decisions and specifications, those that the target names before all others.
+        issues: About the same, best first.
+        missing: Ids that the target names though there is no such document.
+        notes: What the command says on stderr, a line each.
+    """
+
+    target: str
+    documents: tuple[GoverningDocument, ...]
+    issues: tuple[GoverningDocument, ...]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileLines:
+    """Lines of a file as it is now.
+
+    Attributes:
+        path: The file.
+        lines: First and last line, 1-based, inclusive.
+        text: The lines, without the last line end.
+        lines_in_file: How many the file has.
+        moved: What has become of a hit's lines since: ``moved from 7-9``; empty where nothing has.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    text: str
+    lines_in_file: int
+    moved: str
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did.
+
+    Attributes:
+        files: Files indexed.
+        chunks: Their chunks.
+        new_files: How many were read now; the others were known by their content.
+        dirty: Paths with uncommitted changes, indexed too.
+        unembedded: Texts that have no vector of the model's yet.
+        seconds: How long it took.
+        notes: What the command says on stderr, a line each.
+    """
+
+    files: int
+    chunks: int
+    new_files: int
+    dirty: int
+    unembedded: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What was embedded.
+
+    Attributes:
+        texts: Texts that got their vector.
+        left: Texts that wait for theirs.
+        seconds: How long it took.
+        notes: What the command says on stderr, a line each.
+    """
+
+    texts: int
+    left: int
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """Where the index stands.
+
+    Attributes:
+        name: The repository's name in the names of its collections.
+        commit: HEAD's commit; None before the first one.
+        branch: HEAD's branch; None when detached.
+        indexed: Whether there is an index of this worktree.
+        fresh: Whether it has HEAD's tree, whole.
+        dirty: Paths with uncommitted changes.
+        updated: When the index was last brought up to date; None without one.
+        files: Files indexed.
+        chunks: Their chunks.
+        texts: Distinct texts of chunks and paths.
+        embedded: How many of them have a vector of the model's.
+        collections: The collections, by name without the repository's.
+        size_bytes: The index on disk.
+        model_ready: Whether the model is there and whole.
+        working: Whether a background worker is at it.
+        notes: What the command says of settings, manifests and the last background worker, a line each.
+    """
+
+    name: str
+    commit: str | None
+    branch: str | None
+    indexed: bool
+    fresh: bool
+    dirty: int
+    updated: datetime | None
+    files: int
+    chunks: int
+    texts: int
+    embedded: int
+    collections: tuple[str, ...]
+    size_bytes: int
+    model_ready: bool
+    working: bool
+    notes: tuple[str, ...] = ()
