@@ -45,6 +45,10 @@ SENTENCES_SHOWN = 3
 DECIDES = 2
 SURE = 0.5
 
+HEADER = f"""{"":20}{"files, found":>26}  {"sentences, found":>34}  {"unrelated, quiet":>18}
+{"":20}{"number":>6} {"all @8":>9} {"2 @8":>9}  {"number":>9} {"any 2 @3":>9} {"2 @3":>7} {"2 @8":>6}\
+  {"files":>7} {"sentences":>10}"""
+
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
@@ -124,9 +128,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="keep the answers here")
     arguments = parser.parse_args()
     outcomes: list[Outcome] = []
-    print(f"{'':20}files {'':19}  sentences {'':24} unrelated, quiet")
-    print(f"{'':20}{'':5} {'all @8':>9} {'2 @8':>9}  {'':9} {'any 2 @3':>9} {'2 @3':>6} {'2 @8':>6}", end="")
-    print(f"  {'files':>7} {'sentences':>10}")
+    print(HEADER)
     for governed in read_labels():
         name = governed.project.name
         if arguments.only and name not in arguments.only:
@@ -215,9 +217,9 @@ def row(name: str, outcomes: Sequence[Outcome]) -> str:
     ]
     decided = [each.recall(SENTENCES_SHOWN, DECIDES) for each in sentences]
     return (
-        f"{name:20}{len(files):5} {_mean([each.recall(FILES_SHOWN) for each in files]):9.3f}"
+        f"{name:20}{len(files):6} {_mean([each.recall(FILES_SHOWN) for each in files]):9.3f}"
         f" {_mean([each.recall(FILES_SHOWN, DECIDES) for each in files]):9.3f}"
-        f"  {len(sentences):9} {_mean([share > 0 for share in decided]):9.3f} {_mean(decided):6.3f}"
+        f"  {len(sentences):9} {_mean([share > 0 for share in decided]):9.3f} {_mean(decided):7.3f}"
         f" {_mean([each.recall(FILES_SHOWN, DECIDES) for each in sentences]):6.3f}"
         f"  {_mean(quiet[0]):7.3f} {_mean(quiet[1]):10.3f}"
     )
