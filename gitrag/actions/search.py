@@ -8,10 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
+from gitrag.actions import catch_up
+from gitrag.actions.status import collection_names
 from gitrag.errors import BusyError, StoreError, UsageError
 from gitrag.indexing.notices import stale_line
 from gitrag.indexing.refresh import Refreshed, Start, known, refresh, start_of
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
+from gitrag.indexing.worker import running
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.views import ViewOverlay
@@ -198,10 +201,10 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         drafts -= refined
         found = _ask_standing(workspace, ask, now or looking.result(), standing) or found
     # A running worker embeds the drafts of all views, but may not know of the files still to be indexed.
-    if refreshed.waiting or (drafts and encoder is not None and workspace.worker() is None):
-        workspace.start_worker()
+    if refreshed.waiting or (drafts and encoder is not None and running(workspace.store.directory) is None):
+        catch_up.start_worker(workspace)
     if not found.collections:
-        raise workspace.no_collections(workspace.collections())
+        raise workspace.no_collections(collection_names(workspace))
     return Answer(
         query=question.text,
         sections=found.sections,

@@ -7,6 +7,9 @@ from dataclasses import asdict, replace
 
 import click
 
+from gitrag.actions.catch_up import start_worker
+from gitrag.actions.model import forget_fetch_failure
+from gitrag.actions.status import read_status
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.issues import sync_with_index
 from gitrag.cli.model import fetch_model
@@ -15,6 +18,7 @@ from gitrag.cli.terminal import Terminal
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.local_model import DOWNLOAD_BYTES
 from gitrag.errors import OK
+from gitrag.indexing.worker import running
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.store.inspection import CollectionCounts
 from gitrag.words.control_characters import sanitise_line
@@ -107,7 +111,7 @@ def status(session: Session, *, as_json: bool) -> int:
     """List the collections, and what they hold."""
     workspace = session.workspace()
     workspace.require_index()
-    found = workspace.status()
+    found = read_status(workspace)
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
     if as_json:
@@ -202,7 +206,7 @@ def _embed_here(session: Session, workspace: Workspace, waiting: int, seconds: f
     with terminal.progress("Embedding", waiting) as progress:
         done = workspace.embed(
             # The worker may be embedding too, newest first.
-            oldest_first=workspace.worker() is not None,
+            oldest_first=running(workspace.store.directory) is not None,
             advance=lambda _done: progress.update(waiting - workspace.count_unembedded()),
             stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
         )
@@ -210,16 +214,16 @@ def _embed_here(session: Session, workspace: Workspace, waiting: int, seconds: f
     took = time.monotonic() - begin
     terminal.print(f"Embedded {count(done, 'text')} in {took:.1f} s ({done / max(took, 1e-9):.0f}/s)")
     if left:
-        workspace.start_worker()
+        start_worker(workspace)
         terminal.print(f"{count(left, 'text')} left: they follow in the background")
 
 
 def _embed_in_background(session: Session, workspace: Workspace, waiting: int) -> None:
     """Start the worker, and report that."""
     if not workspace.model_is_there():
-        workspace.forget_fetch_failure()
+        forget_fetch_failure(workspace)
         session.terminal.print(f"The model is fetched first, once ({size(DOWNLOAD_BYTES)}).")
-    workspace.start_worker()
+    start_worker(workspace)
     log = sanitise_line(str(workspace.store.directory / "log"))
     session.terminal.print(f"Embedding {count(waiting, 'text')} in the background; log: {log}")
 

@@ -12,6 +12,7 @@ import pytest
 from gitrag.cli.index import embed_waiting
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal
+from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository
 
@@ -53,7 +54,7 @@ def test_on_a_cpu_it_goes_on_in_the_background_and_the_log_is_named(own):
     workspace = Workspace.open(own.path, environ=own.environment)
     assert embed(own) == f"Embedding 2 texts in the background; log: {workspace.store.directory / 'log'}\n"
     deadline = time.monotonic() + 60
-    while workspace.count_unembedded() or workspace.worker():
+    while workspace.count_unembedded() or running(workspace.store.directory):
         assert time.monotonic() < deadline, "the worker has not embedded anything"
         time.sleep(0.1)
 
