@@ -1,4 +1,4 @@
-"""Fetch the model in the background, and remember when that failed."""
+"""Fetch the model: here, showing the progress, or in the background, where a failure is remembered."""
 
 from __future__ import annotations
 
@@ -6,12 +6,36 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from gitrag.actions.progress import ShowProgress
+from gitrag.embedding.local_model import ModelFetch
 from gitrag.errors import GitragError
 from gitrag.machine.files import write_private
 from gitrag.workspace import Workspace
 
 _FETCH_AGAIN_S = 3600.0
 """Pause of the background worker after it failed to fetch the model."""
+
+
+def fetch_model(directory: Path, progress: ShowProgress, *, keep_weights: bool = False) -> ModelFetch:
+    """Fetch the model unless it is there.
+
+    Args:
+        directory: Where it belongs.
+        progress: Shows the progress.
+        keep_weights: Leave the published weights there too.
+
+    Raises:
+        GitragError: It cannot be fetched.
+    """
+    from gitrag.embedding import fetching
+
+    with progress("Fetching the model", None) as shown:
+
+        def report(what: str, done: int, total: int | None) -> None:
+            shown.status(what)
+            shown.update(done, total)
+
+        return fetching.fetch(directory, progress=report, keep_weights=keep_weights)
 
 
 def fetch_in_background(workspace: Workspace) -> bool:
