@@ -1,13 +1,7 @@
 """Locks on files, across processes: take one, wait for one, say who holds one; and the lock of the index.
 
-Whoever waits for a lock of gitrag does so in `wait_for`. How long:
-
-- for the index, `gitrag.lockTimeoutS` (`gitrag/config/keys.py`), see `StoreLock`;
-- for another sync of the issues, as long, but no longer than the tracker may (`gitrag/actions/issues.py`);
-- for another change of the list of core files, ``_LOCK_TIMEOUT_S`` of `gitrag/memory/core_files.py`;
-- for another download of the model, ``_LOCK_TIMEOUT_S`` of `gitrag/embedding/fetching.py`.
-
-Nobody waits for the background worker's lock: a mark is left for it (`gitrag/indexing/worker.py`).
+Whoever waits for a lock on a file does so in `wait_for`. How long each waits is listed in ARCHITECTURE.md,
+"How long we wait for a lock".
 """
 
 from __future__ import annotations
