@@ -6,19 +6,21 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from gitrag.actions.model import fetch_failure
+from gitrag.actions.status import WorkspaceStatus, read_status
 from gitrag.embedding import local_model
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
 from gitrag.indexing.planning import manifest_modules_of
-from gitrag.indexing.worker import last_failure
+from gitrag.indexing.worker import last_failure, running
 from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder
 from gitrag.machine.log import last_trouble
 from gitrag.machine.prerequisites import Check, CheckState
 from gitrag.store.connection import StoreMissingError
-from gitrag.workspace import Workspace, WorkspaceStatus
+from gitrag.workspace import Workspace
 
 _MOST_NAMED = 20
 """Unreadable files that are listed; `gitrag status --json` lists all."""
@@ -148,7 +150,7 @@ def _store(workspace: Workspace, said: list[str]) -> Check:
 def _view(workspace: Workspace) -> list[Check]:
     """Compare the index with the worktree, if git can report its state."""
     try:
-        found = workspace.status()
+        found = read_status(workspace)
     except RepositoryError as error:
         return [Check("freshness", CheckState.FAIL, str(error), error.hint)]
     return [_freshness(found), _files(found)]
@@ -188,7 +190,7 @@ def _lock(workspace: Workspace) -> Check:
 
 
 def _worker(workspace: Workspace) -> Check:
-    holder = workspace.worker()
+    holder = running(workspace.store.directory)
     if holder:
         return Check("worker", CheckState.OK, f"{holder} is at work")
     trouble = last_failure(workspace.store.directory) or last_trouble(workspace.store.directory)
@@ -200,6 +202,6 @@ def _worker(workspace: Workspace) -> Check:
 def _model(workspace: Workspace) -> Check:
     found = local_model.status(workspace.model_dir)
     if not found.ready:
-        problem = f"{found.problem} {workspace.fetch_failure()}".strip()
+        problem = f"{found.problem} {fetch_failure(workspace)}".strip()
         return Check("model", CheckState.WARN, problem, "gitrag model fetch")
     return Check("model", CheckState.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")

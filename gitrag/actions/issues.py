@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.gitignore_entry import IGNORED
 from gitrag.config.keys import find_key, nearest
 from gitrag.config.rules import Duration
@@ -121,7 +122,7 @@ def sync_issues(
     if found is None:  # no sync counts as recent without `recent_s`
         raise AssertionError(place)
     if workspace.store.exists() and (found.written or found.removed):
-        workspace.refresh_after_write(CollectionKind.ISSUES)
+        refresh_after_write(workspace, CollectionKind.ISSUES)
     return found
 
 

@@ -18,6 +18,7 @@ from gitrag.actions.governance import (
     review as review_action,
 )
 from gitrag.actions.issues import sync_before_reading
+from gitrag.actions.status import read_status
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
@@ -61,7 +62,7 @@ def check(
     sync_before_reading(workspace, bench.listener(call))
     found = check_action.check(workspace, (workspace.repo.root or workspace.repo.git_dir) / target)
     data = json.loads(governance.checked_json(found))
-    freshness = replies.of_status(workspace.status(), bench.notes())
+    freshness = replies.of_status(read_status(workspace), bench.notes())
     return Reply(
         _text(governance.checked_markdown(found), freshness),
         Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
@@ -102,7 +103,7 @@ def related(
         proposals = related_action.related(workspace, text)
         markdown = governance.related_markdown(text, proposals)
         data = json.loads(governance.related_json(text, proposals))
-    freshness = replies.of_status(workspace.status(), bench.notes())
+    freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),
         duplicates=data.get("duplicates", []),

@@ -33,6 +33,7 @@ from typing import Any
 from projects import GITRAG, PROJECTS, QUESTIONS, WARM_UP, git, make_repository, memory_mb
 
 from gitrag.actions.search import search
+from gitrag.actions.status import read_status
 from gitrag.workspace import Workspace
 
 BIG = "django"
@@ -316,7 +317,7 @@ def wait_for_worker(repository: Path) -> None:
     """Wait until nobody works in the background."""
     time.sleep(0.3)  # a hook that has just been started has to get to its lock
     workspace = Workspace.open(repository, environ=os.environ)
-    while workspace.status().worker is not None:
+    while read_status(workspace).worker is not None:
         time.sleep(0.2)
 
 

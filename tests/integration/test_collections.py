@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.status import collection_names, read_status
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
 from gitrag.search.sections import Wanted
@@ -35,11 +36,11 @@ def own(make_repository, model_dir, git_environment) -> GitRepository:
 
 def held(workspace: Workspace) -> dict[str, int]:
     """Documents by collection."""
-    return {each.name: each.documents for each in workspace.status().collections}
+    return {each.name: each.documents for each in read_status(workspace).collections}
 
 
 def updated(workspace: Workspace) -> dict[str, float | None]:
-    return {each.name: each.updated for each in workspace.status().collections}
+    return {each.name: each.updated for each in read_status(workspace).collections}
 
 
 def found(workspace: Workspace, query: str, wanted: Wanted = ALL_KINDS) -> dict[str, list[str]]:
@@ -182,7 +183,7 @@ def test_a_broken_uncommitted_manifest_is_a_note(own):
     workspace = open_app(own)
     workspace.update()
     own.write({"package.json": "{"})
-    assert workspace.status().notes[0].startswith("package.json names no modules: ")
+    assert read_status(workspace).notes[0].startswith("package.json names no modules: ")
 
 
 def test_an_index_from_nothing_has_the_collections_of_one_that_grew(own, tmp_path):
@@ -200,7 +201,7 @@ def test_a_broken_manifest_is_a_note_and_no_error(own):
     own.commit({"package.json": "{"})
     workspace = open_app(own)
     workspace.update()
-    assert workspace.status().notes[0].startswith("package.json names no modules: ")
+    assert read_status(workspace).notes[0].startswith("package.json names no modules: ")
 
 
 # names
@@ -211,12 +212,12 @@ def test_a_collection_is_named_exactly(own):
     workspace = open_app(own)
     workspace.update()
     assert workspace.name == "parcel-watch"
-    assert workspace.collections() == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
+    assert collection_names(workspace) == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
     for name in ("parcel-watch-adrs", "adrs"):
-        assert found(workspace, "scans", workspace.wanted([name], "")).keys() == {"adrs"}
+        assert found(workspace, "scans", Wanted.of(workspace.name, [name], "")).keys() == {"adrs"}
     for name in ("adr", "watch-adrs", "not-parcel-watch-adrs", "parcel-watch"):
         with pytest.raises(NotSetUpError):
-            search(workspace, "scans", SearchOptions(wanted=workspace.wanted([name], "")))
+            search(workspace, "scans", SearchOptions(wanted=Wanted.of(workspace.name, [name], "")))
 
 
 def test_a_missing_collection_leaves_the_rest(own):
@@ -224,7 +225,7 @@ def test_a_missing_collection_leaves_the_rest(own):
     own.commit({"docs/specs/scans/spec.md": None})
     workspace = open_app(own)
     workspace.update()
-    assert found(workspace, "scans", workspace.wanted(["specs", "adrs"], "")).keys() == {"adrs"}
+    assert found(workspace, "scans", Wanted.of(workspace.name, ["specs", "adrs"], "")).keys() == {"adrs"}
 
 
 @pytest.mark.parametrize("arguments", [["-c", "nothing"], ["--module", "nothing"]])
@@ -282,7 +283,9 @@ def test_issues_are_asked_only_on_request(own):
     own.write({".sdd/issues/12.md": ISSUE})
     workspace.update()
     assert found(workspace, "scans lost at night", Wanted()).keys() == {"adrs", "specs", "code"}
-    assert found(workspace, "scans lost", workspace.wanted(["parcel-watch-issues"], "")).keys() == {"issues"}
+    assert found(workspace, "scans lost", Wanted.of(workspace.name, ["parcel-watch-issues"], "")).keys() == {
+        "issues"
+    }
 
 
 def test_issues_that_git_lists_are_issues_too(own):

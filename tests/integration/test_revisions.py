@@ -6,6 +6,7 @@ import pytest
 
 from gitrag.actions.catch_up import catch_up
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.status import read_status
 from gitrag.errors import UsageError
 from gitrag.indexing import cutting
 from gitrag.indexing.refresh import lacking, refresh
@@ -72,7 +73,7 @@ def test_a_revision_is_no_worktree(history):
     workspace = open_app(history)
     search(workspace, "def", SearchOptions())
     search(workspace, "def", SearchOptions(revision="v1"))
-    assert workspace.status().store.worktrees == 1
+    assert read_status(workspace).store.worktrees == 1
 
 
 def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
@@ -97,7 +98,7 @@ def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(histo
     history.commit({f"m{n}.py": f"def m{n}(): pass\n" for n in range(3)})
     commit = history.git("rev-parse", "HEAD")
     history.git("reset", "--quiet", "--hard", "HEAD~1")
-    workspace.start_worker = lambda: None  # not beside this test
+    monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda _: None)  # not beside this test
     assert search(workspace, "def", SearchOptions(revision=commit)).waiting == 2
     catch_up(workspace, lambda: False)
     assert {"m0.py", "m1.py", "m2.py"} < paths(workspace, revision=commit)
