@@ -24,10 +24,11 @@ from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing.known import Refreshed, recorded
 from gitrag.indexing.notices import failed_line
-from gitrag.indexing.planning import manifest_modules_of
 from gitrag.indexing.recipe import RECIPE
-from gitrag.indexing.refresh import Refreshed, recorded, refresh
+from gitrag.indexing.refresh import refresh
+from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import last_failure, processors, running
 from gitrag.machine.environment import safe_environment

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from gitrag.errors import GitragError
 from gitrag.indexing import worker
-from gitrag.indexing.refresh import Refreshed, refresh
+from gitrag.indexing.known import Refreshed
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged

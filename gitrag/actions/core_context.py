@@ -12,8 +12,8 @@ from pathlib import Path
 from gitrag.errors import NotSetUpError
 from gitrag.git.history import ChangeCount
 from gitrag.git.own import own_file
+from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
-from gitrag.indexing.refresh import recorded
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
 from gitrag.memory.home import project_name
 from gitrag.model import Chunk, Kind

@@ -11,7 +11,7 @@ from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
-from gitrag.indexing.planning import manifest_modules_of
+from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure
 from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from gitrag.errors import BusyError, StoreError, UsageError
+from gitrag.indexing.known import Refreshed, Start, known, start_of
 from gitrag.indexing.notices import stale_line
-from gitrag.indexing.refresh import Refreshed, Start, known, refresh, start_of
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.connection import StoreMissingError
@@ -181,7 +182,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
                 known_already = guess is not None and guess[:2] == (workspace.store.state, standing.state)
                 found = guess[2] if guess and known_already else ask(db, *standing.state)
             else:
-                start = start_of(db, looking.result())
+                start = start_of(db, looking.result(), workspace.store.state)
                 moved = workspace.moved_at(db) if options.revision is None else None
     if standing is None or found is None:
         now, standing, found = _ask_caught_up(

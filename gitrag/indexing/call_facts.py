@@ -9,7 +9,7 @@ from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.loading import Loaded, load
 from gitrag.errors import BusyError, StoreError
 from gitrag.git import BlobError
-from gitrag.indexing.refresh import Refreshed
+from gitrag.indexing.known import Refreshed
 from gitrag.indexing.snapshot import Snapshot
 from gitrag.store import call_facts
 from gitrag.store.call_facts import FileFacts

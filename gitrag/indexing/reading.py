@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from gitrag.errors import BusyError
-from gitrag.indexing.refresh import Refreshed, known, refresh
+from gitrag.indexing.known import Refreshed, known
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import Snapshot
 from gitrag.store.connection import Store, StoreMissingError
 

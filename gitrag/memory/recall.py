@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NAME_WEIGHT = 3
-"""As in `gitrag/indexing/preparation.py`: how many times a term of the title is counted in addition."""
+"""As in `gitrag/indexing/records.py`: how many times a term of the title is counted in addition."""
 
 
 @dataclass(frozen=True, slots=True)

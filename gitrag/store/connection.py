@@ -213,7 +213,8 @@ class Store:
     def write(self, purpose: str, *, make: bool = True) -> Iterator[DuckDBPyConnection]:
         """Open the index exclusively, for one transaction.
 
-        The transaction is committed when the block ends and rolled back when it raises.
+        The transaction is committed when the block ends and rolled back when it raises. Inside the block
+        ``state`` identifies what was there before it: if it is that of an earlier read, so is the content.
 
         Args:
             purpose: What for, in a few words; shown to waiting processes.
@@ -237,6 +238,7 @@ class Store:
             if not make:
                 self._require()
             before = self._identity_seen
+            self.state = state_of(self.path)
             try:
                 with engine.let_go():
                     db = self._open_or_make(engine)

@@ -45,7 +45,7 @@ def _create(db: DuckDBPyConnection) -> None:
             line_start INTEGER, line_end INTEGER, length INTEGER
         );
 
-        -- term is a hash (words.terms); tf is weighted (indexing.preparation), terms.IN_NAME is its top bit.
+        -- term is a hash (words.terms); tf is weighted (indexing.records), terms.IN_NAME is its top bit.
         CREATE TABLE postings (term UBIGINT, chunk_id INTEGER, tf USMALLINT);
 
         -- What is embedded, once in its life: key is a hash of the text and the encoder's version.

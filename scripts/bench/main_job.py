@@ -90,7 +90,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
     from gitrag.embedding.draft import Drafter
     from gitrag.embedding.text import chunk_text, text_key
     from gitrag.git import content_skip
-    from gitrag.indexing.preparation import WORDS_ONLY, prepare_all
+    from gitrag.indexing.records import WORDS_ONLY, prepare_all
     from gitrag.store import content, views
     from gitrag.store.connection import Store
     from gitrag.words import terms
@@ -134,7 +134,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         store = Store(Path(folder), recipe="bench")
         records = [views.EntryRecord(entry.path, entry.blob, language_of(entry.path)) for entry in entries]
         with store.write("bench") as db:
-            ids = content.ensure(db, [(entry.blob, entry.language) for entry in records])
+            ids = content.add(db, list(dict.fromkeys((entry.blob, entry.language) for entry in records)))
         blobs = {entry.path: (entry.blob, language_of(entry.path)) for entry in entries}
         prepared = prepare_all([(ids[blobs[path]], text, blobs[path][1], 1 << 20) for path, text in data])
         with stage("write"):

@@ -12,7 +12,7 @@ from gitrag.chunking import chunk, decode
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS
 from gitrag.corpus import adrs, governing, specs
 from gitrag.corpus import issues as issue_files
-from gitrag.indexing.preparation import prepare_all
+from gitrag.indexing.records import prepare_all
 from gitrag.model import Chunk
 from gitrag.words import terms
 from tests.fuzz import sources

@@ -5,7 +5,7 @@ import pytest
 
 from gitrag.embedding.draft import Drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
-from gitrag.indexing.preparation import (
+from gitrag.indexing.records import (
     NAME_WEIGHT,
     WORDS_ONLY,
     left_out_record,
