@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from gitrag.model import DIMENSIONS
+
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-DIMENSIONS = 384
 
 TABLES_VERSION = 3  # raise when a table changes that no release has written: such an index is rebuilt
 

@@ -116,7 +116,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         cut = [chunk(text, language_of(path)) for path, text in data]
     with stage("terms"):
         for pieces in cut:
-            terms.count([((piece.text, 1, False), (piece.qualified_name, 3, True)) for piece in pieces])
+            terms.count([(piece.text, piece.qualified_name) for piece in pieces])
     with stage("texts"):
         texts = [
             [chunk_text(piece) for piece in pieces]
