@@ -178,7 +178,7 @@ class Config:
         timedelta(days=30),
         "How long to keep what no branch or worktree needs any more.",
     )
-    lock_timeout_s: float = _key(_WAIT, 10.0, "Seconds to wait for another gitrag to let go of the index.")
+    lock_timeout_s: float = _key(_WAIT, 10.0, "Seconds to wait while another gitrag process uses the index.")
     # A team may name its tracker and project; only the user may say where a token is sent.
     tracker: str = _key(
         _TRACKER, "auto", "The tracker whose issues are synced; none for none.", team=_TRACKER

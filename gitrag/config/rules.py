@@ -149,8 +149,10 @@ class Address:
         parts = urlsplit(text.strip())
         host, port = parts.hostname or "", parts.port
         safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOCAL_HOSTS)
-        odd = "@" in parts.netloc or parts.query or parts.fragment or not text.isprintable() or port == 0
-        if not host or not safe or odd:
+        malformed = (
+            "@" in parts.netloc or parts.query or parts.fragment or not text.isprintable() or port == 0
+        )
+        if not host or not safe or malformed:
             raise ValueError(text)
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 

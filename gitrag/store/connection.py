@@ -175,7 +175,7 @@ class Store:
                     self.memo, self.state = copy.memo, copy.state
                     yield copy.db
                 return
-            with _interruptible(), self._engine() as engine, self._lock.shared(), engine.let_go():
+            with _interruptible(), self._engine() as engine, self._lock.shared(), engine.detaching():
                 self._require()  # it may have been removed while waiting for the lock
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
@@ -240,7 +240,7 @@ class Store:
             before = self._identity_seen
             self.state = state_of(self.path)
             try:
-                with engine.let_go():
+                with engine.detaching():
                     db = self._open_or_make(engine)
                     if not make and before is not None and self._identity_seen != before:
                         problem = "The index has been built anew by another process."

@@ -31,7 +31,7 @@ def _create(db: DuckDBPyConnection) -> None:
         -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip): and how
         -- it failed.
         -- chunks and length: how many, and the sum of their lengths, once it is indexed.
-        -- left_at: when it came, or when a view last let go of it.
+        -- left_at: when it was added, or when a view last dropped it.
         CREATE TABLE contents (
             content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER,
             left_at TIMESTAMPTZ

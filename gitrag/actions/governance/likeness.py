@@ -9,8 +9,8 @@ from gitrag.errors import BusyError, ModelError, StoreError
 from gitrag.indexing.notices import stale_line
 from gitrag.indexing.reading import read_view
 from gitrag.indexing.refresh import refresh
-from gitrag.search.alike import Alike, alike
 from gitrag.search.engine import Scoped
+from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
 
@@ -32,7 +32,7 @@ _MOST_TEXTS = 10
 
 def like(
     workspace: Workspace, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
-) -> list[list[Alike]]:
+) -> list[list[SimilarChunk]]:
     """Find what is most similar to each of some texts, by cosine alone.
 
     Args:
@@ -40,7 +40,7 @@ def like(
         texts: As they are embedded (``chunk_text`` for code).
         filters: What to search.
         limit: At most so many for each text.
-        at_least: Least cosine.
+        at_least: Minimum cosine.
 
     Raises:
         NotSetUpError: There is no index.
@@ -73,7 +73,9 @@ def like(
                 db,
                 [
                     each.chunk_id
-                    for found in alike(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
+                    for found in similar_chunks(
+                        db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN
+                    )
                     for each in found
                 ],
             )
@@ -84,7 +86,7 @@ def like(
             )
         except (StoreError, BusyError) as error:  # the store cannot be written: the drafts are used
             workspace.say(str(error))
-    return ask(lambda db, scoped: alike(db, scoped, own, limit=limit, at_least=at_least))
+    return ask(lambda db, scoped: similar_chunks(db, scoped, own, limit=limit, at_least=at_least))
 
 
 def _bring_up_to_date(workspace: Workspace) -> None:
