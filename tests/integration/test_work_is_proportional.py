@@ -195,7 +195,11 @@ def edit(repo: GitRepository) -> None:
 
 
 def commit(repo: GitRepository) -> None:
-    repo.commit({"src/gate.py": edited("gate"), ".gitignore": b"*.o\n", "src/valve.py": None})
+    repo.commit({"src/gate.py": edited("gate"), "src/valve.py": None})
+
+
+def commit_rules(repo: GitRepository) -> None:
+    repo.commit({"src/gate.py": edited("gate"), ".gitragignore": b"lid.py\n"})
 
 
 def commit_and_edit(repo: GitRepository) -> None:
@@ -207,12 +211,10 @@ def switch(repo: GitRepository) -> None:
     repo.git("checkout", "--quiet", "--force", "--detach", "HEAD~1")
 
 
-@pytest.mark.parametrize("change", [nothing, edit, commit, commit_and_edit, switch])
+@pytest.mark.parametrize("change", [nothing, edit, commit, commit_rules, commit_and_edit, switch])
 def test_the_index_is_asked_for_nothing_twice(project, monkeypatch, change):
     """By a refresh of a worktree, whatever has changed; only the next free id changes meanwhile."""
-    commit(project)
-    open_app(project).update()
-    project.commit({"src/hatch.py": None})
+    project.commit({".gitignore": b"*.o\n", "src/hatch.py": None})
     open_app(project).update()
     change(project)
     workspace = open_app(project)
