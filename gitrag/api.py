@@ -66,7 +66,7 @@ from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.model import Kind
 from gitrag.report import notes_of
-from gitrag.search import alike, engine
+from gitrag.search import engine, similar_chunks
 from gitrag.search.language_filter import language_named
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
@@ -617,7 +617,7 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
     )
 
 
-def _similar(found: alike.Alike) -> SimilarChunk:
+def _similar(found: similar_chunks.SimilarChunk) -> SimilarChunk:
     chunk = found.chunk
     return SimilarChunk(
         path=found.path,

@@ -20,9 +20,10 @@ from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
 from gitrag.indexing.recipe import RECIPE
-from gitrag.indexing.refresh import Refreshed, refresh
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import in_turn, processors
 from gitrag.machine.environment import safe_environment

@@ -12,8 +12,9 @@ from gitrag.actions.model import fetch_in_background
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.indexing import worker
+from gitrag.indexing.known import Refreshed
 from gitrag.indexing.notices import failed_line
-from gitrag.indexing.refresh import Refreshed, refresh
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged

@@ -13,7 +13,7 @@ from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
-from gitrag.indexing.planning import manifest_modules_of
+from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder
@@ -116,9 +116,9 @@ def _hooks(workspace: Workspace) -> Check:
         if report.state is not HookState.INSTALLED:
             bad.setdefault(report.state.value, []).append(report.name)
     if bad:
-        mends = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
+        fixes = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
         what = "; ".join(f"{state}: {', '.join(names)}" for state, names in bad.items())
-        return Check("hooks", CheckState.WARN, what, mends[0])
+        return Check("hooks", CheckState.WARN, what, fixes[0])
     beside = sum(bool(report.configured) for report in reports)
     where = f", {beside} of them in git's configuration" if beside else f" in {workspace.repo.hooks_dir()}"
     return Check("hooks", CheckState.OK, f"{len(reports)} installed{where}")
@@ -161,8 +161,8 @@ def _files(found: WorkspaceStatus) -> Check:
         return Check("files", CheckState.OK, "every file that is not left out was read in full")
     named = [f"{each.path} ({each.stage}: {each.reason})" for each in found.unread[:_MOST_NAMED]]
     more = [f"{len(found.unread) - _MOST_NAMED} more"] if len(found.unread) > _MOST_NAMED else []
-    mend = "leave them out with .gitragignore, or report them; a file is read again once it changes"
-    return Check("files", CheckState.WARN, f"could not be read in full: {', '.join([*named, *more])}", mend)
+    fix = "leave them out with .gitragignore, or report them; a file is read again once it changes"
+    return Check("files", CheckState.WARN, f"could not be read in full: {', '.join([*named, *more])}", fix)
 
 
 def _freshness(found: WorkspaceStatus) -> Check:
@@ -172,8 +172,8 @@ def _freshness(found: WorkspaceStatus) -> Check:
         return Check("freshness", CheckState.WARN, "behind HEAD; the next search catches up", "gitrag index")
     left = found.view.texts - found.view.embedded
     if left:
-        mend = "gitrag index embed --foreground"
-        return Check("freshness", CheckState.WARN, f"{left} texts without a vector", mend)
+        fix = "gitrag index embed --foreground"
+        return Check("freshness", CheckState.WARN, f"{left} texts without a vector", fix)
     return Check("freshness", CheckState.OK, "HEAD is indexed and embedded")
 
 
@@ -181,12 +181,12 @@ def _lock(workspace: Workspace) -> Check:
     if not is_held(workspace.store.directory / "lock"):
         return Check("lock", CheckState.OK, "free")
     holder = read_holder(workspace.store.directory / "lock.holder")
-    mend = (
+    fix = (
         f"kill {holder.pid}   (only if it hangs: nothing but its transaction is lost)"
         if holder
         else "try again"
     )
-    return Check("lock", CheckState.WARN, f"held by {holder or 'another process'}", mend)
+    return Check("lock", CheckState.WARN, f"held by {holder or 'another process'}", fix)
 
 
 def _worker(workspace: Workspace) -> Check:

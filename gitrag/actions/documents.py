@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.corpus.layout import CollectionKind
-from gitrag.indexing.refresh import recorded
+from gitrag.indexing.known import recorded
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:

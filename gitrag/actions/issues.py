@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.gitignore_entry import IGNORED
-from gitrag.config.keys import find_key, nearest
+from gitrag.config.keys import find_key
 from gitrag.config.rules import Duration
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ConfigError, GitragError, NotSetUpError, UsageError
@@ -25,6 +25,7 @@ from gitrag.trackers.rendering import render
 from gitrag.trackers.sync import Bound, SyncDeadline, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
 from gitrag.trackers.tokens import find_secret, may_have
+from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
 RECENT_S = 300.0
@@ -374,7 +375,7 @@ def _place(workspace: Workspace, *, tracker: str | None = None, may_ask: bool = 
         kind = UsageError if tracker else ConfigError
         raise kind(
             f'There is no tracker "{wanted}".',
-            nearest(wanted, names).strip() or f"One of {', '.join(names)}.",
+            did_you_mean(wanted, names).strip() or f"One of {', '.join(names)}.",
         )
     done = workspace.repo.git("remote", "get-url", "origin")
     origin = (

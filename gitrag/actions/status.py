@@ -10,8 +10,8 @@ from gitrag.callgraph.facts import FAILURE_MARK
 from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.embedding import local_model
-from gitrag.indexing.planning import manifest_modules_of
-from gitrag.indexing.refresh import recorded
+from gitrag.indexing.known import recorded
+from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine.locks import Holder
 from gitrag.store.connection import StoreMissingError

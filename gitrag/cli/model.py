@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     ],
 )
 def model() -> None:
-    """Fetch the embedding model, or look at it.
+    """Fetch the embedding model, or show its state.
 
     all-MiniLM-L6-v2 turns texts into vectors. It lies in your cache directory, one for all repositories, or
     where GITRAG_MODEL_DIR says.

@@ -78,7 +78,7 @@ def fetch(
     except OSError as error:
         raise ModelError(
             f"Cannot write the model to {directory}: {error.strerror or error}.",
-            "Free some space (300 MB for a moment, 24 MB in the end) or mend the permissions; "
+            "Free some space (300 MB for a moment, 24 MB in the end) or fix the permissions; "
             "GITRAG_MODEL_DIR puts it elsewhere.",
         ) from error
 

@@ -79,7 +79,7 @@ def related(
         Field(description="Of text: edges that a new ADR or spec may have, or what covers it already."),
     ] = "edges",
     threshold: Annotated[
-        float, Field(ge=-1, le=1, description="Least cosine of what is called alike.")
+        float, Field(ge=-1, le=1, description="Minimum cosine of a duplicate.")
     ] = related_action.THRESHOLD,
 ) -> Reply[RelatedFound]:
     """Say what is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
@@ -95,10 +95,10 @@ def related(
         review = review_action.review(workspace, diff, threshold, call.advance)
         markdown, data = governance.review_markdown(review), json.loads(governance.review_json(review))
     elif mode == "duplicates":
-        alike = related_action.duplicates(workspace, text, threshold)
-        near = [] if alike else related_action.nearest(workspace, text)
-        markdown = governance.duplicates_markdown(alike, threshold, nearest=near)
-        data = json.loads(governance.duplicates_json(text, alike, threshold, nearest=near))
+        found = related_action.duplicates(workspace, text, threshold)
+        near = [] if found else related_action.nearest(workspace, text)
+        markdown = governance.duplicates_markdown(found, threshold, nearest=near)
+        data = json.loads(governance.duplicates_json(text, found, threshold, nearest=near))
     else:
         proposals = related_action.related(workspace, text)
         markdown = governance.related_markdown(text, proposals)

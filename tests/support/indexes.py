@@ -11,7 +11,8 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from gitrag.indexing.refresh import known, refresh
+from gitrag.indexing.known import known
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import look
 from gitrag.store import candidates
 from gitrag.store.candidates import SearchScope

@@ -33,7 +33,7 @@ _SYMBOLS = 24
 
 _SHARED = 6
 _NEAR = 0.4
-"""Least cosine for a section to be called near in meaning."""
+"""Minimum cosine for a section to be called near in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
