@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
+from tests.support.command import Done, Gitrag
 from tests.support.indexes import open_app
 from tests.support.repository import GitRepository, Link
 
@@ -48,15 +46,8 @@ def found(workspace: Workspace, query: str, wanted: Wanted = ALL_KINDS) -> dict[
     return {section.kind.value: [hit.path for hit in section.hits] for section in answer.sections}
 
 
-def gitrag(repository: GitRepository, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "gitrag", *args],
-        cwd=repository.path,
-        env=repository.environment | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def gitrag(repository: GitRepository, *args: str) -> Done:
+    return Gitrag(repository.path, repository.environment)(*args)
 
 
 def test_each_kind_is_a_collection_and_asked_on_its_own(own):
@@ -233,9 +224,9 @@ def test_none_of_the_collections_is_said_in_the_promised_words(own, arguments):
     """The message names the command that builds an index."""
     open_app(own).update()
     done = gitrag(own, "search", *arguments, "scans")
-    assert done.returncode == NOT_SET_UP
-    assert "No gitrag collections found for parcel-watch. Run `gitrag index` first." in done.stderr
-    assert "parcel-watch-code" in done.stderr
+    assert done.status == NOT_SET_UP
+    assert "No gitrag collections found for parcel-watch. Run `gitrag index` first." in done.err
+    assert "parcel-watch-code" in done.err
 
 
 def test_a_search_that_just_indexed_the_module_finds_it(own):
@@ -248,7 +239,7 @@ def test_a_search_that_just_indexed_the_module_finds_it(own):
 def test_index_status_lists_each_collection(own):
     """Each with its own counts and time of change."""
     open_app(own).update()
-    lines = gitrag(own, "index", "status").stdout.splitlines()
+    lines = gitrag(own, "index", "status").out.splitlines()
     assert [line.split()[0] for line in lines] == [
         "collection",
         "parcel-watch-adrs",
