@@ -51,8 +51,7 @@ _EXACT = 2
 _HALF_THE_WORDS = 0.5
 _NAMED = 2.0
 _WHOLE = 100.0
-"""Scores of a line: a share of the query's words, a name from it, or the whole query. Only the last is
-sufficient, where the query is several words or an identifier."""
+"""Scores of a line: a share of the query's words, a name from it, or the whole query."""
 
 _BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
 _BY_WORDS = frozenset(
@@ -109,7 +108,8 @@ class Cascade:
     Attributes:
         query: The query.
         snippets: Best first; exact matches last.
-        sufficient: Whether one of them most likely answers, so that no other search is needed.
+        sufficient: Whether one of them most likely answers, or has the whole query where that is several words
+            or an identifier: no other search is needed.
         answer: The answer from the index; None when that failed.
         notes: Lines that the reader should see.
     """
@@ -146,8 +146,10 @@ def search_code(
     found = found[: max(limit - len(exact), limit - _EXACT, 1)]
     exact = exact[: limit - len(found)]
     telling = len(question.text.split()) > 1 or looks_like_code(question.text)
-    told = telling and any(worth >= _WHOLE for worth, _ in exact)
-    return Cascade(question.text, (*found, *(snippet for _, snippet in exact)), told, answer, notes)
+    snippets = (*found, *(snippet for _, snippet in exact))
+    whole = question.text.casefold()
+    told = telling and any(whole in each.text.casefold() for each in snippets)
+    return Cascade(question.text, snippets, told, answer, notes)
 
 
 def _ask(
