@@ -108,7 +108,7 @@ class Cascade:
     Attributes:
         query: The query.
         snippets: Best first; exact matches last.
-        sufficient: Whether one of them most likely answers, or has the whole query where that is several words
+        sufficient: Whether one most likely answers, or has the whole query where that is several words
             or an identifier: no other search is needed.
         answer: The answer from the index; None when that failed.
         notes: Lines that the reader should see.
