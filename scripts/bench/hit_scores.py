@@ -3,8 +3,9 @@
     .venv/bin/python scripts/bench/hit_scores.py CLONES [--only NAME] [--list] [--json FILE]
 
 CLONES has a clone of each repository of `scripts/bench/features/` at its revision, by name; those that it
-lacks are left out. Each is indexed, embedded and asked as a user asks: the default limit and the default least
-score. Printed, by repository and over all:
+lacks are left out. Each is indexed, embedded and asked as a user asks: the default limit and least score.
+
+Printed, by repository and over all:
 
 - absent features: the share that gets no hit, and the share that gets none of a half or more
 - present features: the share whose answer is shown, and the share whose answer is first
