@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class SearchOptions:
     """What a search is limited to, and how much it returns; ``limit`` applies to each section.
 
-    With a revision, that revision is searched, whatever the worktree has checked out.
+    With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
+    question start in ``directory``, itself relative to the worktree's top; empty for the top.
     """
 
     filters: Filters = NO_FILTERS
@@ -35,6 +36,7 @@ class SearchOptions:
     every_chunk: bool = False
     committed_only: bool = False
     revision: str | None = None
+    directory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def _asking(
     return lambda db, view_id, overlay: sections.ask(
         db,
         question,
-        Scoped(view_id, overlay, options.filters),
+        Scoped(view_id, overlay, options.filters, options.directory),
         vector,
         wanted,
         limit=config.limit if options.limit is None else options.limit,

@@ -13,12 +13,14 @@ from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE
+from gitrag.machine.files import within
 from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.model import CallGraph
     from gitrag.report import Style
+    from gitrag.workspace import Workspace
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -140,6 +142,7 @@ def search(
             every_chunk=every_chunk,
             committed_only=committed,
             revision=revision,
+            directory=_directory(session, workspace),
         ),
     )
     graph = None
@@ -165,6 +168,12 @@ def search(
     for note in report.notes_of(answer):
         terminal.note(note)
     return OK if answer.hits else NOTHING
+
+
+def _directory(session: Session, workspace: Workspace) -> str:
+    """Return the directory of the command, relative to the worktree's top; empty for the top, or outside."""
+    root = workspace.repo.root
+    return (within(root, session.start.absolute()) or "") if root is not None else ""
 
 
 def _cleaned(graph: CallGraph | None) -> CallGraph | None:

@@ -8,6 +8,7 @@ The ranker weighs them (`gitrag/search`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, run
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path
+from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.schema import DIMENSIONS
 from gitrag.store.views import ViewOverlay
 from gitrag.words.terms import IN_NAME
@@ -58,6 +59,9 @@ NO_FILTERS = Filters()
 POSTINGS = frozenset({"postings", "name_postings"})
 """Tables that map terms to where they occur."""
 NO_OVERLAY = ViewOverlay()
+
+_PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - set("\"'\\")
+"""Bytes that DuckDB does not escape where it casts a BLOB to text."""
 
 _MOST_LONGER = 20
 """Maximum number of definitions; a word in more names, such as ``get``, is too common."""
@@ -443,6 +447,32 @@ def name_words(
     found = _with_terms(db, "name_postings", terms, memo or Memo())
     row, file = _matches(scope.files.path_id, found["path_id"])
     return NameWords(found["place"][row], file.astype("int32"))
+
+
+def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
+    """Find the scope's files whose paths match a pattern (``path_pattern``): number and path, by number.
+
+    One pass of the database over the paths, 8 ms for 50,000: their last parts have no index that ``__init__``
+    is in (``name_postings`` has the directory's name for it).
+    """
+    import numpy as np
+
+    rows = db.execute(
+        "SELECT path_id, path FROM paths WHERE regexp_matches(path::VARCHAR, ?) ORDER BY path_id", [pattern]
+    ).fetchall()
+    path_ids = integers(path_id for path_id, _ in rows)
+    place = np.searchsorted(scope.files.path_id, path_ids)
+    return [
+        (number, decode_path(path))
+        for number, (path_id, path) in zip(place.tolist(), rows, strict=True)
+        if number < len(scope.files) and scope.files.path_id[number] == path_id
+    ]
+
+
+def path_pattern(path: str) -> str:
+    """Return the pattern (RE2) of a path as the database writes bytes as text: all but plain ones escaped."""
+    written = (chr(byte) if chr(byte) in _PLAIN else f"\\x{byte:02X}" for byte in encode_path(path))
+    return re.escape("".join(written))
 
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
