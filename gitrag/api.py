@@ -213,6 +213,8 @@ class Workspace:
             drafts=found.drafts,
             waiting=found.waiting,
             notes=self._told(heard, notes_of(found)),
+            missing=found.wording.missing,
+            only_beside=tuple(each.word for each in found.wording.only_beside),
         )
 
     def graph(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.errors import UsageError
+from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.workspace import Workspace
 
@@ -52,6 +53,7 @@ class Answer:
         waiting: How many files' contents there was no time to index.
         model: Whether the model embedded the query; else a draft of its vector was used.
         drafted: Whether draft vectors exist; if not, texts without a vector are found by words alone.
+        wording: What is to be said of the question's words, where no hit is likely.
     """
 
     query: str
@@ -62,6 +64,7 @@ class Answer:
     waiting: int
     model: bool
     drafted: bool = True
+    wording: Wording = NOTHING_TO_SAY
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -110,6 +113,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         waiting=refreshed.waiting,
         model=encoder is not None,
         drafted=has_table(),
+        wording=result.found.wording,
     )
 
 

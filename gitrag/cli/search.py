@@ -152,6 +152,8 @@ def search(
         graph = graph_of(workspace, answer, globs=globs, module=module or "", unfiltered=unfiltered)
     if form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
+        if answer.hits and (line := report.wording_line(report.cleaned(answer, sanitise_line))):
+            terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
     else:
         answer_shown = report.cleaned(answer, sanitise_line)
         if form == "markdown":
@@ -165,7 +167,7 @@ def search(
         terminal.print(text)
     if revision is not None:
         terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
-    for note in report.notes_of(answer):
+    for note in report.notes_of(report.cleaned(answer, sanitise_line)):
         terminal.note(note)
     return OK if answer.hits else NOTHING
 

@@ -13,6 +13,8 @@ from gitrag.actions.search_code import Cascade, Snippet
 from gitrag.indexing.notices import undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
+from gitrag.report import wording_line
+from gitrag.words.control_characters import sanitise_line
 from gitrag.workspace import WorkspaceStatus
 
 _SURE = 0.9
@@ -52,6 +54,18 @@ class SnippetData:
 
 
 @dataclass(frozen=True, slots=True)
+class WordData:
+    """What is known of the question's words where no hit is likely.
+
+    ``missing``: no file that was searched contains them. ``only_beside``: only tests, examples or docs do.
+    """
+
+    missing: list[str] = field(default_factory=list)
+    only_beside: list[str] = field(default_factory=list)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CodeFound:
     """Snippets, best first."""
 
@@ -60,6 +74,7 @@ class CodeFound:
     sufficient: bool
     results: list[SnippetData]
     freshness: Freshness
+    words: WordData = field(default_factory=WordData)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +87,7 @@ class Searched:
     code_snippets: list[dict[str, Any]]
     call_graphs: list[dict[str, Any]]
     freshness: Freshness
+    words: WordData = field(default_factory=WordData)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +271,21 @@ def snippet_data(snippet: Snippet) -> SnippetData:
     )
 
 
+def word_data(answer: Answer | None) -> WordData:
+    """Return what is known of a question's words; nothing where the index was not searched."""
+    if answer is None:
+        return WordData()
+    said = answer.wording
+    return WordData(
+        list(said.missing), [each.word for each in said.only_beside], sanitise_line(wording_line(answer))
+    )
+
+
 def code_text(found: Cascade, freshness: Freshness) -> str:
     """Return snippets as text: a heading for each, then its lines."""
     lines = [] if found.snippets else [f"No code found for '{found.query}'. Try a broader search term."]
+    if note := word_data(found.answer).note:
+        lines.append(f"{note}; nearest:" if found.snippets else note)
     for each in found.snippets:
         name = ".".join(part for part in (each.enclosing, each.name) if part)
         score = f"{each.score:.2f} " if each.score is not None else ""
@@ -345,7 +373,7 @@ def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
     return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]
 
 
-def searched(found: Mapping[str, Any], freshness: Freshness) -> Searched:
+def searched(found: Mapping[str, Any], freshness: Freshness, words: WordData) -> Searched:
     """Return the report's JSON as data."""
     return Searched(
         query=found["query"],
@@ -354,4 +382,5 @@ def searched(found: Mapping[str, Any], freshness: Freshness) -> Searched:
         code_snippets=found["code_snippets"],
         call_graphs=found["call_graphs"],
         freshness=freshness,
+        words=words,
     )

@@ -18,6 +18,7 @@ from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
+from gitrag.search.wording import Occurrences
 from gitrag.store import candidates, content
 from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
 from gitrag.store.content import ChunkPlace
@@ -92,11 +93,15 @@ class Found:
         hits: Best first.
         chunk_ids: The chunks of the hits, best first.
         around: float32, the cosines of the nearest chunks; None where there are no files.
+        occurrences: Where the question's words occur; None where there are no files.
+        no_such_path: Whether the question is a path, and no file has it.
     """
 
     hits: tuple[Hit, ...] = ()
     chunk_ids: tuple[int, ...] = ()
     around: NDArray[np.float32] | None = None
+    occurrences: Occurrences | None = None
+    no_such_path: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +198,9 @@ def ask(
         first = _with_evidence(first, hits)
         hits = (*first, *_after(first, hits, looked_up, min_score=min_score))[:limit]
         chunk_ids = (*first_ids, *chunk_ids)
-    return Found(hits, chunk_ids, evidence.around)
+    return Found(
+        hits, chunk_ids, evidence.around, evidence.occurrences, looked_up.is_path and not looked_up.named
+    )
 
 
 def _named(

@@ -11,7 +11,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_code, is_prose
+from gitrag.search import wording
 from gitrag.search.question import Question
+from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
 from gitrag.words.path_traits import BESIDE, Trait
 
@@ -59,6 +61,7 @@ class Evidence:
             tells whether there is an answer, not which one: as a feature it costs 0.003.
         around: float32, the cosines of the nearest chunks, including those of the other collections asked.
         is_name: Whether the question is a single word.
+        occurrences: Where the question's words occur.
     """
 
     features: dict[str, Column]
@@ -71,6 +74,7 @@ class Evidence:
     coverage: Column
     around: Column
     is_name: bool = False
+    occurrences: Occurrences | None = None
 
 
 def gather(
@@ -155,6 +159,7 @@ def gather(
         coverage.astype(np.float32),
         np.sort(np.concatenate([near.cosine, *([] if elsewhere is None else [elsewhere])]))[-NEAREST:],
         question.is_name,
+        wording.count((frequency > 0) | name, files),
     )
 
 

@@ -9,17 +9,18 @@ would cost one more embedding.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.corpus import specs
 from gitrag.corpus.documents import Document, targets
 from gitrag.corpus.layout import READERS, CollectionKind, kind_of
-from gitrag.search import engine
+from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.question import Question
 from gitrag.search.relevance import relevance
+from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store import candidates, content, views
 from gitrag.store.candidates import Filters
 from gitrag.store.memo import Memo
@@ -77,11 +78,17 @@ class Sections:
         sections: One per kind that was asked.
         collections: Names of the collections that exist.
         chunk_ids: The chunks shown, section by section, best first.
+        wording: What is to be said of the question's words.
     """
 
     sections: tuple[AnswerSection, ...] = ()
     collections: tuple[str, ...] = ()
     chunk_ids: tuple[int, ...] = ()
+    wording: Wording = NOTHING_TO_SAY
+
+
+UNSURE = 0.5
+"""Where no hit has so high a score, it is said which words of the question are missing."""
 
 
 def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple[str, ...]]:
@@ -162,7 +169,48 @@ def ask(
         sections[kind] = AnswerSection(kind, hits)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
-    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids)
+    answered = any(hit.score >= UNSURE for section in sections.values() for hit in section.hits)
+    said = NOTHING_TO_SAY
+    if not answered:
+        narrowed = bool(scoped.filters.globs or scoped.filters.languages) or not present <= set(names)
+        said = _say(
+            db,
+            question,
+            scoped,
+            found.values(),
+            None if alone else names,
+            narrowed=narrowed,
+        )
+    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids, said)
+
+
+def _say(
+    db: Connection,
+    question: Question,
+    scoped: Scoped,
+    found: Collection[engine.Found],
+    collections: Sequence[str] | None,
+    *,
+    narrowed: bool,
+) -> Wording:
+    """Say which of a question's words occur nowhere in what was searched, and what was not."""
+    occurrences = [each.occurrences for each in found if each.occurrences is not None]
+    searched = sum(len(each.files) for each in occurrences)
+    is_path = bool(occurrences) and all(each.no_such_path for each in found if each.occurrences is not None)
+    # Of a kind of chunk only parts of the files are searched.
+    missing, beside = ((), ()) if is_path or scoped.filters.kinds else wording.say(db, question, occurrences)
+    if not (missing or beside or is_path):
+        return NOTHING_TO_SAY
+    rest = candidates.unsearched(db, scoped.view_id, scoped.overlay, collections)
+    return Wording(
+        missing,
+        beside,
+        searched=searched,
+        unread=rest.unread,
+        left_out=rest.left_out,
+        narrowed=narrowed,
+        no_such_path=question.text if is_path else "",
+    )
 
 
 def read_documents(

@@ -449,6 +449,66 @@ def name_words(
     return NameWords(found["place"][row], file.astype("int32"))
 
 
+def contents_with(db: DuckDBPyConnection, letters: str) -> NDArray[np.int32]:
+    """Find the contents that have some letters anywhere in their texts, ignoring case: ids, int32.
+
+    It reads every text of the index: 0.1 s for 50 MB. Upper and lower case are compared as in ``(?i)``.
+    """
+    sql = "SELECT DISTINCT content_id FROM chunks WHERE regexp_matches(text, ?)"
+    found: NDArray[np.int32] = db.execute(sql, ["(?i)" + re.escape(letters)]).fetchnumpy()["content_id"]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Unsearched:
+    """Files of a view that no question can find: not read yet or not readable, and left out as text."""
+
+    unread: int
+    left_out: int
+
+
+_NO_TEXT = ("binary", "symlink", "submodule")
+"""Reasons to leave a path out of which none hides words (``model.Skip``)."""
+
+
+def unsearched(
+    db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
+) -> Unsearched:
+    """Count the files that a question could not find: unread ones of some collections, and those left out."""
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+        objects(overlay.collections or repeat("code", len(overlay.entries))),
+    ]
+    row = run(
+        db,
+        columns,
+        """
+        WITH held AS (
+            SELECT content_id, skip, collection FROM entries
+            WHERE view_id = ? AND NOT list_contains(?, path_id)
+            UNION ALL SELECT column1, '', column2 FROM columns
+        ), reasons AS (
+            SELECT split_part(coalesce(nullif(skip, ''), state, ''), ':', 1) AS reason,
+                ? IS NULL OR collection IN (SELECT unnest(?)) AS asked, contains(state, ': ') AS failed
+            FROM held LEFT JOIN contents USING (content_id)
+        )
+        SELECT count(*) FILTER (asked AND (reason = 'pending' OR failed)),
+            count(*) FILTER (reason NOT IN ('indexed', 'pending', '') AND NOT coalesce(failed, false)
+                AND NOT list_contains(?, reason))
+        FROM reasons
+        """,
+        [
+            view_id,
+            list(overlay.masked),
+            None if collections is None else 1,
+            list(collections or ()),
+            list(_NO_TEXT),
+        ],
+    ).fetchone()
+    return Unsearched(*map(int, row or (0, 0)))
+
+
 def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
     """Find the scope's files whose paths match a pattern (``path_pattern``): number and path, by number.
 
