@@ -106,6 +106,8 @@ class Answer:
         notes: What the command says on stderr, a line each.
         missing: Where no hit has 0.5: words of the question that no file contains that was searched.
         only_beside: Where no hit has 0.5: words that only tests, examples or documents contain.
+        searched_for: The question with misspelt words corrected, or of one that is not in English the words
+            that occur; empty where it was searched for as asked.
     """
 
     query: str
@@ -117,6 +119,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     only_beside: tuple[str, ...] = ()
+    searched_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.errors import UsageError
+from gitrag.search import wording
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.workspace import Workspace
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
 
     from gitrag.actions.current_view import Read
     from gitrag.embedding.encoder import Encoder
-    from gitrag.search.engine import Hit
+    from gitrag.search.engine import Hit, Scoped
     from gitrag.search.question import Question
     from gitrag.search.sections import AnswerSection, Sections, Wanted
+    from gitrag.store.connection import Connection
+    from gitrag.store.views import ViewOverlay
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         with_issues=wanted.issues,
     )
     encoder, vector = _question_vector(workspace, question.text)
-    ask = _asking(workspace, question, vector, wanted, options)
+    ask = _asking(workspace, question, vector, wanted, options, encoder)
     result = view.read(ask, encoder)
     result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
     refreshed, drafts = result.refreshed, result.unembedded
@@ -136,12 +139,16 @@ def _read_question(query: str) -> Question:
 
 def _question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
     """Embed a query with the model, else draft its vector; None when neither is possible."""
+    encoder = workspace.encoder_if_ready()
+    return encoder, _vector(encoder, text)
+
+
+def _vector(encoder: Encoder | None, text: str) -> NDArray[np.float32] | None:
     from gitrag.embedding.draft import drafter, has_table
 
-    encoder = workspace.encoder_if_ready()
     if encoder is not None:
-        return encoder, encoder.encode_query(text)
-    return None, drafter().draft([text])[0] if has_table() else None
+        return encoder.encode_query(text)
+    return drafter().draft([text])[0] if has_table() else None
 
 
 def _asking(
@@ -150,20 +157,50 @@ def _asking(
     vector: NDArray[np.float32] | None,
     wanted: Wanted,
     options: SearchOptions,
+    encoder: Encoder | None,
 ) -> Read[Sections]:
-    """Return what asks a view the question."""
-    from gitrag.search import sections
+    """Return what asks a view the question, and asks again where it has to be read otherwise."""
+    from gitrag.search import rewording, sections
     from gitrag.search.engine import Scoped
 
     config, store = workspace.config, workspace.store
-    return lambda db, view_id, overlay: sections.ask(
-        db,
-        question,
-        Scoped(view_id, overlay, options.filters, options.directory),
-        vector,
-        wanted,
-        limit=config.limit if options.limit is None else options.limit,
-        min_score=config.min_score if options.min_score is None else options.min_score,
-        every_chunk=options.every_chunk,
-        memo=store.memo,
-    )
+    vectors = {question.text: vector}  # the view may be read several times
+    min_score = config.min_score if options.min_score is None else options.min_score
+
+    def ask(db: Connection, scoped: Scoped, asked: Question) -> Sections:
+        if asked.text not in vectors:
+            vectors[asked.text] = _vector(encoder, asked.text)
+        return sections.ask(
+            db,
+            asked,
+            scoped,
+            vectors[asked.text],
+            wanted,
+            limit=config.limit if options.limit is None else options.limit,
+            min_score=min_score,
+            every_chunk=options.every_chunk,
+            memo=store.memo,
+        )
+
+    def ask_well(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
+        scoped = Scoped(view_id, overlay, options.filters, options.directory)
+        found = ask(db, scoped, question)
+        other = rewording.reword(db, question, found.occurrences, _is_known)
+        if other is None:
+            return found
+        if other.corrected:
+            again = ask(db, scoped, _read_question(other.text))
+            return replace(again, wording=replace(again.wording, searched_for=other.text))
+        if other.text != question.text:
+            asked = replace(_read_question(other.text), is_name=False)
+            found = sections.lowered(ask(db, scoped, asked), min_score)
+        return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
+
+    return ask_well
+
+
+def _is_known(word: str) -> bool:
+    """Tell whether a word is in the vocabulary of the model."""
+    from gitrag.embedding.draft import drafter
+
+    return drafter().knows(word)

@@ -13,7 +13,7 @@ from gitrag.actions.search_code import Cascade, Snippet
 from gitrag.indexing.notices import undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.report import wording_line
+from gitrag.report import reworded_lines, wording_line
 from gitrag.words.control_characters import sanitise_line
 from gitrag.workspace import WorkspaceStatus
 
@@ -55,14 +55,18 @@ class SnippetData:
 
 @dataclass(frozen=True, slots=True)
 class WordData:
-    """What is known of the question's words where no hit is likely.
+    """What is known of the question's words.
 
-    ``missing``: no file that was searched contains them. ``only_beside``: only tests, examples or docs do.
+    Where no hit is likely, ``missing``: no file that was searched contains them; ``only_beside``: only tests,
+    examples or docs do. ``searched_for``: the question with misspelt words corrected, or the words of it that
+    occur where it is not in English (``english_only``); empty where as asked.
     """
 
     missing: list[str] = field(default_factory=list)
     only_beside: list[str] = field(default_factory=list)
     note: str = ""
+    searched_for: str = ""
+    english_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     """Return the state of the files behind an answer from the index; without one, of the working tree."""
     if answer is None:
         return Freshness(commit, uncommitted_included=True, notes=list(notes))
-    said = list(notes)
+    said = [*notes, *map(sanitise_line, reworded_lines(answer))]
     if answer.drafts and not answer.drafted:
         said.append(undrafted_line(answer.drafts))
     elif not answer.model:
@@ -277,7 +281,11 @@ def word_data(answer: Answer | None) -> WordData:
         return WordData()
     said = answer.wording
     return WordData(
-        list(said.missing), [each.word for each in said.only_beside], sanitise_line(wording_line(answer))
+        missing=list(said.missing),
+        only_beside=[each.word for each in said.only_beside],
+        note=sanitise_line(wording_line(answer)),
+        searched_for=said.searched_for or said.read_of,
+        english_only=said.foreign,
     )
 
 

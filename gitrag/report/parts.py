@@ -37,7 +37,7 @@ def no_match(answer: Answer) -> str:
 
 def notes_of(answer: Answer) -> list[str]:
     """Say what the user should know of an answer beside its hits, a line each: what it lacks as yet."""
-    notes = []
+    notes = reworded_lines(answer)
     if not answer.hits and (line := wording_line(answer)):
         notes.append(line[0].upper() + line[1:] + ".")
     if answer.waiting:
@@ -51,6 +51,16 @@ def notes_of(answer: Answer) -> list[str]:
     if not answer.model and answer.drafted:
         notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return notes
+
+
+def reworded_lines(answer: Answer) -> list[str]:
+    """Say what was searched for instead of the question as asked, a line each."""
+    said = answer.wording
+    lines = [f'searched for "{said.searched_for}"'] if said.searched_for else []
+    if said.foreign:
+        what = f'only "{said.read_of}" was searched for' if said.read_of else "ask in English, or for a name"
+        lines.append(f"The model reads English: {what}.")
+    return lines
 
 
 def wording_line(answer: Answer) -> str:
@@ -112,6 +122,8 @@ def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
             missing=tuple(map(clean, answer.wording.missing)),
             only_beside=tuple(replace(each, word=clean(each.word)) for each in answer.wording.only_beside),
             no_such_path=clean(answer.wording.no_such_path),
+            searched_for=clean(answer.wording.searched_for),
+            read_of=clean(answer.wording.read_of),
         ),
     )
 

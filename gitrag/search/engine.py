@@ -13,7 +13,7 @@ from gitrag.model import Chunk, Kind
 from gitrag.search import lookup, ranking
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
-from gitrag.search.question import Question, looks_like_code
+from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.value_sites import value_sites
@@ -312,15 +312,20 @@ def collect(
     if vector is not None:
         near = candidates.nearest(db, scope, vector, NEAREST, memo)
     postings = candidates.postings(db, scope, question.hashes, memo)
+    names = candidates.name_words(db, scope, question.forms, memo)
+    named = {*postings.term[postings.in_name].tolist(), *names.term.tolist()}
+    if others := other_forms(question, named):
+        also = candidates.postings(db, scope, [term for term, _place in others], memo)
+        postings = candidates.joined(postings, also, [place for _term, place in others])
+        question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))
+        names = candidates.name_words(db, scope, question.forms, memo)
     return gather(
         question,
         scope.files,
         postings,
         near,
         _definitions(db, question, scope, postings, memo),
-        candidates.name_words(
-            db, scope, (*question.hashes, *(short for short, _places in question.shorts)), memo
-        ),
+        names,
         elsewhere,
         verbatim(db, question.text, postings, len(question.words)),
     )

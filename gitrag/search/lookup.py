@@ -146,9 +146,14 @@ def read(text: str, directory: str = "") -> Reference:
         return Reference(_tails(member["path"], directory), name=_dotted(member["name"]), in_file=True)
     named = _NAME.fullmatch(_CASE.sub("", text))
     name = _dotted(named["name"]) if named else ""
-    sure = bool(named and (named["call"] or _IDENTIFIER.search(named["name"]) or "." in name))
+    sure = bool(named and (named["call"] or is_identifier(named["name"]) or "." in name))
     tails = () if _PLAIN_WORD.fullmatch(text) else _tails(text, directory)
     return Reference(tails, name=name, surely_a_name=sure)
+
+
+def is_identifier(word: str) -> bool:
+    """Tell whether a word can be no word of prose, not even a capitalised one."""
+    return bool(_IDENTIFIER.search(word))
 
 
 def _unquoted(text: str) -> str:

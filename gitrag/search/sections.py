@@ -9,8 +9,8 @@ would cost one more embedding.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gitrag.corpus import specs
@@ -20,7 +20,7 @@ from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.question import Question
 from gitrag.search.relevance import relevance
-from gitrag.search.wording import NOTHING_TO_SAY, Wording
+from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
 from gitrag.store import candidates, content, views
 from gitrag.store.candidates import Filters
 from gitrag.store.memo import Memo
@@ -37,6 +37,10 @@ USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
 
 _FURTHER = 20
 """Hits beyond the limit in which to look for a document that the question names."""
+
+
+_PARTLY_READ = 0.5
+"""Share of its score that a hit keeps where only some words of the question could be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +83,14 @@ class Sections:
         collections: Names of the collections that exist.
         chunk_ids: The chunks shown, section by section, best first.
         wording: What is to be said of the question's words.
+        occurrences: Where they occur, in each collection that was asked.
     """
 
     sections: tuple[AnswerSection, ...] = ()
     collections: tuple[str, ...] = ()
     chunk_ids: tuple[int, ...] = ()
     wording: Wording = NOTHING_TO_SAY
+    occurrences: tuple[Occurrences, ...] = field(default=(), compare=False)
 
 
 UNSURE = 0.5
@@ -181,7 +187,8 @@ def ask(
             None if alone else names,
             narrowed=narrowed,
         )
-    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids, said)
+    occurrences = tuple(each.occurrences for each in found.values() if each.occurrences is not None)
+    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids, said, occurrences)
 
 
 def _say(
@@ -210,6 +217,20 @@ def _say(
         left_out=rest.left_out,
         narrowed=narrowed,
         no_such_path=question.text if is_path else "",
+    )
+
+
+def lowered(found: Sections, min_score: float) -> Sections:
+    """Lower the scores of what answers only the words of a question that could be read."""
+
+    def each(hits: Sequence[Hit]) -> Iterator[Hit]:
+        for hit in hits:
+            if (score := hit.score * _PARTLY_READ) >= min_score:
+                yield replace(hit, score=score)
+
+    return replace(
+        found,
+        sections=tuple(replace(section, hits=tuple(each(section.hits))) for section in found.sections),
     )
 
 

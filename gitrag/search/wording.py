@@ -30,14 +30,15 @@ _GENERIC = frozenset(
     map(
         stem,
         """
-        actually anything aspect behavior behaviour codebase component concept currently define defined
-        definition describe detail different entire every everything exactly exist explain feature file
-        find folder function functionality general give handle handled handler handles handling help
-        here implement implementation implemented including internally involved kind locate located
-        location logic look main manage managed manages mechanism method module need occur particular
-        perform performed place please possible process project provide purpose really related repo
-        repository responsible see something somewhere specific support supported take tell there thing
-        various way whole
+        across actually anything aspect based behavior behaviour between case cases codebase component
+        concept currently define defined definition describe detail different during edge entire every
+        everything exactly exist explain feature file find folder function functionality general give
+        handle handled handler handles handling help here implement implementation implemented including
+        instead internally involved kind level locate located location logic look main manage managed
+        manages mechanism method module need occur particular per perform performed place please
+        possible process project provide purpose really related repo repository responsible see
+        something somewhere specific support supported take tell there thing using various via way whole
+        within without
         """.split(),
     )
 )
@@ -89,6 +90,9 @@ class Wording:
         left_out: How many text files of the view are left out of the index.
         narrowed: Whether only some collections, paths or languages were searched.
         no_such_path: The question, where it is a path and no file that was searched has it; else empty.
+        searched_for: The question as it was searched for, misspelt words corrected; empty where as asked.
+        read_of: Of a question that the model cannot read, the words that were searched for.
+        foreign: Whether the question is in a language that the model does not read.
     """
 
     missing: tuple[str, ...] = ()
@@ -98,6 +102,9 @@ class Wording:
     left_out: int = 0
     narrowed: bool = False
     no_such_path: str = ""
+    searched_for: str = ""
+    read_of: str = ""
+    foreign: bool = False
 
 
 NOTHING_TO_SAY = Wording()
@@ -213,3 +220,8 @@ def say(
             where = tuple(group for group, own in zip(_GROUPS, by_group, strict=True) if own)
             only_beside.append(Beside(word, int(by_group.sum()), where))
     return tuple(missing), tuple(only_beside)
+
+
+def of_foreign(read_of: str) -> Wording:
+    """Return what is to be said of a question in a language that the model does not read."""
+    return Wording(read_of=read_of, foreign=True)

@@ -312,6 +312,18 @@ def postings(
     )
 
 
+def joined(postings: Postings, also: Postings, stands_for: Sequence[int]) -> Postings:
+    """Add the postings of other forms of a question's terms, as those of the terms that they stand for."""
+    import numpy as np
+
+    term = integers(stands_for)[also.term]
+    columns = (
+        np.concatenate([getattr(postings, name), term if name == "term" else getattr(also, name)])
+        for name in ("term", "chunk_id", "file", "frequency", "in_name", "length")
+    )
+    return Postings(*columns)
+
+
 def read_postings(db: DuckDBPyConnection, table: str) -> dict[str, NDArray[Any]]:
     """Read a table of postings in full, as columns, by term."""
     return db.execute(f"FROM {table} ORDER BY term").fetchnumpy()
@@ -457,6 +469,55 @@ def contents_with(db: DuckDBPyConnection, letters: str) -> NDArray[np.int32]:
     sql = "SELECT DISTINCT content_id FROM chunks WHERE regexp_matches(text, ?)"
     found: NDArray[np.int32] = db.execute(sql, ["(?i)" + re.escape(letters)]).fetchnumpy()["content_id"]
     return found
+
+
+def words_like(
+    db: DuckDBPyConnection, word: str, content_ids: Sequence[int], most: int
+) -> list[tuple[str, int, int]]:
+    """Find the words in definitions' names that differ from another word in few letters.
+
+    Args:
+        db: An open connection; reading is enough.
+        word: The other word, in lower case.
+        content_ids: The contents in which to look.
+        most: Maximum Damerau-Levenshtein distance: letters wrong, missing, too many or exchanged.
+
+    Returns:
+        Each word, how many names have it, and its distance.
+    """
+    rows = run(
+        db,
+        [integers(content_ids)],
+        """
+        WITH names AS MATERIALIZED (
+            SELECT DISTINCT name FROM chunks SEMI JOIN columns ON content_id = column0
+            WHERE name <> '' AND kind <> 'section'
+        ), parts AS (
+            SELECT unnest(string_split(lower(regexp_replace(spaced, '[^A-Za-z]+', '_', 'g')), '_')) AS part
+            FROM (SELECT regexp_replace(name, '([a-z0-9])([A-Z])', '\\1_\\2', 'g') AS spaced FROM names)
+        ), counted AS (
+            SELECT part, count(*) AS often FROM parts
+            WHERE abs(length(part) - length(?)) <= ? AND length(part) >= 4 GROUP BY part
+        )
+        SELECT part, often, damerau_levenshtein(part, ?) AS distance FROM counted
+        WHERE distance BETWEEN 1 AND ? ORDER BY part
+        """,
+        [word, most, word, most],
+    ).fetchall()
+    return [(part, int(often), int(distance)) for part, often, distance in rows]
+
+
+def files_by_term(
+    db: DuckDBPyConnection, hashed: Sequence[int], content_ids: Sequence[int]
+) -> dict[int, int]:
+    """Count in how many of some contents each of some hashed terms occurs; none is left out."""
+    rows = db.execute(
+        "SELECT term, count(DISTINCT content_id) FROM postings JOIN chunks USING (chunk_id)"
+        " WHERE term IN (SELECT unnest(?::UBIGINT[])) AND content_id IN (SELECT unnest(?::INTEGER[]))"
+        " GROUP BY term",
+        [list(hashed), list(content_ids)],
+    ).fetchall()
+    return dict(rows)
 
 
 @dataclass(frozen=True, slots=True)
