@@ -185,7 +185,7 @@ def _asking(
     def ask_well(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         scoped = Scoped(view_id, overlay, options.filters, options.directory)
         found = ask(db, scoped, question)
-        other = rewording.reword(db, question, found.occurrences, _is_known)
+        other = rewording.reword(db, question, found.occurrences, _is_known, store.memo)
         if other is None:
             return found
         if other.corrected:

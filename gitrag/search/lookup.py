@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gitrag.chunking.languages import language_of
 from gitrag.corpus import issues
 from gitrag.search.question import looks_like_code
 from gitrag.store import candidates
@@ -148,6 +149,9 @@ def read(text: str, directory: str = "") -> Reference:
     name = _dotted(named["name"]) if named else ""
     sure = bool(named and (named["call"] or is_identifier(named["name"]) or "." in name))
     tails = () if _PLAIN_WORD.fullmatch(text) else _tails(text, directory)
+    suffix = text.rpartition(".")[2]
+    if not (sure or looks_like_code(name)) or (len(suffix) > 1 and language_of(f"a.{suffix}")):
+        name = ""  # a word of prose, or the name of a file: door.py
     return Reference(tails, name=name, surely_a_name=sure)
 
 
@@ -194,7 +198,7 @@ def _issue(number: str) -> Tail:
 def _tails(path: str, directory: str) -> tuple[Tail, ...]:
     """List the paths that a text may mean, the likeliest first; none where it is a sentence."""
     path = path.strip().replace("\\", "/")
-    if any(map(str.isspace, path)) and not ("/" in path or _ENDS_LIKE_A_FILE.search(path)):
+    if any(map(str.isspace, path)) and not _ENDS_LIKE_A_FILE.search(path):
         return ()
     if path.startswith(("/", "~")) or path[1:3] == ":/":  # of this machine or another one
         parts = path.split("/")[1:]
@@ -338,14 +342,12 @@ def _definitions(
             for site in sorted(exact or sites, key=lambda site: paths[site.file]):
                 if copies.setdefault(int(scope.files.content_id[site.file]), site.file) == site.file:
                     chunks.setdefault(site.file, []).append(site.chunk_id)
-            return _weighed(chunks, paths, sure=sure or looks_like_code(wanted))
+            return _weighed(chunks, paths)
     return []
 
 
-def _weighed(chunks: dict[int, list[int]], paths: dict[int, str], *, sure: bool) -> list[Named]:
+def _weighed(chunks: dict[int, list[int]], paths: dict[int, str]) -> list[Named]:
     """Score definers: tests, examples and documents repeat names, so they count only where no others are."""
-    if not sure:
-        return []
     beside = {file for file in chunks if traits(paths[file]) & BESIDE}
     own = len(chunks) - len(beside)
     score, other = chance_of_one(own or len(beside)), chance_of_one(len(chunks) + 1)

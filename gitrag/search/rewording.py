@@ -15,6 +15,7 @@ from gitrag.search.lookup import is_identifier
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.search.wording import Occurrences
 from gitrag.store import candidates
+from gitrag.store.memo import Memo
 from gitrag.words import terms
 from gitrag.words.stems import stem
 
@@ -129,6 +130,7 @@ def reword(
     question: Question,
     occurrences: Sequence[Occurrences],
     is_known: Callable[[str], bool],
+    memo: Memo | None = None,
 ) -> Rewording | None:
     """Return what to ask instead of a question; None where it can stay.
 
@@ -137,6 +139,7 @@ def reword(
         question: The question.
         occurrences: Where its terms occur, in each scope that was searched.
         is_known: Tells whether a lower-case word is one of the model's own vocabulary.
+        memo: Cache for the next question.
     """
     import numpy as np
 
@@ -158,7 +161,7 @@ def reword(
     if not wrong or len(wrong) > _MOST:
         return None
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences]))
-    better = {word: _correct(db, word.lower(), content_ids.tolist(), is_known) for word in wrong}
+    better = {word: _correct(db, word.lower(), content_ids.tolist(), is_known, memo) for word in wrong}
     if not any(better.values()):
         return None
     text = re.sub(r"\w+", lambda found: better.get(found.group()) or found.group(), question.text)
@@ -226,7 +229,11 @@ def _may_be_misspelt(
 
 
 def _correct(
-    db: Connection, word: str, content_ids: Sequence[int], is_known: Callable[[str], bool]
+    db: Connection,
+    word: str,
+    content_ids: Sequence[int],
+    is_known: Callable[[str], bool],
+    memo: Memo | None,
 ) -> str | None:
     """Return the word that is meant: the nearest in the names of what was searched, else in its texts."""
     most = 2 if len(word) >= _TWO_ERRORS else 1
@@ -238,8 +245,9 @@ def _correct(
     if near:
         return min(near)[2]
     forms = {form: term for form in _one_error(word) if (term := stem(form)) and is_known(form)}
-    found = candidates.files_by_term(db, [terms.hashed(term) for term in forms.values()], content_ids)
-    often = {form: found.get(terms.hashed(term), 0) for form, term in forms.items()}
+    distinct = list(dict.fromkeys(forms.values()))
+    counts = candidates.contents_by_term(db, [terms.hashed(term) for term in distinct], content_ids, memo)
+    often = {form: counts.get(distinct.index(term), 0) for form, term in forms.items()}
     best = max(often, key=lambda form: (often[form], -len(form), form), default="")
     return best if best and often[best] else None
 

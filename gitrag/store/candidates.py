@@ -507,15 +507,17 @@ def words_like(
     return [(part, int(often), int(distance)) for part, often, distance in rows]
 
 
-def files_by_term(
-    db: DuckDBPyConnection, hashed: Sequence[int], content_ids: Sequence[int]
+def contents_by_term(
+    db: DuckDBPyConnection, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
 ) -> dict[int, int]:
-    """Count in how many of some contents each of some hashed terms occurs; none is left out."""
-    rows = db.execute(
-        "SELECT term, count(DISTINCT content_id) FROM postings JOIN chunks USING (chunk_id)"
-        " WHERE term IN (SELECT unnest(?::UBIGINT[])) AND content_id IN (SELECT unnest(?::INTEGER[]))"
-        " GROUP BY term",
-        [list(hashed), list(content_ids)],
+    """Count in how many of some contents each of some distinct hashed terms occurs, by its place."""
+    found = _with_terms(db, "postings", hashed, memo or Memo())
+    rows = run(
+        db,
+        [found["chunk_id"], found["place"]],
+        "SELECT column1, count(DISTINCT content_id) FROM chunks JOIN columns ON chunk_id = column0"
+        " WHERE content_id IN (SELECT unnest(?::INTEGER[])) GROUP BY column1",
+        [list(content_ids)],
     ).fetchall()
     return dict(rows)
 

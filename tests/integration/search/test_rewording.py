@@ -9,6 +9,7 @@ import pytest
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.report import notes_of
 from gitrag.search.rewording import is_foreign
+from gitrag.workspace import Workspace
 from tests.support.indexes import of_texts
 
 FILES = {
@@ -31,6 +32,22 @@ FILES = {
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory):
     return of_texts(tmp_path_factory.mktemp("rewording"), FILES)
+
+
+def test_an_index_kept_in_memory_answers_the_same(workspace):
+    """There the postings are no table."""
+    queries = [
+        "connect a socet",
+        "regx pattern",
+        "connect to the db",
+        "src/gone.py",
+        "pelican penguin census",
+    ]
+    expected = [ask(workspace, query) for query in queries]
+    resident = Workspace.open(workspace.place, environ=workspace.environ, resident=True)
+    for query in [*queries, *queries]:  # from the second question on it is in memory
+        assert ask(resident, query) == expected[queries.index(query)]
+    resident.store.close()
 
 
 def ask(workspace, query: str) -> Answer:
