@@ -198,6 +198,8 @@ def ask(
         first = _with_evidence(first, hits)
         hits = (*first, *_after(first, hits, looked_up, min_score=min_score))[:limit]
         chunk_ids = (*first_ids, *chunk_ids)
+    elif looked_up.is_path:  # of no file: what has the same words is not what was asked for
+        hits = tuple(_after((), hits, looked_up, min_score=min_score))
     return Found(
         hits, chunk_ids, evidence.around, evidence.occurrences, looked_up.is_path and not looked_up.named
     )

@@ -130,6 +130,10 @@ def test_a_word_of_another_collection_is_not_missing(workspace):
 def test_a_path_that_is_not_there_is_said_so(workspace):
     assert wording_line(ask(workspace, "src/gone.py")) == "no indexed file is named src/gone.py"
     assert wording_line(ask(workspace, "src/door.py")) == ""
+    for path in ("src/open_door.py", "docs/doors/house.md", "src/window/open_window.ts"):
+        answer = ask(workspace, path, min_score=0.0)
+        assert all(hit.score <= UNSURE for hit in answer.hits)
+        assert as_text(answer).startswith(f"no indexed file is named {path}; nearest:\n\n")
 
 
 def test_files_that_were_not_looked_at_are_not_spoken_for(tmp_path):
