@@ -30,7 +30,8 @@ class SearchOptions:
     """What a search is limited to, and how much it returns; ``limit`` applies to each section.
 
     With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
-    question start in ``directory``, itself relative to the worktree's top; empty for the top.
+    question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
+    user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     """
 
     filters: Filters = NO_FILTERS
@@ -41,6 +42,7 @@ class SearchOptions:
     committed_only: bool = False
     revision: str | None = None
     directory: str = ""
+    as_it_is: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,11 @@ def _asking(
         )
 
     def ask_well(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
-        scoped = Scoped(view_id, overlay, options.filters, options.directory)
+        directory = None if options.as_it_is else options.directory
+        scoped = Scoped(view_id, overlay, options.filters, directory)
         found = ask(db, scoped, question)
+        if options.as_it_is:
+            return found
         other = rewording.reword(db, question, found.occurrences, _is_known, store.memo)
         if other is None:
             return found

@@ -113,12 +113,13 @@ class Scoped:
         overlay: What lies on top of it.
         filters: Kinds, languages, path globs.
         directory: Where relative paths in a question start, relative to the worktree's top; empty for that.
+            None where a question names nothing, since no user asked it.
     """
 
     view_id: int | None
     overlay: ViewOverlay
     filters: Filters
-    directory: str = ""
+    directory: str | None = ""
 
 
 def ask(
@@ -156,7 +157,9 @@ def ask(
     files = scope.files
     if not len(files) or not question.words:
         return Found()
-    looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
+    looked_up = LookedUp()
+    if scoped.directory is not None:
+        looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
     evidence = collect(db, question, scope, vector, memo, elsewhere)
     sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}

@@ -177,7 +177,7 @@ def ask(
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
     answered = any(hit.score >= UNSURE for section in sections.values() for hit in section.hits)
     said = NOTHING_TO_SAY
-    if not answered:
+    if not answered and scoped.directory is not None:
         narrowed = bool(scoped.filters.globs or scoped.filters.languages) or not present <= set(names)
         said = _say(
             db,

@@ -136,6 +136,18 @@ def test_a_path_that_is_not_there_is_said_so(workspace):
         assert as_text(answer).startswith(f"no indexed file is named {path}; nearest:\n\n")
 
 
+def test_a_text_that_no_user_asked_is_taken_as_it_is(workspace):
+    for text in (
+        "src/door.py",
+        "pelican penguin census",
+        "opne_door windwo",
+        "wie wird das Fenster geöffnet",
+    ):
+        answer = ask(workspace, text, as_it_is=True, min_score=0.0)
+        assert wording_line(answer) == answer.wording.searched_for == answer.wording.read_of == ""
+        assert not any(hit.reasons[:1] == (("named", hit.score),) for hit in answer.hits)
+
+
 def test_files_that_were_not_looked_at_are_not_spoken_for(tmp_path):
     """A lock file is left out, a file of the worktree is too large: nobody knows what they contain."""
     files = {"a.py": "x = 1\n", "poetry.lock": "pelican\n", "data.bin": b"\0pelican"}
