@@ -218,6 +218,9 @@ class Workspace:
             drafts=found.drafts,
             waiting=found.waiting,
             notes=self._told(heard, notes_of(found)),
+            missing=found.wording.missing,
+            only_beside=tuple(each.word for each in found.wording.only_beside),
+            searched_for=found.wording.searched_for or found.wording.read_of,
         )
 
     def graph(

@@ -104,6 +104,10 @@ class Answer:
         drafts: Texts that are compared by draft vectors as yet.
         waiting: Files that are not searched yet: they are being indexed in the background.
         notes: What the command says on stderr, a line each.
+        missing: Where no hit has 0.5: words of the question that no file contains that was searched.
+        only_beside: Where no hit has 0.5: words that only tests, examples or documents contain.
+        searched_for: The question with misspelt words corrected, or of one that is not in English the words
+            that occur; empty where it was searched for as asked.
     """
 
     query: str
@@ -113,6 +117,9 @@ class Answer:
     drafts: int
     waiting: int
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    only_beside: tuple[str, ...] = ()
+    searched_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions import catch_up
@@ -10,6 +10,8 @@ from gitrag.actions.current_view import CurrentView
 from gitrag.actions.status import collection_names
 from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
+from gitrag.search import wording
+from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.workspace import Workspace
 
@@ -19,16 +21,20 @@ if TYPE_CHECKING:
 
     from gitrag.actions.current_view import Read
     from gitrag.embedding.encoder import Encoder
-    from gitrag.search.engine import Hit
+    from gitrag.search.engine import Hit, Scoped
     from gitrag.search.question import Question
     from gitrag.search.sections import AnswerSection, Sections, Wanted
+    from gitrag.store.connection import Connection
+    from gitrag.store.views import ViewOverlay
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """What a search is limited to, and how much it returns; ``limit`` applies to each section.
 
-    With a revision, that revision is searched, whatever the worktree has checked out.
+    With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
+    question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
+    user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     """
 
     filters: Filters = NO_FILTERS
@@ -38,6 +44,8 @@ class SearchOptions:
     every_chunk: bool = False
     committed_only: bool = False
     revision: str | None = None
+    directory: str = ""
+    as_it_is: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class Answer:
         waiting: How many files' contents there was no time to index.
         model: Whether the model embedded the query; else a draft of its vector was used.
         drafted: Whether draft vectors exist; if not, texts without a vector are found by words alone.
+        wording: What is to be said of the question's words, where no hit is likely.
     """
 
     query: str
@@ -63,6 +72,7 @@ class Answer:
     waiting: int
     model: bool
     drafted: bool = True
+    wording: Wording = NOTHING_TO_SAY
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -93,7 +103,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         with_issues=wanted.issues,
     )
     encoder, vector = _question_vector(workspace, question.text)
-    ask = _asking(workspace, question, vector, wanted, options)
+    ask = _asking(workspace, question, vector, wanted, options, encoder)
     result = view.read(ask, encoder)
     result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
     refreshed, drafts = result.refreshed, result.unembedded
@@ -111,6 +121,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         waiting=refreshed.waiting,
         model=encoder is not None,
         drafted=has_table(),
+        wording=result.found.wording,
     )
 
 
@@ -133,12 +144,16 @@ def _read_question(query: str) -> Question:
 
 def _question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
     """Embed a query with the model, else draft its vector; None when neither is possible."""
+    encoder = workspace.encoder_if_ready()
+    return encoder, _vector(encoder, text)
+
+
+def _vector(encoder: Encoder | None, text: str) -> NDArray[np.float32] | None:
     from gitrag.embedding.draft import drafter, has_table
 
-    encoder = workspace.encoder_if_ready()
     if encoder is not None:
-        return encoder, encoder.encode_query(text)
-    return None, drafter().draft([text])[0] if has_table() else None
+        return encoder.encode_query(text)
+    return drafter().draft([text])[0] if has_table() else None
 
 
 def _asking(
@@ -147,20 +162,53 @@ def _asking(
     vector: NDArray[np.float32] | None,
     wanted: Wanted,
     options: SearchOptions,
+    encoder: Encoder | None,
 ) -> Read[Sections]:
-    """Return what asks a view the question."""
-    from gitrag.search import sections
+    """Return what asks a view the question, and asks again where it has to be read otherwise."""
+    from gitrag.search import rewording, sections
     from gitrag.search.engine import Scoped
 
     config, store = workspace.config, workspace.store
-    return lambda db, view_id, overlay: sections.ask(
-        db,
-        question,
-        Scoped(view_id, overlay, options.filters),
-        vector,
-        wanted,
-        limit=config.limit if options.limit is None else options.limit,
-        min_score=config.min_score if options.min_score is None else options.min_score,
-        every_chunk=options.every_chunk,
-        memo=store.memo,
-    )
+    vectors = {question.text: vector}  # the view may be read several times
+    min_score = config.min_score if options.min_score is None else options.min_score
+
+    def ask(db: Connection, scoped: Scoped, asked: Question) -> Sections:
+        if asked.text not in vectors:
+            vectors[asked.text] = _vector(encoder, asked.text)
+        return sections.ask(
+            db,
+            asked,
+            scoped,
+            vectors[asked.text],
+            wanted,
+            limit=config.limit if options.limit is None else options.limit,
+            min_score=min_score,
+            every_chunk=options.every_chunk,
+            memo=store.memo,
+        )
+
+    def ask_well(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
+        directory = None if options.as_it_is else options.directory
+        scoped = Scoped(view_id, overlay, options.filters, directory)
+        found = ask(db, scoped, question)
+        if options.as_it_is:
+            return found
+        other = rewording.reword(db, question, found.occurrences, _is_known, store.memo)
+        if other is None:
+            return found
+        if other.corrected:
+            again = ask(db, scoped, _read_question(other.text))
+            return replace(again, wording=replace(again.wording, searched_for=other.text))
+        if other.text != question.text:
+            asked = replace(_read_question(other.text), is_name=False)
+            found = sections.lowered(ask(db, scoped, asked), min_score)
+        return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
+
+    return ask_well
+
+
+def _is_known(word: str) -> bool:
+    """Tell whether a word is in the vocabulary of the model."""
+    from gitrag.embedding.draft import drafter
+
+    return drafter().knows(word)

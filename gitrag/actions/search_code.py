@@ -57,7 +57,7 @@ _BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
 _BY_WORDS = frozenset(
     {
         *("bm25", "bm25_file", "verbatim", "file_name", "file_name_share", "file_name_part"),
-        *("in_names", "defines", "defines_it"),
+        *("in_names", "defines", "defines_it", "named"),
     }
 )
 

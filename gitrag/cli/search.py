@@ -13,12 +13,14 @@ from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE
+from gitrag.machine.files import within
 from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.model import CallGraph
     from gitrag.report import Style
+    from gitrag.workspace import Workspace
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -141,6 +143,7 @@ def search(
             every_chunk=every_chunk,
             committed_only=committed,
             revision=revision,
+            directory=_directory(session, workspace),
         ),
     )
     graph = None
@@ -150,6 +153,8 @@ def search(
         graph = graph_of(workspace, answer, globs=globs, module=module or "", unfiltered=unfiltered)
     if form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
+        if answer.hits and (line := report.wording_line(report.cleaned(answer, sanitise_line))):
+            terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
     else:
         answer_shown = report.cleaned(answer, sanitise_line)
         if form == "markdown":
@@ -163,9 +168,15 @@ def search(
         terminal.print(text)
     if revision is not None:
         terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
-    for note in report.notes_of(answer):
+    for note in report.notes_of(report.cleaned(answer, sanitise_line)):
         terminal.note(note)
     return OK if answer.hits else NOTHING
+
+
+def _directory(session: Session, workspace: Workspace) -> str:
+    """Return the directory of the command, relative to the worktree's top; empty for the top, or outside."""
+    root = workspace.repo.root
+    return (within(root, session.start.absolute()) or "") if root is not None else ""
 
 
 def _cleaned(graph: CallGraph | None) -> CallGraph | None:

@@ -76,6 +76,10 @@ class Drafter:
         """
         return cls(read_tensors(path))
 
+    def knows(self, word: str) -> bool:
+        """Tell whether a lower-case word is in the vocabulary as a whole."""
+        return self._pieces.has(word)
+
     def draft(self, texts: Sequence[str]) -> Vectors:
         """Compute the texts' draft vectors: float32 (n, 384), L2-normalised, in their order.
 
@@ -148,6 +152,11 @@ class Drafter:
 
 class Undrafted:
     """Replaces the table if it is missing: no text is similar to any other, so only keywords count."""
+
+    def knows(self, word: str) -> bool:
+        """Return True: where there is no vocabulary, no word is called misspelt."""
+        del word
+        return True
 
     def draft(self, texts: Sequence[str]) -> Vectors:
         """Return zeros: float32 (n, 384)."""

@@ -44,6 +44,10 @@ class WordPieces(dict[str, tuple[int, ...]]):
         self._unknown = (self._pieces["[UNK]"],)
         self._longest = max(map(len, vocabulary))
 
+    def has(self, word: str) -> bool:
+        """Tell whether a lower-case word is a piece by itself, as most common words of English are."""
+        return word in self._pieces
+
     def cut(self, text: str, limit: int) -> list[int]:
         """Split a text as the model's tokenizer does, without the begin and end markers.
 

@@ -14,6 +14,8 @@ from gitrag.actions.status import WorkspaceStatus
 from gitrag.indexing.notices import undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
+from gitrag.report import reworded_lines, wording_line
+from gitrag.words.control_characters import sanitise_line
 
 _SURE = 0.9
 """As in ``gitrag graph``: calls with a lower confidence are likely, not certain."""
@@ -52,6 +54,22 @@ class SnippetData:
 
 
 @dataclass(frozen=True, slots=True)
+class WordData:
+    """What is known of the question's words.
+
+    Where no hit is likely, ``missing``: no file that was searched contains them; ``only_beside``: only tests,
+    examples or docs do. ``searched_for``: the question with misspelt words corrected, or the words of it that
+    occur where it is not in English (``english_only``); empty where as asked.
+    """
+
+    missing: list[str] = field(default_factory=list)
+    only_beside: list[str] = field(default_factory=list)
+    note: str = ""
+    searched_for: str = ""
+    english_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CodeFound:
     """Snippets, best first."""
 
@@ -60,6 +78,7 @@ class CodeFound:
     sufficient: bool
     results: list[SnippetData]
     freshness: Freshness
+    words: WordData = field(default_factory=WordData)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +91,7 @@ class Searched:
     code_snippets: list[dict[str, Any]]
     call_graphs: list[dict[str, Any]]
     freshness: Freshness
+    words: WordData = field(default_factory=WordData)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +211,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     """Return the state of the files behind an answer from the index; without one, of the working tree."""
     if answer is None:
         return Freshness(commit, uncommitted_included=True, notes=list(notes))
-    said = list(notes)
+    said = [*notes, *map(sanitise_line, reworded_lines(answer))]
     if answer.drafts and not answer.drafted:
         said.append(undrafted_line(answer.drafts))
     elif not answer.model:
@@ -255,9 +275,25 @@ def snippet_data(snippet: Snippet) -> SnippetData:
     )
 
 
+def word_data(answer: Answer | None) -> WordData:
+    """Return what is known of a question's words; nothing where the index was not searched."""
+    if answer is None:
+        return WordData()
+    said = answer.wording
+    return WordData(
+        missing=list(said.missing),
+        only_beside=[each.word for each in said.only_beside],
+        note=sanitise_line(wording_line(answer)),
+        searched_for=said.searched_for or said.read_of,
+        english_only=said.foreign,
+    )
+
+
 def code_text(found: Cascade, freshness: Freshness) -> str:
     """Return snippets as text: a heading for each, then its lines."""
     lines = [] if found.snippets else [f"No code found for '{found.query}'. Try a broader search term."]
+    if note := word_data(found.answer).note:
+        lines.append(f"{note}; nearest:" if found.snippets else note)
     for each in found.snippets:
         name = ".".join(part for part in (each.enclosing, each.name) if part)
         score = f"{each.score:.2f} " if each.score is not None else ""
@@ -345,7 +381,7 @@ def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
     return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]
 
 
-def searched(found: Mapping[str, Any], freshness: Freshness) -> Searched:
+def searched(found: Mapping[str, Any], freshness: Freshness, words: WordData) -> Searched:
     """Return the report's JSON as data."""
     return Searched(
         query=found["query"],
@@ -354,4 +390,5 @@ def searched(found: Mapping[str, Any], freshness: Freshness) -> Searched:
         code_snippets=found["code_snippets"],
         call_graphs=found["call_graphs"],
         freshness=freshness,
+        words=words,
     )

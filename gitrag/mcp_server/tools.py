@@ -54,6 +54,7 @@ def search_code(
         sufficient=found.sufficient,
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,
+        words=replies.word_data(found.answer),
     )
     return Reply(replies.code_text(found, freshness), data)
 
@@ -77,8 +78,12 @@ def search(
         )
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
-    text = f"{as_markdown(answer, drawn, date=today)}\n\n[{replies.freshness_line(freshness)}]"
-    return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), freshness))
+    words = replies.word_data(answer)
+    text = as_markdown(answer, drawn, date=today)
+    if words.note and not answer.hits:
+        text += f"\n{words.note[0].upper()}{words.note[1:]}."
+    text += f"\n\n[{replies.freshness_line(freshness)}]"
+    return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), freshness, words))
 
 
 def call_graph(

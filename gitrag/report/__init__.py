@@ -1,7 +1,18 @@
 """An answer as text, Markdown or JSON. Pure: the same answer gives the same bytes."""
 
 from gitrag.report.markdown import as_markdown
-from gitrag.report.parts import Style, cleaned, cut, hits_of, notes_of, plain, shown, standing
+from gitrag.report.parts import (
+    Style,
+    cleaned,
+    cut,
+    hits_of,
+    notes_of,
+    plain,
+    reworded_lines,
+    shown,
+    standing,
+    wording_line,
+)
 from gitrag.report.structured import as_json
 from gitrag.report.text import as_text
 
@@ -15,6 +26,8 @@ __all__ = [
     "hits_of",
     "notes_of",
     "plain",
+    "reworded_lines",
     "shown",
     "standing",
+    "wording_line",
 ]

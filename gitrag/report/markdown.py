@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
-from gitrag.report.parts import asked_for, gist, hits_of, lines_of, no_match, range_of, shown, standing
+from gitrag.report.parts import (
+    asked_for,
+    gist,
+    hits_of,
+    lines_of,
+    no_match,
+    range_of,
+    shown,
+    standing,
+    wording_line,
+)
 from gitrag.search.engine import Hit
 
 _NO_GRAPH = "No call graph was asked for."
@@ -27,10 +37,12 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
     adrs, specs, code = (
         hits_of(answer, kind) for kind in (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
     )
+    missing = wording_line(answer)
     lines = [
         f"## Search Results: {answer.query}",
         "",
         f'Found {len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets for "{answer.query}".',
+        *(["", f"{missing[0].upper()}{missing[1:]}; nearest:"] if missing else []),
         "",
         "### 1. Matching ADRs",
         "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gitrag.actions.search import Answer
@@ -12,6 +12,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.notices import undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
+from gitrag.search.wording import Wording
 from gitrag.words.numbers import count
 
 Style = Callable[[str, str], str]
@@ -36,7 +37,9 @@ def no_match(answer: Answer) -> str:
 
 def notes_of(answer: Answer) -> list[str]:
     """Say what the user should know of an answer beside its hits, a line each: what it lacks as yet."""
-    notes = []
+    notes = reworded_lines(answer)
+    if not answer.hits and (line := wording_line(answer)):
+        notes.append(line[0].upper() + line[1:] + ".")
     if answer.waiting:
         files = count(answer.waiting, "file")
         notes.append(f"{files} not in this answer: being indexed in the background.")
@@ -48,6 +51,51 @@ def notes_of(answer: Answer) -> list[str]:
     if not answer.model and answer.drafted:
         notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return notes
+
+
+def reworded_lines(answer: Answer) -> list[str]:
+    """Say what was searched for instead of the question as asked, a line each."""
+    said = answer.wording
+    lines = [f'searched for "{said.searched_for}"'] if said.searched_for else []
+    if said.foreign:
+        what = f'only "{said.read_of}" was searched for' if said.read_of else "ask in English, or for a name"
+        lines.append(f"The model reads English: {what}.")
+    return lines
+
+
+def wording_line(answer: Answer) -> str:
+    """Say which of a question's words are missing, and what was looked at; empty if there is nothing to say.
+
+    ``no file contains "jwt"; "token" occurs only in tests and docs (3 files)``
+    """
+    said = answer.wording
+    if said.no_such_path:
+        parts = [f"no {'file searched' if said.narrowed else 'indexed file'} is named {said.no_such_path}"]
+    else:
+        parts = [f"{_no_file(said)} contains {_listed(said.missing, 'or')}"] if said.missing else []
+    for each in said.only_beside:
+        files = count(each.files, "file")
+        where = _among([group.value for group in each.groups], "and")
+        parts.append(f'"{each.word}" occurs only in {where} ({files})')
+    if parts and said.unread:
+        parts.append(f"{count(said.unread, 'file')} could not be looked at yet")
+    return "; ".join(parts)
+
+
+def _no_file(said: Wording) -> str:
+    """Return the subject of a sentence about every file that was searched, and no other."""
+    if said.narrowed:
+        return f"none of the {count(said.searched, 'file')} searched"
+    return "no indexed file" if said.left_out or said.unread else "no file"
+
+
+def _listed(words: Sequence[str], last: str) -> str:
+    return _among([f'"{word}"' for word in words], last)
+
+
+def _among(words: Sequence[str], last: str) -> str:
+    """Join words as in a sentence: ``a, b or c``."""
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:
@@ -68,6 +116,14 @@ def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
         sections=tuple(
             replace(section, hits=tuple(_cleaned(hit, clean) for hit in section.hits))
             for section in answer.sections
+        ),
+        wording=replace(
+            answer.wording,
+            missing=tuple(map(clean, answer.wording.missing)),
+            only_beside=tuple(replace(each, word=clean(each.word)) for each in answer.wording.only_beside),
+            no_such_path=clean(answer.wording.no_such_path),
+            searched_for=clean(answer.wording.searched_for),
+            read_of=clean(answer.wording.read_of),
         ),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
-from gitrag.report.parts import Style, cut, no_match, plain, range_of, shown, standing
+from gitrag.report.parts import Style, cut, no_match, plain, range_of, shown, standing, wording_line
 from gitrag.search.engine import Hit
 
 _NO_END = 1 << 30
@@ -43,7 +43,8 @@ def as_text(
         return no_match(answer)
     held = [section for section in answer.sections if section.hits]
     titled = graph is not None or [section.kind for section in held] != [CollectionKind.CODE]
-    parts = []
+    line = wording_line(answer)
+    parts = [f"{line}; nearest:"] if line else []
     for section in held:
         blocks = ["\n".join(_block(hit, style, columns or _NO_END, explain=explain)) for hit in section.hits]
         if titled:

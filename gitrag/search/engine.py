@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk, Kind
-from gitrag.search import ranking
+from gitrag.search import lookup, ranking
 from gitrag.search.evidence import NEAREST, Evidence, gather
+from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
-from gitrag.search.question import Question, looks_like_code
+from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.reexports import reexports
-from gitrag.search.snippet import Line, snippet
+from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
+from gitrag.search.wording import Occurrences
 from gitrag.store import candidates, content
 from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
+from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
 from gitrag.words import terms
@@ -40,6 +43,10 @@ _ALSO = 3
 
 _LOOKED_AT = 8
 """Best chunks of a file among which the one to show is chosen."""
+
+
+_BESIDE_A_FILE = 0.5
+"""Share of its score that a hit keeps where the question is the path of another file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +99,15 @@ class Found:
         hits: Best first.
         chunk_ids: The chunks of the hits, best first.
         around: float32, the cosines of the nearest chunks; None where there are no files.
+        occurrences: Where the question's words occur; None where there are no files.
+        no_such_path: Whether the question is a path, and no file has it.
     """
 
     hits: tuple[Hit, ...] = ()
     chunk_ids: tuple[int, ...] = ()
     around: NDArray[np.float32] | None = None
+    occurrences: Occurrences | None = None
+    no_such_path: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +118,14 @@ class Scoped:
         view_id: The view, or None.
         overlay: What lies on top of it.
         filters: Kinds, languages, path globs.
+        directory: Where relative paths in a question start, relative to the worktree's top; empty for that.
+            None where a question names nothing, since no user asked it.
     """
 
     view_id: int | None
     overlay: ViewOverlay
     filters: Filters
+    directory: str | None = ""
 
 
 def ask(
@@ -149,6 +163,9 @@ def ask(
     files = scope.files
     if not len(files) or not question.words:
         return Found()
+    looked_up = LookedUp()
+    if scoped.directory is not None:
+        looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
     evidence = collect(db, question, scope, vector, memo, elsewhere)
     sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}
@@ -182,7 +199,98 @@ def ask(
         for item, (first, *others) in shown
     )
     chunk_ids = tuple(ids[place] for _item, own in shown for place in own)
-    return Found(hits, chunk_ids, evidence.around)
+    if looked_up.named:
+        first, first_ids = _named(db, scope, question, looked_up, sums, limit=limit, min_score=min_score)
+        first = _with_evidence(first, hits)
+        hits = (*first, *_after(first, hits, looked_up, min_score=min_score))[:limit]
+        chunk_ids = (*first_ids, *chunk_ids)
+    elif looked_up.is_path:  # of no file: what has the same words is not what was asked for
+        hits = tuple(_after((), hits, looked_up, min_score=min_score))
+    return Found(
+        hits, chunk_ids, evidence.around, evidence.occurrences, looked_up.is_path and not looked_up.named
+    )
+
+
+def _named(
+    db: Connection,
+    scope: SearchScope,
+    question: Question,
+    looked_up: LookedUp,
+    sums: Mapping[int, float],
+    *,
+    limit: int,
+    min_score: float,
+) -> tuple[list[Hit], list[int]]:
+    """Make hits of the files that a question names, and list their chunks."""
+    import numpy as np
+
+    named = [each for each in looked_up.named if each.score >= min_score]
+    if looked_up.by_name:
+        named = sorted(named, key=lambda each: (-each.score, -sums.get(each.file, -np.inf), each.path))
+    named = named[:limit]
+    rows = np.flatnonzero(np.isin(scope.file, [each.file for each in named]))
+    own: dict[int, list[int]] = {}
+    for row in rows.tolist():
+        own.setdefault(int(scope.file[row]), []).append(int(scope.chunk_id[row]))
+    places = content.read_places(db, [chunk_id for ids in own.values() for chunk_id in ids])
+    shown = [(each, ids) for each in named if (ids := _shown(each, own.get(each.file, []), places))]
+    chunks = content.read_chunks(db, [chunk_id for _each, ids in shown for chunk_id in ids])
+    files = scope.files
+    hits = [
+        Hit(
+            path=each.path,
+            chunk=chunks[first],
+            score=each.score,
+            lines=lines_at(chunks[first], *each.lines) if each.lines else snippet(chunks[first], question),
+            also=tuple(_place(chunks[chunk_id]) for chunk_id in others),
+            bm25=0.0,
+            cosine=-1.0,
+            reasons=(("named", each.score),),
+            content_id=int(files.content_id[each.file]),
+            language=str(files.language[each.file]),
+        )
+        for each, (first, *others) in shown
+    ]
+    return hits, [chunk_id for _each, ids in shown for chunk_id in ids]
+
+
+def _with_evidence(named: Sequence[Hit], ranked: Sequence[Hit]) -> list[Hit]:
+    """Add to hits that were looked up what the ranker knows of the same files."""
+    known = {hit.path: hit for hit in reversed(ranked)}
+    return [
+        replace(hit, bm25=own.bm25, cosine=own.cosine, reasons=(*hit.reasons, *own.reasons))
+        if (own := known.get(hit.path))
+        else hit
+        for hit in named
+    ]
+
+
+def _shown(named: Named, own: Sequence[int], places: Mapping[int, ChunkPlace]) -> list[int]:
+    """Choose the chunks of a file to show: what is named, else where its lines are, else its beginning."""
+    here = sorted(own, key=lambda chunk_id: (places[chunk_id].line_start, -places[chunk_id].line_end))
+    if named.chunk_ids:
+        return [chunk_id for chunk_id in named.chunk_ids if chunk_id in places][: 1 + _ALSO]
+    if not named.lines:
+        definitions = [chunk_id for chunk_id in here[1:] if places[chunk_id].name]
+        return [*here[:1], *definitions[:_ALSO]]
+    first, last = named.lines
+    around = [each for each in here if places[each].line_start <= first <= places[each].line_end]
+    around.sort(key=lambda each: places[each].line_end - places[each].line_start)
+    before = [each for each in here if places[each].line_start <= first]
+    within = [each for each in here if first < places[each].line_start <= last]
+    return [*(around or before[-1:] or here)[:1], *within[:_ALSO]]
+
+
+def _after(
+    first: Sequence[Hit], hits: Sequence[Hit], looked_up: LookedUp, *, min_score: float
+) -> Iterator[Hit]:
+    """Yield the other hits, none of them above what the question names, nor a copy of it."""
+    shown = {hit.content_id for hit in first}
+    most = min((hit.score for hit in first), default=1.0)
+    for hit in hits:
+        score = min(most, hit.score if looked_up.by_name else hit.score * _BESIDE_A_FILE)
+        if hit.content_id not in shown and score >= min_score:
+            yield replace(hit, score=score)
 
 
 def say(
@@ -229,15 +337,20 @@ def collect(
     if vector is not None:
         near = candidates.nearest(db, scope, vector, NEAREST, memo)
     postings = candidates.postings(db, scope, question.hashes, memo)
+    names = candidates.name_words(db, scope, question.forms, memo)
+    named = {*postings.term[postings.in_name].tolist(), *names.term.tolist()}
+    if others := other_forms(question, named):
+        also = candidates.postings(db, scope, [term for term, _place in others], memo)
+        postings = candidates.joined(postings, also, [place for _term, place in others])
+        question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))
+        names = candidates.name_words(db, scope, question.forms, memo)
     return gather(
         question,
         scope.files,
         postings,
         near,
         _definitions(db, question, scope, postings, memo),
-        candidates.name_words(
-            db, scope, (*question.hashes, *(short for short, _places in question.shorts)), memo
-        ),
+        names,
         elsewhere,
         verbatim(db, question.text, postings, len(question.words)),
     )

@@ -11,7 +11,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_code, is_prose
+from gitrag.search import wording
 from gitrag.search.question import Question
+from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
@@ -62,6 +64,7 @@ class Evidence:
         in_source: bool (t,), whether a file of the product's own code has the term; of a scope without any
             such file, whether any file has it.
         is_name: Whether the question is a single word.
+        occurrences: Where the question's words occur.
     """
 
     features: dict[str, Column]
@@ -76,6 +79,7 @@ class Evidence:
     idf: Column
     in_source: NDArray[np.bool_]
     is_name: bool = False
+    occurrences: Occurrences | None = None
 
 
 def gather(
@@ -162,6 +166,7 @@ def gather(
         idf.astype(np.float32),
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
         question.is_name,
+        wording.count((frequency > 0) | name, files),
     )
 
 

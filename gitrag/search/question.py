@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gitrag.words import terms
+from gitrag.words.abbreviations import OTHER_FORMS
 from gitrag.words.path_traits import Trait, asked_for
 from gitrag.words.stems import stem
 
@@ -56,6 +57,11 @@ class Question:
     is_name: bool
     asks_for: Trait
 
+    @property
+    def forms(self) -> tuple[int, ...]:
+        """The hashes of its terms, and then of their abbreviations."""
+        return (*self.hashes, *(short for short, _places in self.shorts))
+
 
 _SHORTEST = 3
 _MOST_INITIALS = 4
@@ -89,6 +95,32 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
         for short, stands_for in found.items()
         if stands_for and short not in places
     )
+
+
+def other_forms(question: Question, named: Collection[int]) -> list[tuple[int, int]]:
+    """List other forms of words, such as ``database`` for ``db``, where no name has the form asked.
+
+    Args:
+        question: The question.
+        named: The places of its terms, and after them of its abbreviations, that are in a name.
+
+    Returns:
+        The hash of each form, and the place of the word that it stands for.
+    """
+    abbreviated = {
+        place
+        for number, (_term, places) in enumerate(question.shorts, len(question.words))
+        if number in named
+        for place in places
+    }
+    asked = set(question.words)
+    return [
+        (terms.hashed(other), place)
+        for place, word in enumerate(question.words)
+        if place not in named and place not in abbreviated
+        for other in OTHER_FORMS.get(word, ())
+        if other not in asked
+    ]
 
 
 def looks_like_code(word: str) -> bool:

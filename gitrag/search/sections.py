@@ -9,17 +9,18 @@ would cost one more embedding.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gitrag.corpus import specs
 from gitrag.corpus.documents import Document, targets
 from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
-from gitrag.search import engine
+from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.question import Question
 from gitrag.search.relevance import relevance
+from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
 from gitrag.store import candidates, content, views
 from gitrag.store.candidates import Filters
 from gitrag.store.memo import Memo
@@ -46,6 +47,10 @@ _LEAST_DOCUMENT = 0.3
 
 _FURTHER = 20
 """Hits beyond the limit in which to look for a document that the question names."""
+
+
+_PARTLY_READ = 0.5
+"""Share of its score that a hit keeps where only some words of the question could be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +106,19 @@ class Sections:
         sections: One per kind that was asked.
         collections: Names of the collections that exist.
         chunk_ids: The chunks shown, section by section, best first.
+        wording: What is to be said of the question's words.
+        occurrences: Where they occur, in each collection that was asked.
     """
 
     sections: tuple[AnswerSection, ...] = ()
     collections: tuple[str, ...] = ()
     chunk_ids: tuple[int, ...] = ()
+    wording: Wording = NOTHING_TO_SAY
+    occurrences: tuple[Occurrences, ...] = field(default=(), compare=False)
+
+
+UNSURE = 0.5
+"""Where no hit has so high a score, it is said which words of the question are missing."""
 
 
 def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple[str, ...]]:
@@ -167,9 +180,7 @@ def ask(
     for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
-        least = (
-            min_score if min_score is not None else _LEAST if kind is CollectionKind.CODE else _LEAST_DOCUMENT
-        )
+        least = _least(kind, min_score)
         found[kind] = engine.ask(
             db,
             question,
@@ -192,7 +203,68 @@ def ask(
         sections[kind] = AnswerSection(kind, hits)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
-    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids)
+    answered = any(hit.score >= UNSURE for section in sections.values() for hit in section.hits)
+    said = NOTHING_TO_SAY
+    if not answered and scoped.directory is not None:
+        narrowed = bool(scoped.filters.globs or scoped.filters.languages) or not present <= set(names)
+        said = _say(
+            db,
+            question,
+            scoped,
+            found.values(),
+            None if alone else names,
+            narrowed=narrowed,
+        )
+    occurrences = tuple(each.occurrences for each in found.values() if each.occurrences is not None)
+    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids, said, occurrences)
+
+
+def _say(
+    db: Connection,
+    question: Question,
+    scoped: Scoped,
+    found: Collection[engine.Found],
+    collections: Sequence[str] | None,
+    *,
+    narrowed: bool,
+) -> Wording:
+    """Say which of a question's words occur nowhere in what was searched, and what was not."""
+    occurrences = [each.occurrences for each in found if each.occurrences is not None]
+    searched = sum(len(each.files) for each in occurrences)
+    is_path = bool(occurrences) and all(each.no_such_path for each in found if each.occurrences is not None)
+    # Of a kind of chunk only parts of the files are searched.
+    missing, beside = ((), ()) if is_path or scoped.filters.kinds else wording.say(db, question, occurrences)
+    if not (missing or beside or is_path):
+        return NOTHING_TO_SAY
+    rest = candidates.unsearched(db, scoped.view_id, scoped.overlay, collections)
+    return Wording(
+        missing,
+        beside,
+        searched=searched,
+        unread=rest.unread,
+        left_out=rest.left_out,
+        narrowed=narrowed,
+        no_such_path=question.text if is_path else "",
+    )
+
+
+def lowered(found: Sections, min_score: float | None) -> Sections:
+    """Lower the scores of what answers only the words of a question that could be read."""
+
+    def each(section: AnswerSection) -> Iterator[Hit]:
+        for hit in section.hits:
+            if (score := hit.score * _PARTLY_READ) >= _least(section.kind, min_score):
+                yield replace(hit, score=score)
+
+    return replace(
+        found, sections=tuple(replace(section, hits=tuple(each(section))) for section in found.sections)
+    )
+
+
+def _least(kind: CollectionKind, min_score: float | None) -> float:
+    if min_score is not None:
+        return min_score
+    return _LEAST if kind is CollectionKind.CODE else _LEAST_DOCUMENT
 
 
 def _is_nothing(found: engine.Found) -> bool:

@@ -42,3 +42,16 @@ def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]
     return tuple(
         Line(chunk.line_start + i, lines[i][:_LONGEST_LINE].rstrip(), shared[i] > 0) for i in sorted(best)
     )
+
+
+def lines_at(chunk: Chunk, first: int, last: int, most: int = 3) -> tuple[Line, ...]:
+    """Return the lines of a chunk that a question names by number; the first where it has none of them."""
+    lines = chunk.text.split("\n")
+    start = max(first, chunk.line_start)
+    numbers = range(start, min(last, chunk.line_end, start + most - 1) + 1)
+    asked = tuple(
+        Line(number, lines[number - chunk.line_start][:_LONGEST_LINE].rstrip(), matches=True)
+        for number in numbers
+        if number - chunk.line_start < len(lines)
+    )
+    return asked or (Line(chunk.line_start, lines[0][:_LONGEST_LINE].rstrip(), matches=False),)

@@ -8,6 +8,7 @@ The ranker weighs them (`gitrag/search`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -17,7 +18,7 @@ from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, run
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path
+from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
 from gitrag.words.terms import IN_NAME
 
@@ -58,6 +59,9 @@ NO_FILTERS = Filters()
 POSTINGS = frozenset({"postings", "name_postings"})
 """Tables that map terms to where they occur."""
 NO_OVERLAY = ViewOverlay()
+
+_PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - set("\"'\\")
+"""Bytes that DuckDB does not escape where it casts a BLOB to text."""
 
 _MOST_LONGER = 20
 """Maximum number of definitions; a word in more names, such as ``get``, is too common."""
@@ -308,6 +312,18 @@ def postings(
     )
 
 
+def joined(postings: Postings, also: Postings, stands_for: Sequence[int]) -> Postings:
+    """Add the postings of other forms of a question's terms, as those of the terms that they stand for."""
+    import numpy as np
+
+    term = integers(stands_for)[also.term]
+    columns = (
+        np.concatenate([getattr(postings, name), term if name == "term" else getattr(also, name)])
+        for name in ("term", "chunk_id", "file", "frequency", "in_name", "length")
+    )
+    return Postings(*columns)
+
+
 def read_postings(db: DuckDBPyConnection, table: str) -> dict[str, NDArray[Any]]:
     """Read a table of postings in full, as columns, by term."""
     return db.execute(f"FROM {table} ORDER BY term").fetchnumpy()
@@ -443,6 +459,143 @@ def name_words(
     found = _with_terms(db, "name_postings", terms, memo or Memo())
     row, file = _matches(scope.files.path_id, found["path_id"])
     return NameWords(found["place"][row], file.astype("int32"))
+
+
+def contents_with(db: DuckDBPyConnection, letters: str) -> NDArray[np.int32]:
+    """Find the contents that have some letters anywhere in their texts, ignoring case: ids, int32.
+
+    It reads every text of the index: 0.1 s for 50 MB. Upper and lower case are compared as in ``(?i)``.
+    """
+    sql = "SELECT DISTINCT content_id FROM chunks WHERE regexp_matches(text, ?)"
+    found: NDArray[np.int32] = db.execute(sql, ["(?i)" + re.escape(letters)]).fetchnumpy()["content_id"]
+    return found
+
+
+def words_like(
+    db: DuckDBPyConnection, word: str, content_ids: Sequence[int], most: int
+) -> list[tuple[str, int, int]]:
+    """Find the words in definitions' names that differ from another word in few letters.
+
+    Args:
+        db: An open connection; reading is enough.
+        word: The other word, in lower case.
+        content_ids: The contents in which to look.
+        most: Maximum Damerau-Levenshtein distance: letters wrong, missing, too many or exchanged.
+
+    Returns:
+        Each word, how many names have it, and its distance.
+    """
+    rows = run(
+        db,
+        [integers(content_ids)],
+        """
+        WITH names AS MATERIALIZED (
+            SELECT DISTINCT name FROM chunks SEMI JOIN columns ON content_id = column0
+            WHERE name <> '' AND kind <> 'section'
+        ), parts AS (
+            SELECT unnest(string_split(lower(regexp_replace(spaced, '[^A-Za-z]+', '_', 'g')), '_')) AS part
+            FROM (SELECT regexp_replace(name, '([a-z0-9])([A-Z])', '\\1_\\2', 'g') AS spaced FROM names)
+        ), counted AS (
+            SELECT part, count(*) AS often FROM parts
+            WHERE abs(length(part) - length(?)) <= ? AND length(part) >= 4 GROUP BY part
+        )
+        SELECT part, often, damerau_levenshtein(part, ?) AS distance FROM counted
+        WHERE distance BETWEEN 1 AND ? ORDER BY part
+        """,
+        [word, most, word, most],
+    ).fetchall()
+    return [(part, int(often), int(distance)) for part, often, distance in rows]
+
+
+def contents_by_term(
+    db: DuckDBPyConnection, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
+) -> dict[int, int]:
+    """Count in how many of some contents each of some distinct hashed terms occurs, by its place."""
+    found = _with_terms(db, "postings", hashed, memo or Memo())
+    rows = run(
+        db,
+        [found["chunk_id"], found["place"]],
+        "SELECT column1, count(DISTINCT content_id) FROM chunks JOIN columns ON chunk_id = column0"
+        " WHERE content_id IN (SELECT unnest(?::INTEGER[])) GROUP BY column1",
+        [list(content_ids)],
+    ).fetchall()
+    return dict(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsearched:
+    """Files of a view that no question can find: not read yet or not readable, and left out as text."""
+
+    unread: int
+    left_out: int
+
+
+_NO_TEXT = ("binary", "symlink", "submodule")
+"""Reasons to leave a path out of which none hides words (``model.Skip``)."""
+
+
+def unsearched(
+    db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
+) -> Unsearched:
+    """Count the files that a question could not find: unread ones of some collections, and those left out."""
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+        objects(overlay.collections or repeat("code", len(overlay.entries))),
+    ]
+    row = run(
+        db,
+        columns,
+        """
+        WITH held AS (
+            SELECT content_id, skip, collection FROM entries
+            WHERE view_id = ? AND NOT list_contains(?, path_id)
+            UNION ALL SELECT column1, '', column2 FROM columns
+        ), reasons AS (
+            SELECT split_part(coalesce(nullif(skip, ''), state, ''), ':', 1) AS reason,
+                ? IS NULL OR collection IN (SELECT unnest(?)) AS asked, contains(state, ': ') AS failed
+            FROM held LEFT JOIN contents USING (content_id)
+        )
+        SELECT count(*) FILTER (asked AND (reason = 'pending' OR failed)),
+            count(*) FILTER (reason NOT IN ('indexed', 'pending', '') AND NOT coalesce(failed, false)
+                AND NOT list_contains(?, reason))
+        FROM reasons
+        """,
+        [
+            view_id,
+            list(overlay.masked),
+            None if collections is None else 1,
+            list(collections or ()),
+            list(_NO_TEXT),
+        ],
+    ).fetchone()
+    return Unsearched(*map(int, row or (0, 0)))
+
+
+def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
+    """Find the scope's files whose paths match a pattern (``path_pattern``): number and path, by number.
+
+    One pass of the database over the paths, 8 ms for 50,000: their last parts have no index that ``__init__``
+    is in (``name_postings`` has the directory's name for it).
+    """
+    import numpy as np
+
+    rows = db.execute(
+        "SELECT path_id, path FROM paths WHERE regexp_matches(path::VARCHAR, ?) ORDER BY path_id", [pattern]
+    ).fetchall()
+    path_ids = integers(path_id for path_id, _ in rows)
+    place = np.searchsorted(scope.files.path_id, path_ids)
+    return [
+        (number, decode_path(path))
+        for number, (path_id, path) in zip(place.tolist(), rows, strict=True)
+        if number < len(scope.files) and scope.files.path_id[number] == path_id
+    ]
+
+
+def path_pattern(path: str) -> str:
+    """Return the pattern (RE2) of a path as the database writes bytes as text: all but plain ones escaped."""
+    written = (chr(byte) if chr(byte) in _PLAIN else f"\\x{byte:02X}" for byte in encode_path(path))
+    return re.escape("".join(written))
 
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:

@@ -58,6 +58,15 @@ class PendingContent:
     language: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """First and last line of a chunk, and its name; empty for none."""
+
+    line_start: int
+    line_end: int
+    name: str
+
+
 def add(db: DuckDBPyConnection, keys: Sequence[ContentKey]) -> dict[ContentKey, int]:
     """Add contents that are not recorded yet, as pending; return their ids."""
     if not keys:
@@ -202,6 +211,13 @@ def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, C
         " FROM chunks SEMI JOIN columns ON chunk_id = column0",
     ).fetchall()
     return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
+
+
+def read_places(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:
+    """Read where chunks are, by id, without their texts."""
+    columns = [integers(chunk_ids)]
+    sql = "SELECT chunk_id, line_start, line_end, name FROM chunks SEMI JOIN columns ON chunk_id = column0"
+    return {chunk_id: ChunkPlace(*place) for chunk_id, *place in run(db, columns, sql).fetchall()}
 
 
 def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, str]:

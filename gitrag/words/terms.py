@@ -175,6 +175,11 @@ def bare_parts(text: str) -> list[str]:
     return [part.casefold() for word in _WORD.findall(text) for part in _PART.findall(word)]
 
 
+def pieces(word: str) -> list[str]:
+    """List the parts of one raw word as written: ``parsedHTTPResponse2`` → ``parsed HTTP Response 2``."""
+    return _PART.findall(word)
+
+
 def whole(word: str) -> str:
     """Return the term for one raw word as a whole: the word, or its stem if it has only one part."""
     return next(iter(split(word)), "")

@@ -27,7 +27,9 @@ class Preset:
         """Return the options of a search for this purpose."""
         from gitrag.search.sections import Wanted
 
-        return SearchOptions(wanted=Wanted(self.kinds), limit=self.limit, min_score=self.min_score)
+        return SearchOptions(
+            wanted=Wanted(self.kinds), limit=self.limit, min_score=self.min_score, as_it_is=True
+        )
 
 
 _ADRS, _SPECS, _CODE, _ISSUES = (

@@ -1,0 +1,265 @@
+"""Ask again in other words: where a word is misspelt, or the question is in a language the model cannot read.
+
+Only for words that occur nowhere in what was searched; where every word occurs, nothing is read here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.search.lookup import is_identifier
+from gitrag.search.question import STOP_WORDS, Question, looks_like_code
+from gitrag.search.wording import Occurrences
+from gitrag.store import candidates
+from gitrag.store.memo import Memo
+from gitrag.words import terms
+from gitrag.words.stems import stem
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+
+_SHORTEST = 4
+_TWO_ERRORS = 8
+"""Least length of a word in which two letters may be wrong."""
+
+_MOST = 3
+"""Misspelt words in one question; with more it is no English."""
+
+_NO_ERRORS = frozenset(
+    """
+    airflow alembic ansible apache argon2 argon auth0 avro azure babel backblaze bazel bcrypt bitbucket
+    blake bluetooth boost braintree cassandra celery ceph chacha clickhouse cloudflare cloudfront cmake cobra
+    cockroach consul coredns couchbase couchdb datadog debian deno django docker dropbox dynamo dynamodb
+    elastic elasticsearch electron envoy etcd excel fastapi fedora ffmpeg firebase firestore flask flink
+    github gitlab golang gradle grafana graphql gunicorn hadoop hashicorp haskell helm heroku hibernate hive
+    httpx influx influxdb istio jaeger jenkins jinja jquery jupyter kafka kanban kerberos keycloak kibana
+    kotlin kubernetes lambda laravel ldap linux logstash lucene luigi mailgun mapbox mariadb markdown maven
+    memcached memcache mercurial minio mongo mongodb mssql mysql nginx nosql numba numpy oauth oidc okta
+    openapi opencv openid oracle pandas paypal pgbouncer phoenix pickle plotly postgis postgres postgresql
+    presto prometheus protobuf pulsar puppet pytest qdrant rabbitmq rails react redis redshift rocksdb
+    samba scrypt selenium sentry serde slack smtp snappy snowflake socketio solana solr spark sqlalchemy
+    sqlite stripe svelte swagger swift telegram tensorflow terraform thrift tornado totp twilio ubuntu
+    unicorn uvicorn vault vercel webauthn webgl webpack webrtc websocket websockets wireguard xpath yarn
+    zeromq zookeeper zstd
+    """.split()
+)
+"""Names of products and protocols: one that a repository lacks is no misspelling of a word that it has."""
+
+_FUNCTION_WORDS = {
+    language: frozenset(words.split())
+    for language, words in {
+        "German": """
+            als also am an auch auf aus bei das dem den der des die durch ein eine einem einen einer
+            es für gibt hier ich im in ins ist kann können man mit nach nicht noch nur oder sich
+            sind so und von warum was welche welcher welches wenn wer werden wie wir wird wo wurde
+            zu zum zur über
+            """,
+        "French": """
+            au aux avec ce ces cette comment dans des du elle en est et fait il la le les ne nous on
+            ou où par pas pour pourquoi quand que quel quelle quels qui quoi se sont sur un une vous
+            """,
+        "Spanish": """
+            al como con cuando cuál cuándo cómo del donde dónde el en es esta este está están hace
+            hay la las los o para pero por que quién qué se son su sus un una unos y
+            """,
+        "Portuguese": """
+            ao as com como da das do dos e em esta este está estão faz isso na nas no nos não o onde
+            os ou para por qual quando que quem se são um uma à é
+            """,
+        "Italian": """
+            che chi come con da dei del della delle di dove e gli il in la le lo ma nel nella non o
+            per quale quando questa questo si sono un una vengono viene è
+            """,
+        "Dutch": """
+            aan bij dat de deze die dit door een en er het hoe ik is kan kunnen met naar niet of op
+            uit van voor waar waarom wanneer wat we welke wie wij worden wordt zijn
+            """,
+        "Polish": """
+            co czy dla dlaczego do gdzie i jak jest kiedy która które który na nie od po przez się
+            są ta ten to w z ze
+            """,
+        "Swedish": """
+            av den det eller en ett från för hur inte jag kan med när och på som till var varför vem
+            vi vilken är
+            """,
+        "Turkish": """
+            bir bu değil hangi ile için kim mi ne neden nerede olarak var ve veya yok şu
+            """,
+    }.items()
+}
+"""Words that hold sentences together, by language."""
+
+_ENGLISH = frozenset(
+    """
+    a about all also am an and are as at be by can come comment con da das data de den die do dove due e
+    el else en er es est et fail for from has have his i if im in ins is it la le list lo man may me mi
+    na no non not o of on op or out par per pro se si so some su sub that the then this to un up use var
+    via w was we what when where which who why will with y you z
+    """.split()
+)
+"""Words that questions in English have too, or names in code."""
+
+_FEWEST = 2
+"""Function words of a language, or letters of another script, that a question must have."""
+
+_SCRIPTS = re.compile(r"[\u0370-\u1fff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+")
+"""Runs of letters other than Latin, which may stand beside an identifier without a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """What to ask instead.
+
+    Attributes:
+        text: The question to search for; that of the user where nothing better is known.
+        corrected: Whether misspelt words were replaced.
+        foreign: Whether it is in a language that the model does not read; ``text`` has the words that occur.
+    """
+
+    text: str
+    corrected: bool = False
+    foreign: bool = False
+
+
+def reword(
+    db: Connection,
+    question: Question,
+    occurrences: Sequence[Occurrences],
+    is_known: Callable[[str], bool],
+    memo: Memo | None = None,
+) -> Rewording | None:
+    """Return what to ask instead of a question; None where it can stay.
+
+    Args:
+        db: An open connection; reading is enough.
+        question: The question.
+        occurrences: Where its terms occur, in each scope that was searched.
+        is_known: Tells whether a lower-case word is one of the model's own vocabulary.
+        memo: Cache for the next question.
+    """
+    import numpy as np
+
+    if not occurrences:
+        return None
+    total = np.sum([each.counts for each in occurrences], axis=0).sum(axis=1)
+    there = {term for term, files in zip(question.words, total.tolist(), strict=True) if files}
+    if len(there) == len(question.words) and question.text.isascii():
+        return None
+    words = re.findall(r"\w+", question.text)
+    if is_foreign(question.text, [word for word in words if not there.isdisjoint(terms.split(word))]):
+        kept = [
+            word
+            for word in dict.fromkeys(words)
+            if word.lower() not in _ANY_FUNCTION_WORD and not there.isdisjoint(terms.split(word))
+        ]
+        return Rewording(" ".join(kept) or question.text, foreign=True)
+    wrong = [word for word in dict.fromkeys(words) if _may_be_misspelt(word, question.words, there, is_known)]
+    if not wrong or len(wrong) > _MOST:
+        return None
+    content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences]))
+    better = {word: _correct(db, word.lower(), content_ids.tolist(), is_known, memo) for word in wrong}
+    if not any(better.values()):
+        return None
+    text = re.sub(r"\w+", lambda found: better.get(found.group()) or found.group(), question.text)
+    return Rewording(text, corrected=True)
+
+
+def is_foreign(text: str, known: Collection[str]) -> bool:
+    """Tell whether a question is in a language other than English; in doubt it is not.
+
+    Its letters are not Latin, identifiers aside; or words of another language hold it together, none of
+    English do, and most of the rest occur nowhere.
+
+    Args:
+        text: The question.
+        known: Its words that occur in what is searched.
+    """
+    words = dict.fromkeys(
+        word.lower() for word in re.findall(r"\w+", text) if word.isalpha() and not is_identifier(word)
+    )
+    english = sum(word in STOP_WORDS and word not in _ANY_FUNCTION_WORD for word in words)
+    if _is_in_other_letters(text, () if english else known):
+        return True
+    occurring = {word.lower() for word in known}
+    for own in _FUNCTION_WORDS.values():
+        holding = [word for word in words if word in own]
+        only_there = sum(word not in _ENGLISH for word in holding)
+        rest = [word for word in words if word not in own]
+        unknown = sum(word not in occurring for word in rest)
+        enough = only_there >= _FEWEST or (only_there and len(holding) >= _FEWEST and not english)
+        if enough and only_there > english and rest and 2 * unknown >= len(rest):
+            return True
+    return False
+
+
+def _is_in_other_letters(text: str, known: Collection[str]) -> bool:
+    """Tell whether most letters are not Latin, those of identifiers and of words that occur left out."""
+    words = [
+        word for word in re.findall(r"[^\W\d_]+|\w+", _SCRIPTS.sub(r" \g<0> ", text)) if word not in known
+    ]
+    letters = [character for word in words if not looks_like_code(word) for character in word]
+    other = sum(character.isalpha() and not _is_latin(character) for character in letters)
+    return bool(other >= _FEWEST and 2 * other > len(letters))
+
+
+_ANY_FUNCTION_WORD = frozenset().union(*_FUNCTION_WORDS.values())
+
+
+def _is_latin(character: str) -> bool:
+    return character.isascii() or unicodedata.name(character, "").startswith("LATIN")
+
+
+def _may_be_misspelt(
+    word: str, asked: Collection[str], there: Collection[str], is_known: Callable[[str], bool]
+) -> bool:
+    """Tell whether a word occurs nowhere, and is neither an English word, an identifier nor a known name."""
+    low = word.lower()
+    if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()) or word not in {low, low.title()}:
+        return False
+    forms = terms.split(word)
+    if not set(forms) <= set(asked) or not set(forms).isdisjoint(there) or low in _NO_ERRORS:
+        return False
+    endings = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "able", "ion", "ions", "less", "ment")
+    bases = {low, stem(low), f"{stem(low)}e"} | {low.removesuffix(ending) for ending in endings}
+    return not any(map(is_known, bases))
+
+
+def _correct(
+    db: Connection,
+    word: str,
+    content_ids: Sequence[int],
+    is_known: Callable[[str], bool],
+    memo: Memo | None,
+) -> str | None:
+    """Return the word that is meant: the nearest in the names of what was searched, else in its texts."""
+    most = 2 if len(word) >= _TWO_ERRORS else 1
+    near = [
+        (distance, -often, other)
+        for other, often, distance in candidates.words_like(db, word, content_ids, most)
+        if other[0] == word[0] and (len(word) > _SHORTEST or len(other) > len(word))
+    ]
+    if near:
+        return min(near)[2]
+    forms = {form: term for form in _one_error(word) if (term := stem(form)) and is_known(form)}
+    distinct = list(dict.fromkeys(forms.values()))
+    counts = candidates.contents_by_term(db, [terms.hashed(term) for term in distinct], content_ids, memo)
+    often = {form: counts.get(distinct.index(term), 0) for form, term in forms.items()}
+    best = max(often, key=lambda form: (often[form], -len(form), form), default="")
+    return best if best and often[best] else None
+
+
+def _one_error(word: str) -> list[str]:
+    """List what a word may have been with one letter but the first wrong, missing, added or out of place."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    cuts = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]
+    edits = [
+        *(left + right[1:] for left, right in cuts if right and len(word) > _SHORTEST),
+        *(left + right[1] + right[0] + right[2:] for left, right in cuts if len(right) > 1),
+        *(left + letter + right[1:] for left, right in cuts if right for letter in letters),
+        *(left + letter + right for left, right in cuts for letter in letters),
+    ]
+    return [edit for edit in dict.fromkeys(edits) if edit != word]

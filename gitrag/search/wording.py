@@ -1,0 +1,227 @@
+"""What is to be said of a question's own words: which occur nowhere, which only beside the source.
+
+A word occurs where one of its forms does: its stem, as a word or as part of an identifier, in a text or in a
+file's name. Before anything is said of it, the texts are read for its letters too: ``pyjwt`` has ``jwt``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from gitrag.chunking.languages import is_prose
+from gitrag.search.question import STOP_WORDS, Question
+from gitrag.store import candidates
+from gitrag.store.candidates import Files
+from gitrag.words import terms
+from gitrag.words.path_traits import Trait
+from gitrag.words.stems import stem
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.store.connection import Connection
+
+_GENERIC = frozenset(
+    map(
+        stem,
+        """
+        across actually anything aspect based behavior behaviour between case cases codebase component
+        concept currently define defined definition describe detail different during edge entire every
+        everything exactly exist explain feature file find folder function functionality general give
+        handle handled handler handles handling help here implement implementation implemented including
+        instead internally involved kind level locate located location logic look main manage managed
+        manages mechanism method module need occur particular per perform performed place please
+        possible process project provide purpose really related repo repository responsible see
+        something somewhere specific support supported take tell there thing using various via way whole
+        within without
+        """.split(),
+    )
+)
+"""Words of questions rather than of what they ask for; that none occurs says nothing."""
+
+_SHORTEST = 3
+_MOST = 4
+"""Words that are looked for in the texts; each takes a pass over them."""
+
+_SPACELESS = re.compile(r"[^\W\d_a-zA-Z]")
+
+
+class Group(StrEnum):
+    """What a file is among a repository's: its own source, or something that repeats its words."""
+
+    SOURCE = "source"
+    TESTS = "tests"
+    EXAMPLES = "examples"
+    DOCS = "docs"
+
+
+_GROUPS = tuple(Group)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A word of the question that no source file contains.
+
+    Attributes:
+        word: As asked.
+        files: How many files contain it.
+        groups: What they are: tests, examples, docs.
+    """
+
+    word: str
+    files: int
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What is to be said of a question's words.
+
+    Attributes:
+        missing: Words, as asked, that no file contains that was searched.
+        only_beside: Words that only tests, examples or docs contain.
+        searched: How many files were searched.
+        unread: How many of those that could have been found are not read yet, or could not be.
+        left_out: How many text files of the view are left out of the index.
+        narrowed: Whether only some collections, paths or languages were searched.
+        no_such_path: The question, where it is a path and no file that was searched has it; else empty.
+        searched_for: The question as it was searched for, misspelt words corrected; empty where as asked.
+        read_of: Of a question that the model cannot read, the words that were searched for.
+        foreign: Whether the question is in a language that the model does not read.
+    """
+
+    missing: tuple[str, ...] = ()
+    only_beside: tuple[Beside, ...] = ()
+    searched: int = 0
+    unread: int = 0
+    left_out: int = 0
+    narrowed: bool = False
+    no_such_path: str = ""
+    searched_for: str = ""
+    read_of: str = ""
+    foreign: bool = False
+
+
+NOTHING_TO_SAY = Wording()
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Where a question's terms occur in a scope.
+
+    Attributes:
+        files: The scope's files.
+        counts: int64 (terms, groups), how many files of each group contain each term.
+    """
+
+    files: Files
+    counts: NDArray[np.int64]
+
+
+def count(found: NDArray[np.bool_], files: Files) -> Occurrences:
+    """Count the files of each group that contain each term.
+
+    Args:
+        found: (files, terms), whether a file contains a term.
+        files: The scope's files.
+    """
+    import numpy as np
+
+    groups = groups_of(files)
+    counts = [found[groups == number].sum(axis=0) for number in range(len(_GROUPS))]
+    return Occurrences(files, np.array(counts, dtype=np.int64).reshape(len(_GROUPS), found.shape[1]).T)
+
+
+def groups_of(files: Files) -> NDArray[np.int8]:
+    """Return the number of each file's group, int8."""
+    import numpy as np
+
+    languages, language = np.unique(files.language, return_inverse=True)
+    prose = np.array([is_prose(str(name)) for name in languages] or [False])[language]
+    beside: list[tuple[Group, Any]] = [
+        (Group.DOCS, prose | ((files.traits & Trait.DOCUMENT) > 0)),
+        (Group.EXAMPLES, (files.traits & Trait.EXAMPLE) > 0),
+        (Group.TESTS, (files.traits & Trait.TEST) > 0),
+    ]
+    groups = np.zeros(len(files), dtype=np.int8)
+    for group, chosen in beside:
+        groups[chosen] = _GROUPS.index(group)
+    return groups
+
+
+def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return the telling words that no source file contains, as asked, with their files by group.
+
+    Args:
+        question: The question.
+        counts: int64 (terms, groups), of all that was searched.
+    """
+    place = {term: number for number, term in enumerate(question.words)}
+    found: dict[str, NDArray[np.int64]] = {}
+    for word in re.findall(r"\w+", question.text):
+        forms = terms.split(word)
+        whole, *parts = forms
+        if len(parts) > 1 and whole in place and not counts[place[whole]].any():
+            pieces = terms.pieces(word)
+        else:
+            pieces = [word]
+        for piece in pieces:
+            own = [place[form] for form in terms.split(piece) if form in place]
+            if not own or not _is_telling(piece):
+                continue
+            files = counts[own].max(axis=0)
+            if not files[0] and piece.casefold() not in map(str.casefold, found):
+                found[piece] = files
+    return list(found.items())
+
+
+def _is_telling(word: str) -> bool:
+    """Tell whether it means something that a word of the question occurs nowhere."""
+    form = stem(word.casefold().strip("_"))
+    if len(word) < _SHORTEST and not _SPACELESS.search(word):
+        return False
+    return not word.isdigit() and form not in STOP_WORDS and form not in _GENERIC
+
+
+def say(
+    db: Connection,
+    question: Question,
+    occurrences: Sequence[Occurrences],
+) -> tuple[tuple[str, ...], tuple[Beside, ...]]:
+    """Return the words that occur nowhere, and those that occur only beside the source.
+
+    Args:
+        db: An open connection; reading is enough.
+        question: The question.
+        occurrences: Where its terms occur, in each scope that was searched.
+    """
+    import numpy as np
+
+    if not occurrences:
+        return (), ()
+    counts = np.sum([each.counts for each in occurrences], axis=0)
+    absent = absent_words(question, counts)[:_MOST]
+    contents = np.concatenate([each.files.content_id for each in occurrences])
+    groups = np.concatenate([groups_of(each.files) for each in occurrences])
+    asked = question.asks_for
+    missing: list[str] = []
+    only_beside: list[Beside] = []
+    for word, files in absent:
+        having = np.isin(contents, candidates.contents_with(db, word))
+        by_group = np.maximum(files, np.bincount(groups[having], minlength=len(_GROUPS)))
+        if not by_group.any():
+            missing.append(word)
+        elif not by_group[0] and not asked & (Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT):
+            where = tuple(group for group, own in zip(_GROUPS, by_group, strict=True) if own)
+            only_beside.append(Beside(word, int(by_group.sum()), where))
+    return tuple(missing), tuple(only_beside)
+
+
+def of_foreign(read_of: str) -> Wording:
+    """Return what is to be said of a question in a language that the model does not read."""
+    return Wording(read_of=read_of, foreign=True)

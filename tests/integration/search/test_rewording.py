@@ -1,0 +1,153 @@
+"""Misspelt words, abbreviations, and questions in a language that the model does not read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.report import notes_of
+from gitrag.search.rewording import is_foreign
+from gitrag.workspace import Workspace
+from tests.support.indexes import of_texts
+
+FILES = {
+    "src/patterns.py": """
+        def compile_regex_pattern(text):
+            \"\"\"Compile a regular expression.\"\"\"
+            return text
+
+
+        class AuthenticationMiddleware:
+            def verify(self, request):
+                return request
+        """,
+    "src/database.py": "class Database:\n    def connect(self):\n        return 'a socket'\n",
+    "src/conf.py": "def load_conf(path):\n    return path\n",
+    "src/client.py": "class ClientSession:\n    def follow(self):\n        return 'redirected twice'\n",
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory):
+    return of_texts(tmp_path_factory.mktemp("rewording"), FILES)
+
+
+def test_an_index_kept_in_memory_answers_the_same(workspace):
+    """There the postings are no table."""
+    queries = [
+        "connect a socet",
+        "regx pattern",
+        "connect to the db",
+        "src/gone.py",
+        "pelican penguin census",
+    ]
+    expected = [ask(workspace, query) for query in queries]
+    resident = Workspace.open(workspace.place, environ=workspace.environ, resident=True)
+    for query in [*queries, *queries]:  # from the second question on it is in memory
+        assert ask(resident, query) == expected[queries.index(query)]
+    resident.store.close()
+
+
+def ask(workspace, query: str) -> Answer:
+    return search(workspace, query, SearchOptions(min_score=0.0))
+
+
+@pytest.mark.parametrize(
+    ("query", "searched_for", "path"),
+    [
+        ("regx pattern", "regex pattern", "src/patterns.py"),
+        ("authetication middlware", "authentication middleware", "src/patterns.py"),
+        ("Conect to the database", "connect to the database", "src/database.py"),
+        ("connect a socet", "connect a socket", "src/database.py"),  # in a text only
+    ],
+)
+def test_a_misspelt_word_is_corrected_to_one_that_is_there_and_the_answer_says_so(
+    workspace, query, searched_for, path
+):
+    answer = ask(workspace, query)
+    assert answer.wording.searched_for == searched_for
+    assert notes_of(answer)[0] == f'searched for "{searched_for}"'
+    assert answer.query == query
+    assert answer.hits[0].path == path
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "regex patterns",  # another form
+        "how is the pattern compiled",
+        "bcrypt pattern",  # a product that is not here
+        "the battern of a drum",  # the first letter
+        "patron of the arts",  # an English word
+        "patrn2",  # an identifier
+        "pttrns",  # more than one letter of a short word
+        "ClientSesion",
+    ],
+)
+def test_no_other_word_is_corrected(workspace, query):
+    assert ask(workspace, query).wording.searched_for == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [("connect to the db", "src/database.py"), ("load the configuration", "src/conf.py")],
+)
+def test_abbreviations_are_read_both_ways(workspace, query, path):
+    answer = ask(workspace, query)
+    assert answer.hits[0].path == path
+    assert not {"db", "configuration"} & set(answer.wording.missing)
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("wie wird eine Umleitung in der ClientSession behandelt", "ClientSession"),
+        ("comment la ClientSession suit une redirection", "ClientSession redirection"),
+        ("ClientSession 如何处理重定向", "ClientSession"),
+        ("где обрабатывается перенаправление", ""),
+        ("wo werden die Passwörter gespeichert und wie", ""),
+    ],
+)
+def test_of_a_question_in_another_language_the_identifiers_count(workspace, query, kept):
+    answer = ask(workspace, query)
+    assert answer.wording.foreign
+    assert answer.wording.read_of == kept
+    note = f'only "{kept}" was searched for' if kept else "ask in English, or for a name"
+    assert [line for line in notes_of(answer) if "English" in line] == [f"The model reads English: {note}."]
+    if kept:
+        assert answer.hits[0].path == "src/client.py"
+        assert answer.hits[0].score <= 0.5  # one word of several
+    assert answer.wording.searched_for == ""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "die on a fatal error in the worker",
+        "de facto standard of en passant moves",
+        "le la les",
+        "con el in data",
+        "un une des",
+        "die der Suche im Parser",
+        "select via que or se",
+        "la fonction main",
+        "naïve café résumé parsing",
+        "how does the user log in via oauth",
+    ],
+)
+def test_english_questions_and_identifiers_are_no_other_language(question):
+    assert not is_foreign(question, question.split())
+
+
+def test_no_text_of_the_golden_projects_is_taken_for_another_language():
+    """Even where none of its words occurred."""
+    lines = [
+        line
+        for path in (Path(__file__).parents[2] / "golden").glob("*.txt")
+        for line in path.read_text("utf-8").splitlines()
+        if len(line.split()) > 1
+    ]
+    assert len(lines) > 200
+    assert not [line for line in lines if is_foreign(line, [])]
