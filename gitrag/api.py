@@ -248,10 +248,10 @@ class Workspace:
                 GraphQuestion(target, filter, Direction(direction), depth),
                 globs=_texts(paths),
                 module=module,
-                about=[(target, "")] if target else [],
+                about=graph_action.target_file(inner, target),
             )
             heard = self._notes()
-        notes = self._told(heard, [*found.notes, *([found.error] if found.error else [])])
+        notes = self._told(heard, [*found.notes, *found.negatives, *([found.error] if found.error else [])])
         if found.graph is None:
             return CallAnswer((), (), (), "", notes)
         nodes = {node: _node(node) for node in found.graph.nodes}

@@ -96,9 +96,10 @@ def call_graph(
     if not target and not filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
-    about = [(target, "")] if target else []
+    about = graph_action.target_file(workspace, target)
     found = graph_action.call_graph(workspace, question, about=about, check=call.tick)
-    freshness = replies.of_answer(None, workspace.repo.head().commit, [*found.notes, *bench.notes()])
+    said = [*found.notes, *found.negatives, *bench.notes()]
+    freshness = replies.of_answer(None, workspace.repo.head().commit, said)
     mermaid = as_mermaid(found.graph) if found.graph and draw else None
     data = replies.calls(found, limit, mermaid, freshness)
     return Reply(replies.calls_text(data), data)
