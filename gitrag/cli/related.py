@@ -21,22 +21,22 @@ _USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
 @command(
     "related",
     examples=[
-        Example('gitrag related "switch from REST to gRPC"', "edges that a new decision may have"),
-        Example('gitrag related --for spec "authentication"', "that a new specification may have"),
-        Example('gitrag related --duplicates "parse a user id"', "what covers it already"),
-        Example("gitrag related --diff main...", "what a change should name, and helpers like those it adds"),
+        Example('gitrag related "switch from REST to gRPC"', "what a new decision may refer to"),
+        Example('gitrag related --for spec "authentication"', "what a new specification may refer to"),
+        Example('gitrag related --duplicates "parse a user id"', "what already does that"),
+        Example("gitrag related --diff main...", "what a change should mention, and code like what it adds"),
     ],
 )
 @click.argument("text", nargs=-1)
-@click.option("--diff", "span", metavar="RANGE", help="Look at a change, as git diff takes it.")
-@click.option("--duplicates", "only_duplicates", is_flag=True, help="List what covers TEXT already.")
+@click.option("--diff", "span", metavar="RANGE", help="Review a change, given as for git diff.")
+@click.option("--duplicates", "only_duplicates", is_flag=True, help="List what already does what TEXT says.")
 @click.option(
     "--threshold",
     type=click.FloatRange(-1, 1),
     metavar="COSINE",
-    help="Least cosine of what is called alike.  [default: 0.7]",
+    help="Minimum cosine of a duplicate.  [default: 0.7]",
 )
-@click.option("--for", "use", type=click.Choice(["adr", "spec"]), help="What TEXT is to become.")
+@click.option("--for", "use", type=click.Choice(["adr", "spec"]), help="What you are about to write.")
 @output_option
 @pass_session
 def related(
@@ -49,10 +49,10 @@ def related(
     use: str | None,
     output: str | None,
 ) -> int:
-    """Say what is there already: related to a text, covering it, or like what a change adds.
+    """Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.
 
-    TEXT is what you are about to write or decide. With --diff, the decisions and issues that a change touches
-    but does not name, and the definitions like those it adds.
+    TEXT is what you are about to write or decide. With --diff, the answer lists decisions and issues that the
+    change touches but does not mention, and existing definitions similar to those it adds.
     """
     given = " ".join(text)
     if bool(given) == (span is not None) or (only_duplicates and span is not None):

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from gitrag.embedding.safetensors import read_tensors
-from gitrag.embedding.version import DIMENSIONS, DRAFT_VERSION, MAX_TOKENS
+from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS
 from gitrag.embedding.word_pieces import WordPieces
+from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     import numpy as np

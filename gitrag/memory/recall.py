@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_NAME_WEIGHT = 3
-"""As in `gitrag/indexing/preparation.py`: how many times a term of the title is counted in addition."""
-
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
@@ -101,9 +98,7 @@ def recall(
         return []
     n = len(observations)
     owner = np.array([piece.owner for piece in cut], np.int32)
-    texts_of = [
-        [(piece.chunk.text, 1, False), (observations[piece.owner].title, _NAME_WEIGHT, True)] for piece in cut
-    ]
+    texts_of = [(piece.chunk.text, observations[piece.owner].title) for piece in cut]
     term, frequency, sizes, lengths = terms.count(texts_of)
     evidence = gather(
         question,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.question import Question
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
-from gitrag.words.path_traits import BESIDE, Trait
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
     import numpy as np
@@ -278,9 +278,9 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code gets no advantage
     prose = np.array([is_prose(str(name)) for name in languages] or [False])[language]
     _names, top = np.unique(files.top, return_inverse=True)
-    by_top = np.bincount(top, np.where(code & ((files.traits & BESIDE) == 0), files.length, 0))
+    by_top = np.bincount(top, np.where(code & ((files.traits & OUTSIDE_THE_PRODUCT) == 0), files.length, 0))
     return {
-        "test_or_doc": (files.traits & BESIDE & ~question.asks_for) > 0,
+        "test_or_doc": (files.traits & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
         "support": (files.traits & Trait.SUPPORT) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),

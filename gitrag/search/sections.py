@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.corpus import specs
 from gitrag.corpus.documents import Document, targets
-from gitrag.corpus.layout import READERS, CollectionKind, kind_of
+from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
 from gitrag.search import engine
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.question import Question
@@ -51,6 +51,20 @@ class Wanted:
     kinds: tuple[CollectionKind, ...] = USUAL_KINDS
     module: str = ""
     names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, repository: str, names: Sequence[str], module: str, *, with_issues: bool = False) -> Wanted:
+        """Return which collections to ask, as a user names them.
+
+        Args:
+            repository: The repository's slug.
+            names: Names of collections, with or without the slug in front; none means all.
+            module: Only this module; empty for all.
+            with_issues: Whether issues are among the kinds to ask.
+        """
+        own = [name.removeprefix(f"{repository}-") for name in names]
+        kinds = (*USUAL_KINDS, CollectionKind.ISSUES) if with_issues else USUAL_KINDS
+        return cls(kinds, slug(module), tuple(own))
 
     @property
     def issues(self) -> bool:

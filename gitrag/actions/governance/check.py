@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.search import search
 from gitrag.chunking import chunk, decode, language_of
@@ -32,7 +33,7 @@ _SYMBOLS = 24
 
 _SHARED = 6
 _NEAR = 0.4
-"""Least cosine for a section to be called near in meaning."""
+"""Minimum cosine for a section to be called near in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def check(workspace: Workspace, target: Path) -> Checked:
         return tuple(found[: preset.limit])
 
     preset = PRESETS["check"]
-    there = {document.id for _, document, _ in workspace.documents(preset.kinds)}
+    there = {document.id for _, document, _ in indexed_documents(workspace, preset.kinds)}
     missing = tuple(sorted(own for own in mentions if own not in there))
     return Checked(read_target.path, query, best(preset), best(PRESETS["plan issues"]), missing)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.errors import ModelError
-from gitrag.search.alike import Alike, alike
 from gitrag.search.engine import Scoped
+from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
 from gitrag.store.candidates import Filters
 from gitrag.store.views import ViewOverlay
 from gitrag.workspace import Workspace
@@ -29,7 +29,7 @@ _MOST_TEXTS = 10
 
 def like(
     workspace: Workspace, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
-) -> list[list[Alike]]:
+) -> list[list[SimilarChunk]]:
     """Find what is most similar to each of some texts, by cosine alone.
 
     Args:
@@ -37,7 +37,7 @@ def like(
         texts: As they are embedded (``chunk_text`` for code).
         filters: What to search.
         limit: At most so many for each text.
-        at_least: Least cosine.
+        at_least: Minimum cosine.
 
     Raises:
         NotSetUpError: There is no index.
@@ -54,9 +54,9 @@ def like(
         encoder = None
     own = drafter().draft(list(texts)) if encoder is None else encoder.encode(list(texts))
 
-    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> list[list[Alike]]:
+    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> list[list[SimilarChunk]]:
         scoped = Scoped(view_id, overlay, filters)
-        return alike(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
+        return similar_chunks(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
 
     result = view.read(ask)
     near = [each.chunk_id for found in result.found for each in found]
