@@ -444,7 +444,8 @@ class Workspace:
         with self._turn() as inner:
             inner.require_index()
             require([check_writable(inner.store.directory)])
-            waiting = inner.count_unembedded()
+            entries = inner.uncommitted_entries()
+            waiting = inner.count_unembedded(entries)
             if waiting and not inner.model_is_there():
                 from gitrag.embedding import fetching
 
@@ -454,6 +455,7 @@ class Workspace:
             with self._turn() as inner:
                 rounds: list[int] = []
                 inner.embed(
+                    entries=entries,
                     # The worker begins with the newest.
                     oldest_first=running(inner.store.directory) is not None,
                     advance=rounds.append,
@@ -465,7 +467,7 @@ class Workspace:
             progress(done, max(done, waiting))
             time.sleep(_PAUSE_S)
         with self._turn() as inner:
-            left = inner.count_unembedded()
+            left = inner.count_unembedded(entries)
             if left:
                 start_worker(inner)
             heard = self._notes()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag.actions import catch_up
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.status import collection_names
-from gitrag.errors import UsageError
+from gitrag.corpus.layout import CollectionKind, kind_of, module_of
+from gitrag.errors import NotSetUpError, UsageError
 from gitrag.indexing.worker import running
 from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -101,7 +104,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     if refreshed.waiting or (drafts and encoder is not None and running(workspace.store.directory) is None):
         catch_up.start_worker(workspace)
     if not result.found.collections:
-        raise workspace.no_collections(collection_names(workspace))
+        raise no_collection(workspace, wanted)
     return Answer(
         query=question.text,
         sections=result.found.sections,
@@ -112,6 +115,42 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         model=encoder is not None,
         drafted=has_table(),
     )
+
+
+class NoCollectionError(NotSetUpError):
+    """There is an index, but no collection that was asked for."""
+
+
+_EMPTY: Mapping[CollectionKind, tuple[str, str]] = {
+    CollectionKind.ADRS: ("is a decision", "The setting adrs says where decisions are: gitrag config"),
+    CollectionKind.SPECS: ("is a specification", "The setting specs says where they are: gitrag config"),
+    CollectionKind.ISSUES: ("is the copy of an issue", "gitrag issues sync"),
+    CollectionKind.CODE: ("belongs to it", "gitrag index status"),
+}
+"""What no file is where a collection is empty, and what to do."""
+
+
+def no_collection(workspace: Workspace, wanted: Wanted) -> NoCollectionError:
+    """Return the error for collections that an indexed repository does not have: mistyped, or empty."""
+    there = collection_names(workspace)
+    name = workspace.name
+    own = [each.removeprefix(f"{name}-") for each in there]
+    modules = sorted({module_of(each) for each in own} - {""})
+    listed = f"There are: {', '.join(there)}" if there else ""
+    if wanted.module and wanted.module not in modules:
+        near = did_you_mean(wanted.module, modules)
+        said = f'There is no module "{wanted.module}" in {name}.{near}'
+        return NoCollectionError(said, listed)
+    kinds = [kind.value for kind in CollectionKind]
+    empty = wanted.names or tuple(each.value for each in wanted.kinds)
+    for each in empty:
+        if each.rpartition("-")[2] not in kinds or (module_of(each) and module_of(each) not in modules):
+            near = did_you_mean(each, [*own, *kinds])
+            return NoCollectionError(f'There is no collection "{each}" in {name}.{near}', listed)
+    parts = [name, *([wanted.module] if wanted.module else []), empty[0]]
+    what, mend = _EMPTY[kind_of(empty[0])]
+    more = f" and {len(empty) - 1} more of those asked for are" if len(empty) > 1 else " is"
+    return NoCollectionError(f"{'-'.join(parts)}{more} empty: no indexed file {what}.", f"{mend}. {listed}")
 
 
 def _read_question(query: str) -> Question:

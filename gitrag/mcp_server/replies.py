@@ -213,7 +213,7 @@ def of_status(status: WorkspaceStatus, notes: Sequence[str]) -> Freshness:
         status.commit,
         uncommitted_included=True,
         uncommitted_files=status.dirty,
-        unembedded=view.texts - view.embedded if view else None,
+        unembedded=status.unembedded if view else None,
         waiting_files=view.waiting if view else 0,
         notes=list(notes),
     )

@@ -218,7 +218,7 @@ def _standing(workspace: Workspace, found: WorkspaceStatus, bench: Workbench) ->
 def _status_text(standing: replies.Standing) -> str:
     if not standing.indexed:
         return f"{standing.project}: not indexed yet. Call index_code, or run `gitrag index`."
-    state = "up to date" if standing.fresh else "behind HEAD; the next search catches up"
+    state = "up to date with HEAD" if standing.fresh else "not up to date; the next search catches up"
     model = "" if standing.model_ready else "; no model yet, `gitrag model fetch` gets it"
     return (
         f"{standing.project}: index {state}; {standing.files} files, {standing.chunks} chunks,"

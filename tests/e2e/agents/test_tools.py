@@ -188,7 +188,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         {"query": "x", "project": "other"},
         'There is no project "other" here; there is project.',
     ),
-    ("search", {"query": "x", "module": "nope"}, "No gitrag collections found for project."),
+    ("search", {"query": "x", "module": "nope"}, 'There is no module "nope" in project.'),
     ("get", {"what": "../secret"}, "../secret is outside the repository."),
     ("get", {"what": "none.py"}, "There is no text file none.py in the repository."),
     ("check", {"target": "none.py"}, "check: none.py is no file or directory of the repository."),
