@@ -267,7 +267,7 @@ def test_what_is_nearest_is_told_where_nothing_covers_a_text(own: Project):
         found = data_of(result)
         assert found["duplicates"] == []
         assert found["nearest"][0]["name"] == "retry_with_backoff"
-        assert text_of(result).startswith("Nothing covers it: no cosine of 0.99 or more. Nearest:\n- **")
+        assert text_of(result).startswith("No chunk has a cosine of 0.99 or more to it; the nearest, which ")
 
     use(own, steps)
 
