@@ -84,7 +84,7 @@ def prime(
         done = workspace.update(advance=advance).refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
     entries = tuple(_about(workspace, topic) if topic else _all(workspace))
-    unembedded = sum(each.unembedded for each in read_status(workspace).collections)
+    unembedded = read_status(workspace).unembedded
     notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
     told = core_context(workspace, core) if core is not None else ""
     unreached = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions import catch_up
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gitrag.search.engine import Hit
     from gitrag.search.question import Question
     from gitrag.search.sections import AnswerSection, Sections, Wanted
+    from gitrag.store.connection import Connection
+    from gitrag.store.views import ViewOverlay
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,9 @@ class Answer:
         waiting: How many files' contents there was no time to index.
         model: Whether the model embedded the query; else a draft of its vector was used.
         drafted: Whether draft vectors exist; if not, texts without a vector are found by words alone.
+        looked_at: How many files were searched, where nothing was found; else None.
+        collections: Names of the collections searched, with the repository's slug.
+        least: The least score of a hit.
     """
 
     query: str
@@ -66,6 +71,9 @@ class Answer:
     waiting: int
     model: bool
     drafted: bool = True
+    looked_at: int | None = None
+    collections: tuple[str, ...] = ()
+    least: float = 0.0
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -105,16 +113,37 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         catch_up.start_worker(workspace)
     if not result.found.collections:
         raise no_collection(workspace, wanted)
+    found = result.found
     return Answer(
         query=question.text,
-        sections=result.found.sections,
+        sections=found.sections,
         commit=refreshed.head.commit,
         dirty=refreshed.dirty,
         drafts=drafts,
         waiting=refreshed.waiting,
         model=encoder is not None,
         drafted=has_table(),
+        looked_at=None if any(each.hits for each in found.sections) else _count_files(view, options, found),
+        collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
+        least=workspace.config.min_score if options.min_score is None else options.min_score,
     )
+
+
+def _count_files(view: CurrentView, options: SearchOptions, found: Sections) -> int:
+    """Count the files that a search without any hit has looked at."""
+    from gitrag.git import matcher
+    from gitrag.store import candidates
+
+    filters = replace(options.filters, collections=found.collections)
+    allowed = matcher(filters.globs) if filters.globs else None
+
+    def counted(db: Connection, view_id: int, overlay: ViewOverlay) -> int:
+        path_ids = candidates.open_scope(db, view_id, overlay, filters).files.path_id.tolist()
+        if allowed is None:
+            return len(path_ids)
+        return sum(map(allowed, candidates.read_paths(db, path_ids).values()))
+
+    return view.read(counted).found
 
 
 class NoCollectionError(NotSetUpError):

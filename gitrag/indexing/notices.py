@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from gitrag.config.rules import show_duration
+from gitrag.words.numbers import count
 
 PRIME_AGAIN = timedelta(seconds=60)
 """A session that starts this soon after the last update skips it: sessions often start back to back."""
@@ -39,6 +41,15 @@ def unembedded_line(chunks: int, texts_per_s: float) -> str | None:
         return None
     seconds = max(1, round(chunks / texts_per_s))
     return f"{chunks} chunks unembedded — run `gitrag index embed` (≈{seconds}s on this machine)"
+
+
+def looked_line(files: int, collections: Sequence[str], least: float) -> str:
+    """Return the line about what a search that found nothing has looked at."""
+    if not files:
+        return f"No file to look at in {', '.join(collections)}, or the filters leave none."
+    return (
+        f"Looked at {count(files, 'file')} of {', '.join(collections)}: nothing scores {least:.2f} or more."
+    )
 
 
 def undrafted_line(chunks: int) -> str:

@@ -141,9 +141,9 @@ def index_code(
 ) -> Reply[replies.IndexedCode]:
     """Index code for semantic search now: chunks at once, vector embeddings in the background."""
     workspace, inside = bench.open_path(path, project)
-    done = workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
+    workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
     call.check()
-    files, chunks = count_indexed(workspace, inside) if inside else (done.counts.files, done.counts.chunks)
+    files, chunks = count_indexed(workspace, inside)
     start_worker(workspace)
     text = f"Indexed {chunks} chunks from {files} files"
     freshness = replies.of_status(read_status(workspace), bench.notes())

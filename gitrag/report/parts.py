@@ -9,7 +9,7 @@ from dataclasses import replace
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.indexing.notices import undrafted_line
+from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 from gitrag.words.numbers import count
@@ -37,6 +37,8 @@ def no_match(answer: Answer) -> str:
 def notes_of(answer: Answer) -> list[str]:
     """Say what the user should know of an answer beside its hits, a line each: what it lacks as yet."""
     notes = []
+    if answer.looked_at is not None:
+        notes.append(looked_line(answer.looked_at, answer.collections, answer.least))
     if answer.waiting:
         files = count(answer.waiting, "file")
         notes.append(f"{files} not in this answer: being indexed in the background.")
@@ -46,7 +48,9 @@ def notes_of(answer: Answer) -> list[str]:
         chunks = count(answer.drafts, "chunk")
         notes.append(f"{chunks} on draft vectors — `gitrag index embed` refines them")
     if not answer.model and answer.drafted:
-        notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
+        notes.append(
+            "The model is not ready: the question's vector is a draft. `gitrag model fetch` gets it."
+        )
     return notes
 
 

@@ -254,7 +254,7 @@ def test_a_terminal_shows_the_call_graph_as_lines_within_its_width():
     ]
     narrow = as_text(FULL, graph=graph, columns=37).split("\n")
     assert narrow[-2:] == ["web/http.py  send → retry, Session.o…", "web/retry.py  retry → sleep"]
-    assert as_text(FULL, graph=GRAPH).endswith("\n2 definitions, of which none calls another")
+    assert as_text(FULL, graph=GRAPH).endswith("\n2 definitions, no call found between those looked at")
 
 
 def test_the_filter_of_a_graph_comes_from_the_code_hits():

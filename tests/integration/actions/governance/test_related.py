@@ -218,7 +218,9 @@ def test_a_helper_like_one_that_exists_is_found(workspace, changed, committed):
 
 def test_a_review_says_what_was_asked_and_compared(workspace, changed):
     """It said "The change names what it touches." where nothing had scored enough."""
-    zebra = "def paint(zebra):\n    for stripe in zebra.stripes:\n        stripe.colour = zebra.next_colour()\n"
+    zebra = (
+        "def paint(zebra):\n    for stripe in zebra.stripes:\n        stripe.colour = zebra.next_colour()\n"
+    )
     changed.commit({"service/zebra.py": zebra}, message="Paint the zebra")
     text = governance.review_markdown(review(workspace, "HEAD~1..HEAD", 0.999))
     assert "Asked by the commits' messages and 1 of 1 changed file." in text
