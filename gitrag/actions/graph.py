@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -17,7 +18,7 @@ from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE, Graph, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
-from gitrag.callgraph.reach import no_callee, no_caller, reach
+from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
@@ -212,11 +213,13 @@ def _missing(
     ]
     if not no_callers and not no_callees:
         return
-    looked = reach(
-        filter(question.allowed, loaded.files),
-        filter(question.allowed, unread),
-        (each for each in others() if question.allowed(each[0])),
-    )
+    files = {path: name for path, (name, _) in loaded.files.items() if question.allowed(path)}
+    beyond = [each for each in others() if question.allowed(each[0])]
+
+    @cache
+    def looked_at(language: str) -> Reach:
+        return reach(language, files, unread, beyond)
+
     for node in no_callers:
         makers = sorted(
             other.name
@@ -224,9 +227,11 @@ def _missing(
             if node.kind == "class" and other.path == node.path and other.name.startswith(f"{node.name}.")
         )
         mentions = _mentions(workspace, node) if node in no_callers[:_MOST_LOOKED_FOR] and not makers else []
-        yield NoCall(node, True, _made_by(makers) if makers else no_caller(looked, mentions))
+        yield NoCall(
+            node, True, _made_by(makers) if makers else no_caller(looked_at(files[node.path]), mentions)
+        )
     for node in no_callees:
-        yield NoCall(node, False, no_callee(looked, with_gaps=node not in no_callers))
+        yield NoCall(node, False, no_callee(looked_at(files[node.path]), with_gaps=node not in no_callers))
 
 
 def _made_by(constructors: Sequence[str]) -> str:

@@ -198,7 +198,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     if answer.drafts and not answer.drafted:
         said.append(undrafted_line(answer.drafts))
     elif not answer.model:
-        said.append("The model is not ready: the question's vector is a draft. `gitrag model fetch` gets it.")
+        said.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return Freshness(
         answer.commit,
         uncommitted_included=True,

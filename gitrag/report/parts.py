@@ -48,9 +48,7 @@ def notes_of(answer: Answer) -> list[str]:
         chunks = count(answer.drafts, "chunk")
         notes.append(f"{chunks} on draft vectors — `gitrag index embed` refines them")
     if not answer.model and answer.drafted:
-        notes.append(
-            "The model is not ready: the question's vector is a draft. `gitrag model fetch` gets it."
-        )
+        notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return notes
 
 

@@ -251,18 +251,31 @@ def test_a_negative_says_what_was_looked_at(project):
     )
     project.commit()
     done = gitrag(project, "graph", "lonely", "--callers", "--format", "text")
-    assert done.returncode == 1
-    assert done.stdout.splitlines()[1] == (
+    assert done.status == 1
+    assert done.out.splitlines()[1] == (
         "  no caller in 4 files; 1 file could not be read; 1 file in languages without a call graph (zig);"
         " 1 file left out of the index;"
         " 4 textual mentions in README.md:1, deep.py:1, tool.zig:2, vendor/x.py:1"
     )
     drawn = gitrag(project, "graph", "lonely", "--callees")
-    assert drawn.stderr.splitlines()[-1].startswith(
-        "lonely: no call found in it to a definition in 4 files; "
-    )
+    assert drawn.err.splitlines()[-1].startswith("lonely: no call found in it to a definition in 4 files; ")
     some = gitrag(project, "graph", "lonely", "--callers", "--path", "shop/tax.py", "--format", "text")
-    assert some.stdout.splitlines()[1].startswith("  no caller in 1 file; 4 textual mentions in ")
+    assert some.out.splitlines()[1].startswith("  no caller in 1 file; 4 textual mentions in ")
+
+
+def test_only_files_in_languages_that_could_call_it_are_counted(make_repository):
+    """A call of a Python function is not looked for in TypeScript."""
+    files = {
+        "a.py": "def alone():\n    pass\n",
+        "b.ts": "function f() { g() }\nfunction g() {}\n",
+        "c.js": "f()\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    (said, _) = call_graph(workspace, GraphQuestion("alone")).negatives
+    assert said == "alone: no caller in 1 file in python"
+    (said, _) = call_graph(workspace, GraphQuestion("b.ts", direction=Direction.CALLERS)).negatives
+    assert said.endswith(": no caller in 2 files in javascript and typescript")
 
 
 def test_who_makes_instances_of_a_class_is_among_its_callers(make_repository):
@@ -299,8 +312,8 @@ def test_a_graph_that_is_not_whole_says_so(make_repository):
     said = "Calls of 200 of the 502 definitions that match were followed, those of the others were not."
     assert whole.negatives == (said,)
     done = gitrag(repository, "graph")
-    assert f"%% {said}" in done.stdout.splitlines()
-    assert said in done.stderr.splitlines()
+    assert f"%% {said}" in done.out.splitlines()
+    assert said in done.err.splitlines()
     some = call_graph(workspace, GraphQuestion(filter="^f"))
     assert some.negatives[-1] == ("Callers of any of the 250 definitions that match were not looked for.")
     deep = call_graph(workspace, GraphQuestion("z.py", direction=Direction.CALLERS, depth=3))
@@ -310,10 +323,10 @@ def test_a_graph_that_is_not_whole_says_so(make_repository):
 
 def test_what_only_looks_like_a_file_is_not_called_a_language(project):
     done = gitrag(project, "graph", "Session.zig")
-    assert done.stderr.splitlines()[0] == 'Nothing in the call graph is called "Session.zig".'
+    assert done.err.splitlines()[0] == 'Nothing in the call graph is called "Session.zig".'
     project.commit({"deep.py": "x" + "(" * 1000 + ")" * 1000 + "\n"})
     done = gitrag(project, "graph", "deep.py")
-    assert done.stderr.splitlines()[0] == (
+    assert done.err.splitlines()[0] == (
         "deep.py could not be read for the call graph: its brackets nest too deep."
     )
 
