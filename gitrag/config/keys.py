@@ -171,7 +171,12 @@ class Config:
         "A refresh of an index older than this is mentioned.",
         team=_STALENESS,
     )
-    min_score: float = _key(_SCORE, 0.3, "Search results below this score are left out.", team=_SCORE)
+    min_score: float | None = _key(
+        _SCORE,
+        None,
+        "Search results below this score are left out; if not set, below 0.02 for code, 0.3 for documents.",
+        team=_SCORE,
+    )
     limit: int = _key(_LIMIT, 8, "Search results of each kind.", team=_LIMIT)
     gc_keep: timedelta = _key(
         Duration(timedelta(days=3650)),

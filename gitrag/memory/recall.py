@@ -109,17 +109,10 @@ def recall(
         _title_words(question, observations),
     )
     ties = [f"{each.updated} {each.observation_id:020}" for each in observations]
-    ranked = ranking.rank(
-        evidence,
-        ranking.candidates(evidence, limit),
-        np.arange(n, dtype=np.int32),
-        ties,
-        limit=limit,
-        min_score=min_score,
-        each_alone=True,
-    )
+    sums = ranking.candidates(evidence, limit)
+    ranked = ranking.rank_alone(evidence, sums, np.arange(n, dtype=np.int32), ties, limit=limit)
     found = []
-    for item in ranked:
+    for item in (each for each in ranked if each.score >= min_score):
         best = cut[int(evidence.chunk_id[item.chunks[0]])]
         found.append(Recalled(observations[item.file], item.score, best.section, best.chunk.text))
     return found

@@ -12,6 +12,7 @@ from gitrag.git import matcher
 from gitrag.model import Chunk, Kind
 from gitrag.search import ranking
 from gitrag.search.evidence import NEAREST, Evidence, gather
+from gitrag.search.other_words import Said, said
 from gitrag.search.question import Question, looks_like_code
 from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, snippet
@@ -148,15 +149,12 @@ def ask(
     places = {file: int(files.path_id[file]) for file in sums}
     paths = candidates.read_paths(db, list(places.values()), memo)
     names = {file: paths[path_id] for file, path_id in places.items()}
-    found = ranking.rank(
-        evidence,
-        sums,
-        files.content_id,
-        names,
-        limit=limit,
-        min_score=min_score,
-        each_alone=each_alone,
-    )
+    if each_alone:
+        found = ranking.rank_alone(evidence, sums, files.content_id, names, limit=limit)
+    else:
+        page = ranking.page(sums, files.content_id, names, limit)
+        found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names))
+    found = [item for item in found if item.score >= min_score]
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
     wanted = [(item, item.chunks[: 1 + _ALSO]) for item in found]
@@ -180,6 +178,24 @@ def ask(
     )
     chunk_ids = tuple(ids[place] for _item, own in shown for place in own)
     return Found(hits, chunk_ids, evidence.around)
+
+
+def say(
+    db: Connection,
+    question: Question,
+    evidence: Evidence,
+    page: Sequence[int],
+    names: Mapping[int, str] | Sequence[str],
+) -> list[Said]:
+    """Return how much of the question each file of a page says, by its path and its best chunk."""
+    first = [int(evidence.chunk_id[ranking.chunks_of(evidence, file)[0]]) for file in page]
+    chunks = content.read_chunks(db, first)
+    texts = [f"{names[file]} {_text(chunks[own])}" for file, own in zip(page, first, strict=True)]
+    return said(question, evidence.idf, evidence.in_source, texts)
+
+
+def _text(chunk: Chunk) -> str:
+    return " ".join(filter(None, [chunk.name, chunk.signature, chunk.docstring, chunk.text]))
 
 
 def _telling_first(

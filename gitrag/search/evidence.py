@@ -58,6 +58,9 @@ class Evidence:
         coverage: float32 (f,), the share of the question's information (idf) that each file's words cover. It
             tells whether there is an answer, not which one: as a feature it costs 0.003.
         around: float32, the cosines of the nearest chunks, including those of the other collections asked.
+        idf: float32 (t,), the information of each of the question's terms.
+        in_source: bool (t,), whether a file of the product's own code has the term; of a scope without any
+            such file, whether any file has it.
         is_name: Whether the question is a single word.
     """
 
@@ -70,6 +73,8 @@ class Evidence:
     worth: Column
     coverage: Column
     around: Column
+    idf: Column
+    in_source: NDArray[np.bool_]
     is_name: bool = False
 
 
@@ -154,6 +159,8 @@ def gather(
         worth,
         coverage.astype(np.float32),
         np.sort(np.concatenate([near.cosine, *([] if elsewhere is None else [elsewhere])]))[-NEAREST:],
+        idf.astype(np.float32),
+        np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
         question.is_name,
     )
 
@@ -267,6 +274,16 @@ def _above(cosine: Column) -> Column:
         return cosine * 0
     least, best = float(known.min()), float(known.max())
     return (cosine - least).clip(0) / max(best - least, 1e-6)
+
+
+def _is_source(files: Files) -> NDArray[np.bool_]:
+    """Tell which files are the product's own code; all, if none is."""
+    import numpy as np
+
+    languages, language = np.unique(files.language, return_inverse=True)
+    code = np.array([is_code(str(name)) for name in languages] or [False])[language]
+    source = code & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    return source if source.any() else np.ones(len(files), dtype=bool)
 
 
 def _nature(files: Files, question: Question) -> dict[str, Any]:

@@ -34,6 +34,16 @@ if TYPE_CHECKING:
 USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
 """Collections that a search asks by default; issues only on request."""
 
+_LEAST = 0.02
+"""Score of the least likely code that is shown: on repositories left out, 0.99 of the answers among the first
+three files score above, and half of the pages with one answer show three files or fewer
+(`scripts/training/fit_hit_scores.py`)."""
+
+_NOTHING = 0.05
+"""Where even the best file scores below, nothing is shown."""
+
+_LEAST_DOCUMENT = 0.3
+
 _FURTHER = 20
 """Hits beyond the limit in which to look for a document that the question names."""
 
@@ -125,7 +135,7 @@ def ask(
     wanted: Wanted,
     *,
     limit: int,
-    min_score: float,
+    min_score: float | None,
     every_chunk: bool = False,
     memo: Memo | None = None,
 ) -> Sections:
@@ -138,7 +148,8 @@ def ask(
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         wanted: Which collections to ask.
         limit: Maximum number of hits per kind.
-        min_score: Hits below are left out.
+        min_score: Hits below are left out; None for the least score of each kind, and then for no code at all
+            where the best file scores below `_NOTHING`.
         every_chunk: Return a hit for each chunk, not for each file.
         memo: Cache for the next question.
     """
@@ -156,13 +167,16 @@ def ask(
     for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
+        least = (
+            min_score if min_score is not None else _LEAST if kind is CollectionKind.CODE else _LEAST_DOCUMENT
+        )
         found[kind] = engine.ask(
             db,
             question,
             replace(scoped, filters=filters),
             vector,
             limit=limit + _FURTHER if look_further else limit,
-            min_score=0.0 if look_further else min_score,
+            min_score=0.0 if look_further else least,
             every_chunk=every_chunk,
             each_alone=kind is not CollectionKind.CODE,
             memo=memo,
@@ -170,13 +184,19 @@ def ask(
         )
         if kind is CollectionKind.CODE:
             elsewhere = found[kind].around
+        if min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
+            found[kind] = replace(found[kind], hits=(), chunk_ids=())
         hits = _read(db, kind, question, scoped, found[kind].hits)
         if look_further:
-            hits = _named_first(hits, named, limit, min_score)
+            hits = _named_first(hits, named, limit, least)
         sections[kind] = AnswerSection(kind, hits)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
     return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids)
+
+
+def _is_nothing(found: engine.Found) -> bool:
+    return not any(hit.score >= _NOTHING for hit in found.hits)
 
 
 def read_documents(
