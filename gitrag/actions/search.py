@@ -60,7 +60,7 @@ class Answer:
         drafted: Whether draft vectors exist; if not, texts without a vector are found by words alone.
         looked_at: How many files were searched, where nothing was found; else None.
         collections: Names of the collections searched, with the repository's slug.
-        least: The least score of a hit.
+        least: The least score of a hit; None where each kind of collection has its own.
     """
 
     query: str
@@ -73,7 +73,7 @@ class Answer:
     drafted: bool = True
     looked_at: int | None = None
     collections: tuple[str, ...] = ()
-    least: float = 0.0
+    least: float | None = None
 
     @property
     def hits(self) -> tuple[Hit, ...]:

@@ -43,13 +43,13 @@ def unembedded_line(chunks: int, texts_per_s: float) -> str | None:
     return f"{chunks} chunks unembedded — run `gitrag index embed` (≈{seconds}s on this machine)"
 
 
-def looked_line(files: int, collections: Sequence[str], least: float) -> str:
-    """Return the line about what a search that found nothing has looked at."""
+def looked_line(files: int, collections: Sequence[str], least: float | None) -> str:
+    """Return the line about what a search without a hit looked at; least: None for the usual score."""
+    where = ", ".join(collections)
     if not files:
-        return f"No file to look at in {', '.join(collections)}, or the filters leave none."
-    return (
-        f"Looked at {count(files, 'file')} of {', '.join(collections)}: nothing scores {least:.2f} or more."
-    )
+        return f"No file to look at in {where}, or the filters leave none."
+    enough = "enough to be shown" if least is None else f"{least:.2f} or more"
+    return f"Looked at {count(files, 'file')} of {where}: nothing scores {enough}."
 
 
 def undrafted_line(chunks: int) -> str:

@@ -158,10 +158,11 @@ def test_what_found_nothing_says_what_it_looked_at(workspace):
     files = answer.looked_at
     assert files is not None
     assert files > 5
-    assert f"Looked at {files} files of {name}-adrs, {name}-code: nothing scores 0.30 or more." in notes_of(
-        answer
-    )
-    one = search(workspace, "zxqv wkjh qqpf", SearchOptions(filters=Filters(globs=("service/periods.py",))))
+    where = f"{files} files of {name}-adrs, {name}-code"
+    assert notes_of(answer)[0] == f"Looked at {where}: nothing scores enough to be shown."
+    sure = search(workspace, "zxqv wkjh qqpf", SearchOptions(min_score=0.9))
+    assert notes_of(sure)[0] == f"Looked at {where}: nothing scores 0.90 or more."
+    one = search(workspace, "zxqv wkjh qqpf", SearchOptions(filters=Filters(globs=("Makefile",))))
     assert notes_of(one)[0].startswith("Looked at 1 file of ")
     none = search(workspace, "zxqv wkjh qqpf", SearchOptions(filters=Filters(globs=("*.none",))))
     assert notes_of(none)[0] == f"No file to look at in {name}-adrs, {name}-code, or the filters leave none."
