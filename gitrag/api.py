@@ -29,6 +29,7 @@ from gitrag.actions.catch_up import start_worker
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
+from gitrag.actions.governance.unreached import Unreached
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
@@ -256,10 +257,10 @@ class Workspace:
                 GraphQuestion(target, filter, Direction(direction), depth),
                 globs=_texts(paths),
                 module=module,
-                about=[(target, "")] if target else [],
+                about=graph_action.target_file(inner, target),
             )
             heard = self._notes()
-        notes = self._told(heard, [*found.notes, *([found.error] if found.error else [])])
+        notes = self._told(heard, [*found.notes, *found.negatives, *([found.error] if found.error else [])])
         if found.graph is None:
             return CallAnswer((), (), (), "", notes)
         nodes = {node: _node(node) for node in found.graph.nodes}
@@ -284,7 +285,9 @@ class Workspace:
         if use not in {None, "adr", "spec"}:
             raise UsageError(f'A text does not become a "{use}".', "Give adr or spec.")
         with self._turn() as inner:
-            found = related_action.related(inner, text, (use,) if use else ("adr", "spec"))
+            uses = (use,) if use else ("adr", "spec")
+            found = related_action.related(inner, text, uses)
+            near = None if found else related_action.unrelated(inner, text, uses)
             heard = self._notes()
         documents = tuple(
             RelatedDocument(
@@ -300,7 +303,7 @@ class Workspace:
             )
             for each in found
         )
-        return RelatedAnswer(text, documents, self._told(heard))
+        return RelatedAnswer(text, documents, self._told(heard, _unreached(near)))
 
     def duplicates(self, text: str, *, threshold: float = related_action.THRESHOLD) -> DuplicatesAnswer:
         """List what covers a text already, as ``gitrag related --duplicates`` does.
@@ -360,7 +363,8 @@ class Workspace:
             )
             for each in found.questions
         )
-        return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), self._told(heard))
+        notes = self._told(heard, _unreached(found.unreached))
+        return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), notes)
 
     def check(self, path: str | os.PathLike[str]) -> CheckAnswer:
         """Say which decisions, specifications and issues bear on a file, as ``gitrag check`` does.
@@ -381,7 +385,7 @@ class Workspace:
             documents=tuple(map(_governing, found.candidates)),
             issues=tuple(map(_governing, found.issues)),
             missing=found.missing,
-            notes=self._told(heard),
+            notes=self._told(heard, _unreached(found.unreached)),
         )
 
     def get(self, what: str) -> FileLines:
@@ -413,7 +417,7 @@ class Workspace:
             require([check_writable(inner.store.directory)])
             self._sync_issues(inner)
             done = inner.update(advance=progress)
-            unembedded = done.counts.texts - done.counts.embedded
+            unembedded = inner.count_unembedded(done.refreshed.overlay.entries)
             if unembedded and embed:
                 forget_fetch_failure(inner)
                 start_worker(inner)
@@ -447,7 +451,8 @@ class Workspace:
         with self._turn() as inner:
             inner.require_index()
             require([check_writable(inner.store.directory)])
-            waiting = inner.count_unembedded()
+            entries = inner.uncommitted_entries()
+            waiting = inner.count_unembedded(entries)
             if waiting and not inner.model_is_there():
                 from gitrag.embedding import fetching
 
@@ -457,6 +462,7 @@ class Workspace:
             with self._turn() as inner:
                 rounds: list[int] = []
                 inner.embed(
+                    entries=entries,
                     # The worker begins with the newest.
                     oldest_first=running(inner.store.directory) is not None,
                     advance=rounds.append,
@@ -468,7 +474,7 @@ class Workspace:
             progress(done, max(done, waiting))
             time.sleep(_PAUSE_S)
         with self._turn() as inner:
-            left = inner.count_unembedded()
+            left = inner.count_unembedded(entries)
             if left:
                 start_worker(inner)
             heard = self._notes()
@@ -631,6 +637,14 @@ def _similar(found: similar_chunks.SimilarChunk) -> SimilarChunk:
         text=chunk.text,
         id=lines_action.hit_id(found.path, chunk.line_start, chunk.line_end, chunk.text),
     )
+
+
+def _unreached(found: Unreached | None) -> list[str]:
+    """Return what comes nearest where no document scores enough, as one line."""
+    if found is None:
+        return []
+    near = ", ".join(f"{each.document.id} ({each.score:.2f})" for each in found.nearest)
+    return [f"{found.sentence} The nearest: {near}." if near else found.sentence]
 
 
 def _added(found: review_action.Added) -> AddedDefinition:

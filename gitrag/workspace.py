@@ -274,6 +274,18 @@ class Workspace:
         record_rate(self.store.directory, done, time.monotonic() - begin)
         return done
 
+    def uncommitted_entries(self) -> tuple[tuple[int, int], ...]:
+        """Return path and content ids of the uncommitted changes and issues that are indexed here."""
+        from gitrag.indexing.known import recorded
+        from gitrag.store import views
+
+        now = self.snapshot()
+        with suppress(StoreMissingError), self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            if view is not None:
+                return tuple(recorded(db, now, view).entries)
+        return ()
+
     def count_unembedded(self, entries: Sequence[tuple[int, int]] = ()) -> int:
         """Count the texts without a vector, of all views and of the uncommitted changes on top of one."""
         from gitrag.store import vectors
@@ -303,12 +315,9 @@ class Workspace:
         if not self.store.exists():
             raise self.no_collections()
 
-    def no_collections(self, there: Sequence[str] = ()) -> NotSetUpError:
-        """Return the error for a search without any of its collections; it names the existing ones."""
-        return NotSetUpError(
-            f"No gitrag collections found for {self.name}. Run `gitrag index` first.",
-            f"There are: {', '.join(there)}" if there else "",
-        )
+    def no_collections(self) -> NotSetUpError:
+        """Return the error for a repository without an index."""
+        return NotSetUpError(f"No gitrag collections found for {self.name}. Run `gitrag index` first.")
 
     def age(self) -> timedelta | None:
         """Return how long ago the worktree's index was brought up to date.

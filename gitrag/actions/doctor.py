@@ -158,7 +158,10 @@ def _view(workspace: Workspace) -> list[Check]:
 
 def _files(found: WorkspaceStatus) -> Check:
     if not found.unread:
-        return Check("files", CheckState.OK, "every file that is not left out was read in full")
+        if not found.whole:
+            done = "no failure so far; not all files are indexed yet, or not as they are now"
+            return Check("files", CheckState.OK, done)
+        return Check("files", CheckState.OK, "no file that is not left out has failed to be read in full")
     named = [f"{each.path} ({each.stage}: {each.reason})" for each in found.unread[:_MOST_NAMED]]
     more = [f"{len(found.unread) - _MOST_NAMED} more"] if len(found.unread) > _MOST_NAMED else []
     fix = "leave them out with .gitragignore, or report them; a file is read again once it changes"
@@ -169,8 +172,9 @@ def _freshness(found: WorkspaceStatus) -> Check:
     if found.view is None:
         return Check("freshness", CheckState.WARN, "this worktree is not indexed yet", "gitrag index")
     if not found.fresh:
-        return Check("freshness", CheckState.WARN, "behind HEAD; the next search catches up", "gitrag index")
-    left = found.view.texts - found.view.embedded
+        lag = f"behind {found.behind}" if found.behind else "not complete yet"
+        return Check("freshness", CheckState.WARN, f"{lag}; the next search catches up", "gitrag index")
+    left = found.unembedded
     if left:
         fix = "gitrag index embed --foreground"
         return Check("freshness", CheckState.WARN, f"{left} texts without a vector", fix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,7 @@ def embed_waiting(
     *,
     foreground: bool,
     seconds: float | None = None,
+    entries: Sequence[tuple[int, int]] = (),
 ) -> Iterator[EmbeddingStep]:
     """Embed in the foreground on request or on a GPU, else in the background; yield each step when done.
 
@@ -64,6 +65,7 @@ def embed_waiting(
         progress: Shows the progress.
         foreground: Whether to embed in this process, whatever it has.
         seconds: In this process: for so long at most; the rest is left to the worker.
+        entries: Path and content ids of the uncommitted changes to embed too.
 
     Raises:
         GitragError: The model cannot be fetched, or the index not be written.
@@ -78,10 +80,11 @@ def embed_waiting(
         done = workspace.embed(
             # The worker may be embedding too, newest first.
             oldest_first=running(workspace.store.directory) is not None,
-            advance=lambda _done: shown.update(waiting - workspace.count_unembedded()),
+            entries=entries,
+            advance=lambda _done: shown.update(waiting - workspace.count_unembedded(entries)),
             stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
         )
-    left = workspace.count_unembedded()
+    left = workspace.count_unembedded(entries)
     took = time.monotonic() - begin
     if left:
         start_worker(workspace)

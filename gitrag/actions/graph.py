@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.search import Answer
 from gitrag.callgraph import answering
-from gitrag.callgraph.answering import GraphQuestion
+from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.extraction import unsupported
-from gitrag.callgraph.graph import Graph
+from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.graph import MODULE, Graph, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
-from gitrag.indexing.call_facts import facts_of, rows_of
+from gitrag.git.grep import grep
+from gitrag.indexing.call_facts import facts_of, not_in_graph, rows_of
+from gitrag.machine.files import existing
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
 from gitrag.workspace import Workspace
@@ -32,6 +38,12 @@ TIMEOUT_S = 30.0
 _MOST_NAMED = 3
 """Unreadable files that are named; `gitrag doctor` lists more."""
 
+_MOST_LOOKED_FOR = 5
+"""Definitions without a caller whose names are looked for as text."""
+
+_SHORTEST_NAME = 3
+"""A shorter name stands in too many lines to say anything."""
+
 _BATCH = 200
 """Definitions whose calls are resolved between two checks of the time: well under a second's work."""
 
@@ -41,6 +53,21 @@ NO_NODES = "No call graph nodes matched the filter. Try broadening your search t
 SKIPPED = "Call graph generation skipped for {path} (language not supported). Showing other results."
 UNREAD = "Files that could not be read for the call graph: {count} ({paths})."
 UNFILTERED = "Generating unfiltered call graph — output may be large."
+
+
+@dataclass(frozen=True, slots=True)
+class NoCall:
+    """That a definition asked for has no caller, or calls nothing, and what was looked at.
+
+    Attributes:
+        node: The definition.
+        is_caller: Whether it is callers that are missing.
+        sentence: The same for a reader.
+    """
+
+    node: Node
+    is_caller: bool
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +81,7 @@ class GraphAnswer:
         skipped: Paths asked about whose language has no call graph.
         made: How many files' contents had to be parsed for it.
         unread: Paths of files that could not be read in full.
+        none: What the definitions asked for by name do not have: callers, callees.
     """
 
     filter: str | None
@@ -62,6 +90,7 @@ class GraphAnswer:
     skipped: tuple[str, ...] = ()
     made: int = 0
     unread: tuple[str, ...] = ()
+    none: tuple[NoCall, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,6 +100,12 @@ class GraphAnswer:
             named = ", ".join([*self.unread[:_MOST_NAMED], *["…"] * (len(self.unread) > _MOST_NAMED)])
             notes.append(UNREAD.format(count=len(self.unread), paths=named))
         return tuple(notes)
+
+    @property
+    def negatives(self) -> tuple[str, ...]:
+        """Lines on what was not followed, and on what was not found and where it was looked for."""
+        followed = self.graph.followed.notes if self.graph is not None else ()
+        return (*followed, *(f"{each.node.name}: {each.sentence}" for each in self.none))
 
 
 def call_graph(
@@ -109,9 +144,13 @@ def call_graph(
 
     try:
         collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
-        with _calls_of(workspace, collection, checked) as (calls, loaded):
-            found = answering.answer(calls, replace(question, allowed=matcher(globs)) if globs else question)
+        question = replace(question, allowed=matcher(globs)) if globs else question
+        with _calls_of(workspace, collection, checked) as (calls, loaded, others):
+            if question.target in loaded.failed:
+                raise UnreadError(question.target, loaded.failed[question.target])
+            found = answering.answer(calls, question)
             unread = tuple(sorted({*loaded.failed, *calls.failed}))
+            none = tuple(_missing(workspace, question, found, loaded, unread, others))
     except answering.NoMatchError:
         if not skipped:
             raise
@@ -124,14 +163,100 @@ def call_graph(
         return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
     if not found.nodes:
         return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made, unread)
-    return GraphAnswer(question.filter, found, None, skipped, loaded.made, unread)
+    return GraphAnswer(question.filter, found, None, skipped, loaded.made, unread, none)
+
+
+class UnreadError(answering.NoMatchError):
+    """The file asked about could not be read."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path} could not be read for the call graph: {reason}.", "`gitrag doctor` lists such files."
+        )
+
+
+def target_file(workspace: Workspace, target: str | None) -> list[tuple[str, str]]:
+    """Return a target as a file shown to the reader, language unknown; none if it names no file.
+
+    ``Session.sh`` may be a script or the method ``sh``: only of a file is it said that its language has no
+    call graph.
+    """
+    root = workspace.repo.root
+    if not target or root is None or "\0" in target:
+        return []
+    place = existing(root / target)
+    return [(target, "")] if place is not None and place.is_file() else []
+
+
+def _missing(
+    workspace: Workspace,
+    question: GraphQuestion,
+    found: Graph,
+    loaded: Loaded,
+    unread: Sequence[str],
+    others: Callable[[], list[tuple[str, str, str]]],
+) -> Iterator[NoCall]:
+    """Yield what the definitions asked for by name do not have, with what was looked at."""
+    if question.target is None:
+        return
+    called = {edge.callee for edge in found.edges}
+    calling = {edge.caller for edge in found.edges}
+    no_callers = [
+        node
+        for node in sorted(found.matches - found.followed.without_callers)
+        if question.direction is not Direction.CALLEES and node not in called
+    ]
+    no_callees = [
+        node
+        for node in sorted(found.matches - found.followed.without_callees)
+        if question.direction is not Direction.CALLERS and node not in calling
+    ]
+    if not no_callers and not no_callees:
+        return
+    files = {path: name for path, (name, _) in loaded.files.items() if question.allowed(path)}
+    beyond = [each for each in others() if question.allowed(each[0])]
+
+    @cache
+    def looked_at(language: str) -> Reach:
+        return reach(language, files, unread, beyond)
+
+    for node in no_callers:
+        makers = sorted(
+            other.name
+            for other in found.matches & called
+            if node.kind == "class" and other.path == node.path and other.name.startswith(f"{node.name}.")
+        )
+        mentions = _mentions(workspace, node) if node in no_callers[:_MOST_LOOKED_FOR] and not makers else []
+        yield NoCall(
+            node, True, _made_by(makers) if makers else no_caller(looked_at(files[node.path]), mentions)
+        )
+    for node in no_callees:
+        yield NoCall(node, False, no_callee(looked_at(files[node.path]), with_gaps=node not in no_callers))
+
+
+def _made_by(constructors: Sequence[str]) -> str:
+    return f"who makes instances calls {', '.join(constructors)}"
+
+
+def _mentions(workspace: Workspace, node: Node) -> list[str]:
+    """Return the places, ``path:line``, where a definition's name stands as a word outside of it."""
+    name = node.name.rpartition(".")[2]
+    if node.name == MODULE or len(name) < _SHORTEST_NAME or name in CONSTRUCTORS:
+        return []
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    return [
+        f"{line.path}:{line.number}"
+        for line in grep(workspace.repo, [name])
+        if word.search(line.text)
+        and not (line.path == node.path and node.line_start <= line.number <= node.line_end)
+    ]
 
 
 @contextmanager
 def _calls_of(
     workspace: Workspace, collection: str | None, check: Callable[[], None]
-) -> Iterator[tuple[ResolvedCalls, Loaded]]:
-    """Yield the definitions and calls of the files as they are now, with the facts they were made from.
+) -> Iterator[tuple[ResolvedCalls, Loaded, Callable[[], list[tuple[str, str, str]]]]]:
+    """Yield the definitions and calls of the files as they are now, their facts, and what reads the others.
 
     The inferred types are freed before the garbage collector of cycles runs over them.
     """
@@ -140,8 +265,14 @@ def _calls_of(
         read = view.read(lambda db, view_id, overlay: rows_of(db, view_id, overlay, collection))
         loaded = facts_of(workspace.store, read.now, read.found, check=check)
         calls = ResolvedCalls(loaded.files, check)
+
+        def others() -> list[tuple[str, str, str]]:
+            return view.read(
+                lambda db, view_id, overlay: not_in_graph(db, view_id, overlay, collection)
+            ).found
+
         try:
-            yield calls, loaded
+            yield calls, loaded, others
         finally:
             calls.forget()
 
@@ -174,7 +305,7 @@ def calling_files(
     callers: dict[str, set[str]] = {}
     deadline = Deadline(timeout_s)
     try:
-        with _calls_of(workspace, None, deadline.check) as (calls, _loaded):
+        with _calls_of(workspace, None, deadline.check) as (calls, _loaded, _others):
             rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):

@@ -94,11 +94,12 @@ def initialise(
     with progress("Indexing", None) as shown:
         indexed = workspace.update(advance=shown.update)
     yield indexed
-    waiting = indexed.counts.texts - indexed.counts.embedded
+    entries = indexed.refreshed.overlay.entries
+    waiting = workspace.count_unembedded(entries)
     if waiting and skip_embed:
         yield EmbeddingSkipped()
     elif waiting:
-        yield from embed_waiting(workspace, waiting, progress, foreground=foreground)
+        yield from embed_waiting(workspace, waiting, progress, foreground=foreground, entries=entries)
 
 
 def _ignore(root: Path) -> LocalFilesIgnored:

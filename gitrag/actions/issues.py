@@ -25,6 +25,7 @@ from gitrag.trackers.rendering import render
 from gitrag.trackers.sync import Bound, SyncDeadline, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
 from gitrag.trackers.tokens import find_secret, may_have
+from gitrag.words.numbers import age
 from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
@@ -179,6 +180,18 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
     except GitragError as error:
         listener.note(DEGRADED)
         listener.note(f"{error} {error.hint}".strip())
+        listener.note(_what_answers(workspace))
+
+
+def _what_answers(workspace: Workspace) -> str:
+    """Say what a failed sync leaves to answer from: no tracker is searched yet, whatever `DEGRADED` says."""
+    folder = _folder(workspace)
+    number, meta = len(folder.ids()), folder.read_meta()
+    if not number:
+        return "There is no copy of an issue here to answer from, and no live query was made."
+    last = f"synced {age(time.time() - meta.synced)} ago" if meta and meta.synced else "not all synced yet"
+    answer = "copy here answers" if number == 1 else "copies here answer"
+    return f"The {number:,} {answer}, {last}; no live query was made."
 
 
 def _quiet_place(workspace: Workspace) -> TrackerPlace | None:

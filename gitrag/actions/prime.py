@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from gitrag.actions.core_context import core_context
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.search import SearchOptions, search
-from gitrag.actions.status import collection_names, read_status
+from gitrag.actions.governance.presets import PRESETS
+from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.search import NoCollectionError, SearchOptions, search
+from gitrag.actions.status import read_status
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.errors import NotSetUpError
 from gitrag.indexing.notices import prime_updates, refreshed_line, unembedded_line
 from gitrag.memory.core_files import CoreFiles
 from gitrag.workspace import Workspace
@@ -47,6 +48,7 @@ class Primed:
         notes: Lines on the state of the index; empty when there is nothing to report.
         entries: Decisions, then specifications: all by path, or a topic's best first.
         core: The section on the core files; empty when none is marked.
+        unreached: What comes nearest to a topic on which there is nothing; None where there is something.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Primed:
     notes: tuple[str, ...]
     entries: tuple[PrimedDocument, ...]
     core: str = ""
+    unreached: Unreached | None = None
 
 
 def prime(
@@ -81,10 +84,14 @@ def prime(
         done = workspace.update(advance=advance).refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
     entries = tuple(_about(workspace, topic) if topic else _all(workspace))
-    unembedded = sum(each.unembedded for each in read_status(workspace).collections)
+    unembedded = read_status(workspace).unembedded
     notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
     told = core_context(workspace, core) if core is not None else ""
-    return Primed(workspace.name, topic, tuple(note for note in notes if note), entries, told)
+    unreached = None
+    if topic and not entries:
+        least = workspace.config.min_score
+        unreached = find_unreached(workspace, [topic], [PRESETS["discover"]], least=least)
+    return Primed(workspace.name, topic, tuple(note for note in notes if note), entries, told, unreached)
 
 
 def _all(workspace: Workspace) -> Iterator[PrimedDocument]:
@@ -97,10 +104,8 @@ def _about(workspace: Workspace, topic: str) -> Iterator[PrimedDocument]:
 
     try:
         answer = search(workspace, topic, SearchOptions(wanted=Wanted(KINDS), limit=TOP))
-    except NotSetUpError:
-        if not collection_names(workspace):
-            raise
-        return  # a repository of code alone
+    except NoCollectionError:  # a repository of code alone
+        return
     texts = {document.path: text for _kind, document, text in indexed_documents(workspace, KINDS)}
     for section in answer.sections:
         for hit in section.hits:

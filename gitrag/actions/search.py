@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions import catch_up
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.status import collection_names
-from gitrag.errors import UsageError
+from gitrag.corpus.layout import CollectionKind, kind_of, module_of
+from gitrag.errors import NotSetUpError, UsageError
 from gitrag.indexing.worker import running
 from gitrag.search import wording
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -62,6 +65,9 @@ class Answer:
         model: Whether the model embedded the query; else a draft of its vector was used.
         drafted: Whether draft vectors exist; if not, texts without a vector are found by words alone.
         wording: What is to be said of the question's words, where no hit is likely.
+        looked_at: How many files were searched, where nothing was found; else None.
+        collections: Names of the collections searched, with the repository's slug.
+        least: The least score of a hit; None where each kind of collection has its own.
     """
 
     query: str
@@ -73,6 +79,9 @@ class Answer:
     model: bool
     drafted: bool = True
     wording: Wording = NOTHING_TO_SAY
+    looked_at: int | None = None
+    collections: tuple[str, ...] = ()
+    least: float | None = None
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -111,10 +120,11 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     if refreshed.waiting or (drafts and encoder is not None and running(workspace.store.directory) is None):
         catch_up.start_worker(workspace)
     if not result.found.collections:
-        raise workspace.no_collections(collection_names(workspace))
+        raise no_collection(workspace, wanted)
+    found = result.found
     return Answer(
         query=question.text,
-        sections=result.found.sections,
+        sections=found.sections,
         commit=refreshed.head.commit,
         dirty=refreshed.dirty,
         drafts=drafts,
@@ -122,7 +132,63 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         model=encoder is not None,
         drafted=has_table(),
         wording=result.found.wording,
+        looked_at=None if any(each.hits for each in found.sections) else _count_files(view, options, found),
+        collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
+        least=workspace.config.min_score if options.min_score is None else options.min_score,
     )
+
+
+def _count_files(view: CurrentView, options: SearchOptions, found: Sections) -> int:
+    """Count the files that a search without any hit has looked at."""
+    from gitrag.git import matcher
+    from gitrag.store import candidates
+
+    filters = replace(options.filters, collections=found.collections)
+    allowed = matcher(filters.globs) if filters.globs else None
+
+    def counted(db: Connection, view_id: int, overlay: ViewOverlay) -> int:
+        path_ids = candidates.open_scope(db, view_id, overlay, filters).files.path_id.tolist()
+        if allowed is None:
+            return len(path_ids)
+        return sum(map(allowed, candidates.read_paths(db, path_ids).values()))
+
+    return view.read(counted).found
+
+
+class NoCollectionError(NotSetUpError):
+    """There is an index, but no collection that was asked for."""
+
+
+_EMPTY: Mapping[CollectionKind, tuple[str, str]] = {
+    CollectionKind.ADRS: ("is a decision", "The setting adrs says where decisions are: gitrag config"),
+    CollectionKind.SPECS: ("is a specification", "The setting specs says where they are: gitrag config"),
+    CollectionKind.ISSUES: ("is the copy of an issue", "gitrag issues sync"),
+    CollectionKind.CODE: ("belongs to it", "gitrag index status"),
+}
+"""What no file is where a collection is empty, and what to do."""
+
+
+def no_collection(workspace: Workspace, wanted: Wanted) -> NoCollectionError:
+    """Return the error for collections that an indexed repository does not have: mistyped, or empty."""
+    there = collection_names(workspace)
+    name = workspace.name
+    own = [each.removeprefix(f"{name}-") for each in there]
+    modules = sorted({module_of(each) for each in own} - {""})
+    listed = f"There are: {', '.join(there)}" if there else ""
+    if wanted.module and wanted.module not in modules:
+        near = did_you_mean(wanted.module, modules)
+        said = f'There is no module "{wanted.module}" in {name}.{near}'
+        return NoCollectionError(said, listed)
+    kinds = [kind.value for kind in CollectionKind]
+    empty = wanted.names or tuple(each.value for each in wanted.kinds)
+    for each in empty:
+        if each.rpartition("-")[2] not in kinds or (module_of(each) and module_of(each) not in modules):
+            near = did_you_mean(each, [*own, *kinds])
+            return NoCollectionError(f'There is no collection "{each}" in {name}.{near}', listed)
+    parts = [name, *([wanted.module] if wanted.module else []), empty[0]]
+    what, mend = _EMPTY[kind_of(empty[0])]
+    more = f" and {len(empty) - 1} more of those asked for are" if len(empty) > 1 else " is"
+    return NoCollectionError(f"{'-'.join(parts)}{more} empty: no indexed file {what}.", f"{mend}. {listed}")
 
 
 def _read_question(query: str) -> Question:

@@ -10,7 +10,7 @@ from gitrag.callgraph.facts import FAILURE_MARK
 from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.embedding import local_model
-from gitrag.indexing.known import recorded
+from gitrag.indexing.known import known, recorded
 from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine.locks import Holder
@@ -18,7 +18,9 @@ from gitrag.store.connection import StoreMissingError
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitrag.indexing.snapshot import Snapshot
     from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
+    from gitrag.store.views import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,10 @@ class WorkspaceStatus:
         name: The repository's slug.
         commit: HEAD's commit.
         branch: HEAD's branch, None when detached.
-        fresh: Whether the index has HEAD's tree.
+        fresh: Whether the index has HEAD's tree, by the settings of now.
+        behind: In what it lags: ``HEAD``, ``the settings``; empty where it does not, or is being filled.
+        whole: Whether the uncommitted changes and issues are indexed too.
+        unembedded: Texts of the files as they are now, uncommitted ones included, without a vector.
         dirty: Paths with uncommitted changes.
         updated: When the view was last moved, Unix seconds; None without an index.
         view: How much the view holds; None without an index.
@@ -47,6 +52,9 @@ class WorkspaceStatus:
     commit: str | None
     branch: str | None
     fresh: bool
+    behind: str
+    whole: bool
+    unembedded: int
     dirty: int
     updated: float | None
     view: ViewCounts | None
@@ -62,11 +70,12 @@ class WorkspaceStatus:
 
 def read_status(workspace: Workspace) -> WorkspaceStatus:
     """Return the state of the index, without changing it."""
-    from gitrag.store import inspection, views
+    from gitrag.store import inspection, vectors, views
 
     now = workspace.snapshot()
     head = now.head
     view = counts = store = updated = None
+    whole, unembedded = False, 0
     collections: list[CollectionCounts] = []
     unread: list[Unread] = []
     with suppress(StoreMissingError), workspace.store.read() as db:
@@ -78,11 +87,18 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
             overlay = recorded(db, now, view)
             collections = inspection.count_collections(db, view, overlay)
             unread = inspection.unread(db, view, overlay, FAILURE_MARK)
+            unembedded = vectors.count_pending(db, overlay.entries, view.view_id)
+            there = known(db, now)
+            whole = there is not None and not there.waiting
+    behind = _behind(view, now)
     return WorkspaceStatus(
         name=workspace.name,
         commit=head.commit,
         branch=head.branch,
-        fresh=view is not None and view.tree == head.tree and not (counts and counts.waiting),
+        fresh=view is not None and not behind and not (counts and counts.waiting),
+        behind=behind,
+        whole=whole,
+        unembedded=unembedded,
         dirty=now.dirty,
         updated=updated,
         view=counts,
@@ -128,6 +144,15 @@ def count_indexed(workspace: Workspace, directory: str = "") -> tuple[int, int]:
             if not directory or names[path_id] == directory or names[path_id].startswith(f"{directory}/")
         ]
     return len(counts), sum(counts)
+
+
+def _behind(view: View | None, now: Snapshot) -> str:
+    """Return in what a view lags behind what git reports: HEAD, or the settings that it was made with."""
+    if view is None:
+        return ""
+    if view.tree != now.head.tree:
+        return "HEAD"
+    return "the settings" if view.rules != now.rules_key else ""
 
 
 def _order(counts: CollectionCounts) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gitrag.callgraph import filtering
-from gitrag.callgraph.graph import Edge, Graph, Node, graph
+from gitrag.callgraph.graph import Edge, Followed, Graph, Node, graph
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import GitragError
 
@@ -68,6 +68,8 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
                 f"Did you mean {near}?" if near else "Give a name, a qualified name, or a path.",
             )
         chosen = found
+        if question.direction is not Direction.CALLEES:
+            chosen = [*found, *filtering.constructors(found, nodes)]
     if question.filter is not None:
         fits = filtering.matching(question.filter, nodes, calls.check)
         chosen = [i for i in chosen if fits[i]]
@@ -75,17 +77,17 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
     if not matches:
         return Graph((), ())
     ids = matches if question.depth == 1 else {node: own for own, node in rows}
-    edges = _walk(calls, question, matches, ids)
+    edges, followed = _walk(calls, question, matches, ids)
     kept = [
         edge for edge in edges if question.allowed(edge.caller.path) and question.allowed(edge.callee.path)
     ]
     ends = {end for edge in kept for end in (edge.caller, edge.callee)}
     if question.target is None:
-        return graph([node for node in matches if node in ends], kept)
+        return graph([node for node in matches if node in ends], kept, followed)
     twins = {(node.path, node.name) for node in matches if node in ends}
     # Overloads have no calls; the function they belong to has the same name.
     shown = [node for node in matches if node in ends or (node.path, node.name) not in twins]
-    return graph(shown, kept)
+    return graph(shown, kept, followed)
 
 
 def _walk(
@@ -93,28 +95,43 @@ def _walk(
     question: GraphQuestion,
     matches: Mapping[Node, tuple[str, int]],
     ids: Mapping[Node, tuple[str, int]],
-) -> list[Edge]:
-    """Follow calls from the matches, to the requested depth."""
+) -> tuple[list[Edge], Followed]:
+    """Follow calls from the matches, to the requested depth; return also what was not followed."""
     asked = question.target is not None
     edges: list[Edge] = []
+    left: dict[Direction, frozenset[Node]] = {}
+    further: set[Node] = set()
     for direction in (Direction.CALLEES, Direction.CALLERS):
         if question.direction not in {direction, Direction.BOTH}:
             continue
         unasked = direction is Direction.CALLERS and question.direction is Direction.BOTH and not asked
         if unasked and len(matches) > MOST_WITH_CALLERS:
+            # Of all definitions, the callers are found as the callees of the others.
+            left[direction] = frozenset(() if question.filter is None else matches)
             continue
         seen = set(matches)
-        border = _ordered(matches, question, calls.check)[:MOST_RESOLVED]
-        for _ in range(question.depth):
+        ordered = _ordered(matches, question, calls.check)
+        border, left[direction] = ordered[:MOST_RESOLVED], frozenset(ordered[MOST_RESOLVED:])
+        for step in range(1, question.depth + 1):
             own = [ids[node] for node in border if node in ids]
             found = calls.callers(own) if direction is Direction.CALLERS else calls.callees(own)
             edges += found
             ends = {edge.caller if direction is Direction.CALLERS else edge.callee for edge in found}
-            border = sorted(ends - seen)[:MOST_RESOLVED]
+            new = sorted(ends - seen)
+            border = new[:MOST_RESOLVED]
             seen |= ends
             if not border:
                 break
-    return edges
+            if step < question.depth:
+                further.update(new[MOST_RESOLVED:])
+    none: frozenset[Node] = frozenset()
+    followed = Followed(
+        len(matches),
+        left.get(Direction.CALLEES, none),
+        left.get(Direction.CALLERS, none),
+        len(further),
+    )
+    return edges, followed
 
 
 def _ordered(

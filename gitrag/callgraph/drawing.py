@@ -40,6 +40,7 @@ def as_mermaid(graph: Graph) -> str:
     lines = ["graph TD"]
     if omitted:
         lines.append(f"%% Showing top {MOST_NODES} nodes by connectivity; {omitted} nodes omitted.")
+    lines += [f"%% {note}" for note in graph.followed.notes]
     lines += sorted(f'    {names[node]}["{label(node)}"]' for node in kept.nodes)
     arrows = {(names[edge.caller], names[edge.callee]) for edge in kept.edges}
     lines += [f"    {caller} --> {callee}" for caller, callee in sorted(arrows)]

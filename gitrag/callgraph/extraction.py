@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from gitrag.callgraph.facts import EMPTY, Facts, failed, pack
+from gitrag.callgraph.facts import Facts, failed, pack
 from gitrag.callgraph.general.syntax import QUERIES
 from gitrag.machine.isolation import reason_of
 
@@ -42,7 +42,7 @@ def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking.parsing import parse
 
     if len(data) > _MAX_BYTES:
-        return EMPTY
+        return failed("it is larger than 1 MiB")
     text = decode(data)
     source = without_long_lines(text.encode(), text.split("\n"))
     if is_hopelessly_nested(source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import SequenceMatcher
 from heapq import nlargest
 
@@ -115,6 +115,24 @@ def named(target: str, nodes: Sequence[Node]) -> list[int]:
         if found:
             return found
     return []
+
+
+CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__", "__new__")
+"""Names of constructors; in some languages they have their class's."""
+
+
+def constructors(chosen: Collection[int], nodes: Sequence[Node]) -> list[int]:
+    """Return the indices of the constructors of classes: who makes instances calls them, not the class."""
+    wanted = {
+        (nodes[i].path, f"{nodes[i].name}.{name}")
+        for i in chosen
+        if nodes[i].kind == "class"
+        for name in (*CONSTRUCTORS, nodes[i].name.rpartition(".")[2])
+    }
+    if not wanted:
+        return []
+    taken = set(chosen)
+    return [i for i, node in enumerate(nodes) if (node.path, node.name) in wanted and i not in taken]
 
 
 def _is_called(name: str, wanted: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 MODULE = "<module>"
@@ -46,6 +46,42 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class Followed:
+    """How far the calls around what was asked for were followed: the rest was never looked at.
+
+    Attributes:
+        matches: How many definitions match the question.
+        without_callees: Those of them whose own calls were not followed.
+        without_callers: Those of them whose callers were not looked for.
+        further: Definitions met on the way whose calls were not followed, although the depth includes them.
+    """
+
+    matches: int = 0
+    without_callees: frozenset[Node] = frozenset()
+    without_callers: frozenset[Node] = frozenset()
+    further: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each thing that was not looked at."""
+        said = []
+        if self.without_callees:
+            done = self.matches - len(self.without_callees)
+            said.append(
+                f"Calls of {done:,} of the {self.matches:,} definitions that match were followed,"
+                " those of the others were not."
+            )
+        if self.without_callers:
+            missing = "any" if len(self.without_callers) == self.matches else f"{len(self.without_callers):,}"
+            said.append(
+                f"Callers of {missing} of the {self.matches:,} definitions that match were not looked for."
+            )
+        if self.further:
+            said.append(f"Calls of {self.further:,} definitions further away were not followed.")
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes and the calls between them, both sorted.
 
@@ -53,18 +89,20 @@ class Graph:
         nodes: Every end of an edge, and matches without edges.
         edges: The calls.
         matches: The nodes that were asked for.
+        followed: How far the calls were followed.
     """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     matches: frozenset[Node] = frozenset()
+    followed: Followed = Followed()
 
 
-def graph(matches: Collection[Node], edges: Iterable[Edge]) -> Graph:
+def graph(matches: Collection[Node], edges: Iterable[Edge], followed: Followed = Followed()) -> Graph:
     """Build a graph from the matches and the calls found."""
     kept = tuple(sorted(set(edges)))
     nodes = {end for edge in kept for end in (edge.caller, edge.callee)} | set(matches)
-    return Graph(tuple(sorted(nodes)), kept, frozenset(matches))
+    return Graph(tuple(sorted(nodes)), kept, frozenset(matches), followed)
 
 
 def most_connected(whole: Graph, limit: int) -> tuple[Graph, int]:
@@ -93,5 +131,5 @@ def most_connected(whole: Graph, limit: int) -> tuple[Graph, int]:
 
     kept = set(sorted(whole.nodes, key=rank)[:limit])
     edges = (edge for edge in whole.edges if edge.caller in kept and edge.callee in kept)
-    smaller = Graph(tuple(sorted(kept)), tuple(edges), whole.matches & kept)
+    smaller = replace(whole, nodes=tuple(sorted(kept)), edges=tuple(edges), matches=whole.matches & kept)
     return smaller, len(whole.nodes) - len(kept)

@@ -66,7 +66,7 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
         summary = f"  {sanitise_line(each.summary)}" if each.summary else ""
         session.terminal.print(f"{owner}{session.terminal.style(sanitise_line(each.path), 'bold')}{summary}")
     if not found:
-        session.terminal.note("No file is marked as core.")
+        session.terminal.note("No file is marked as core" + ("." if every else " of this project."))
         session.terminal.hint("gitrag core suggest")
     return OK
 
@@ -107,7 +107,9 @@ def suggest(session: Session, *, as_json: bool) -> int:
         name = session.terminal.style(sanitise_line(each.path), "bold")
         session.terminal.print(f"{name}  {each.reason}")
     if not found:
-        session.terminal.note("No code has been changed often enough to say.")
+        session.terminal.note(
+            "Of the code not marked yet, nothing was changed of late or is called from another file."
+        )
     return OK
 
 

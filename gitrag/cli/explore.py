@@ -122,7 +122,7 @@ def list_all(session: Session, *, project: str | None, as_json: bool) -> int:
     for each in found:
         session.terminal.print(_row(each, session.terminal.style))
     if not found:
-        session.terminal.note("Nothing is remembered yet.")
+        session.terminal.note(f"Nothing is remembered{' of this project' if project else ' yet'}.")
         session.terminal.hint('gitrag explore save "TITLE" --goals "…"')
     return OK
 
@@ -167,7 +167,9 @@ def search(
         first = next((line for line in each.text.splitlines() if line.strip()), "")
         terminal.print(f"    {terminal.style(each.section, 'dim')}  {sanitise_line(first.strip())[:100]}")
     if not found:
-        terminal.note("Nothing that is remembered answers this.")
+        from gitrag.memory.explorations import nothing_recalled
+
+        terminal.note(nothing_recalled(len(session.explorations().all(project=project))))
     return OK if found else NOTHING
 
 

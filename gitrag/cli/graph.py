@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
+    from gitrag.actions.graph import NoCall
     from gitrag.callgraph.graph import Edge, Graph, Node
 
 _SURE = 0.9
@@ -27,7 +29,9 @@ _SURE = 0.9
         Example("gitrag graph Session.send --callers", "only who calls it"),
         Example("gitrag graph src/app.py --callees --depth 2", "what a file's code calls, two calls deep"),
         Example('gitrag graph --filter "auth|login"', "the calls around what is named so"),
-        Example("gitrag graph --format dot | dot -Tsvg", "the whole graph, drawn"),
+        Example(
+            "gitrag graph --path 'src/**' --format dot | dot -Tsvg", "the calls below a directory, drawn"
+        ),
     ],
 )
 @click.argument("target", required=False)
@@ -74,7 +78,7 @@ def graph(
         raise UsageError(
             "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
         )
-    from gitrag.actions.graph import call_graph
+    from gitrag.actions.graph import call_graph, target_file
     from gitrag.callgraph import drawing
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
@@ -87,7 +91,7 @@ def graph(
         workspace,
         GraphQuestion(target=target, filter=expression, direction=direction, depth=depth),
         globs=globs,
-        about=[(target, "")] if target else [],
+        about=target_file(workspace, target),
     )
     for note in answer.notes:
         terminal.note(sanitise_line(note))
@@ -95,8 +99,10 @@ def graph(
         terminal.note(answer.error or "")
         return NOTHING
     chosen = form or ("text" if terminal.is_interactive and target else "mermaid")
+    for note in answer.graph.followed.notes if chosen == "text" else answer.negatives:
+        terminal.note(sanitise_line(note))
     if chosen == "text":
-        _print_text(answer.graph, direction, terminal)
+        _print_text(answer.graph, answer.none, direction, terminal)
     elif chosen == "json":
         terminal.print_json_text(drawing.as_json(answer.graph))
     else:
@@ -105,26 +111,33 @@ def graph(
     return OK if answer.graph.edges or target is None else NOTHING
 
 
-def _print_text(graph: Graph, direction: str, terminal: Terminal) -> None:
-    """Print each match with its callers and callees, as a tree."""
+def _print_text(graph: Graph, none: Sequence[NoCall], direction: str, terminal: Terminal) -> None:
+    """Print each match with its callers and callees, as a tree; where there are none, what was looked at."""
+    said = {(each.node, each.is_caller): each.sentence for each in none}
     for place, node in enumerate(sorted(graph.matches)):
         if place:
             terminal.print()
         terminal.print(_title(node, terminal))
         if direction != "callees":
-            _print_side(node, graph, terminal, upwards=True)
+            _print_side(node, graph, said, terminal, upwards=True)
         if direction != "callers":
-            _print_side(node, graph, terminal, upwards=False)
+            _print_side(node, graph, said, terminal, upwards=False)
 
 
-def _print_side(node: Node, graph: Graph, terminal: Terminal, *, upwards: bool) -> None:
+_NOT_LOOKED = {True: "its callers were not looked for", False: "its calls were not followed"}
+
+
+def _print_side(
+    node: Node, graph: Graph, none: Mapping[tuple[Node, bool], str], terminal: Terminal, *, upwards: bool
+) -> None:
     by_end: dict[Node, list[Edge]] = {}
     for edge in graph.edges:
         by_end.setdefault(edge.callee if upwards else edge.caller, []).append(edge)
     found = by_end.get(node, [])
     verb = "called" if upwards else "calls"
     if not found:
-        terminal.print(terminal.style(f"  {'no caller found' if upwards else 'no call found in it'}", "dim"))
+        said = none.get((node, upwards), _NOT_LOOKED[upwards])
+        terminal.print(terminal.style(f"  {sanitise_line(said)}", "dim"))
         return
     how = (
         f"{verb} by {count(len(found), 'function')}" if upwards else f"{verb} {count(len(found), 'function')}"

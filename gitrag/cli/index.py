@@ -14,7 +14,7 @@ from gitrag.actions.embed import (
     embed_in_background,
     embed_waiting,
 )
-from gitrag.actions.status import read_status
+from gitrag.actions.status import WorkspaceStatus, read_status
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.issues import sync_with_index
 from gitrag.cli.model import say_fetched
@@ -23,7 +23,7 @@ from gitrag.cli.terminal import Terminal
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import OK
 from gitrag.machine.prerequisites import check_writable, require
-from gitrag.store.inspection import CollectionCounts
+from gitrag.store.inspection import CollectionCounts, Stage
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
 from gitrag.workspace import Indexed
@@ -92,12 +92,15 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
         return OK
     workspace = session.workspace()
     workspace.require_index()
-    waiting = workspace.count_unembedded()
+    entries = workspace.uncommitted_entries()
+    waiting = workspace.count_unembedded(entries)
     if not waiting:
-        terminal.print("Every chunk is embedded.")
+        _say_embedded(read_status(workspace), terminal)
         return OK
     require([check_writable(workspace.store.directory)])
-    for step in embed_waiting(workspace, waiting, terminal.progress, foreground=foreground, seconds=seconds):
+    for step in embed_waiting(
+        workspace, waiting, terminal.progress, foreground=foreground, seconds=seconds, entries=entries
+    ):
         say_embedding(step, terminal)
     return OK
 
@@ -163,10 +166,25 @@ def update_index(session: Session, *, embed: bool) -> int:
     with session.terminal.progress("Indexing") as progress:
         indexed = workspace.update(advance=progress.update)
     say_indexed(indexed, session.terminal)
-    waiting = indexed.counts.texts - indexed.counts.embedded
+    waiting = workspace.count_unembedded(indexed.refreshed.overlay.entries)
     if waiting and embed:
         say_embedding(embed_in_background(workspace, waiting), session.terminal)
     return OK
+
+
+def _say_embedded(found: WorkspaceStatus, terminal: Terminal) -> None:
+    """Say that no text waits for its vector, and which have none all the same."""
+    failed = sum(each.stage is Stage.EMBEDDING for each in found.unread)
+    if found.whole and not failed:
+        terminal.print("Every chunk is embedded.")
+        return
+    terminal.print("No indexed chunk waits for its vector.")
+    if not found.whole:
+        terminal.note("Not all files are indexed yet, or not as they are now.")
+        terminal.hint("gitrag index")
+    if failed:
+        terminal.note(f"{count(failed, 'file')} could not be embedded in full.")
+        terminal.hint("`gitrag doctor` names such files")
 
 
 def say_indexed(indexed: Indexed, terminal: Terminal) -> None:

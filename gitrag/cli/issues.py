@@ -246,7 +246,8 @@ def _say_none(terminal: Terminal, workspace: Workspace) -> None:
 
     known = issues_status(workspace)
     if known.issues:
-        terminal.note(f"None of the {count(known.issues, 'issue')} here matches.")
+        where = "here" if known.complete else "copied so far"
+        terminal.note(f"None of the {count(known.issues, 'issue')} {where} matches.")
         terminal.hint("`gitrag issues list --status all` shows them all")
     else:
         terminal.note("There are no issues here yet.")

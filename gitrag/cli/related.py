@@ -69,15 +69,17 @@ def related(
 
 def _proposals(session: Session, workspace: Workspace, text: str, use: str | None, output: str | None) -> int:
     from gitrag.actions.governance.related import related as propose
+    from gitrag.actions.governance.related import unrelated
     from gitrag.report import governance
 
     found = propose(workspace, text, _USES[use])
+    near = None if found else unrelated(workspace, text, _USES[use])
     print_finding(
         session.terminal,
         output,
-        text=lambda style: governance.related_markdown(text, found, style),
-        markdown=lambda: governance.related_markdown(text, found),
-        structured=lambda: governance.related_json(text, found),
+        text=lambda style: governance.related_markdown(text, found, style, unreached=near),
+        markdown=lambda: governance.related_markdown(text, found, unreached=near),
+        structured=lambda: governance.related_json(text, found, unreached=near),
     )
     return OK if found else NOTHING
 

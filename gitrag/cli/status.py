@@ -52,11 +52,9 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         _show_none(found, line, terminal)
         return
     view = found.view
-    state = terminal.style("up to date", "green") if found.fresh else terminal.style("behind HEAD", "yellow")
+    state = terminal.style("up to date", "green") if found.fresh else terminal.style(_state(found), "yellow")
     since = f", updated {age(time.time() - found.updated)} ago" if found.updated else ""
-    line(
-        "index", f"{state}{since}" + (f", {count(found.dirty, 'uncommitted change')}" if found.dirty else "")
-    )
+    line("index", f"{state}{since}" + _uncommitted(found))
     languages = ", ".join(f"{name} {number}" for name, number in view.languages[:6])
     more = ", …" if len(view.languages) > 6 else ""
     line("files", f"{view.files:,}" + (f" ({languages}{more})" if languages else ""))
@@ -71,7 +69,10 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
     line("chunks", f"{view.chunks:,}")
     share = view.embedded / view.texts if view.texts else 1.0
     drafts = ", the others by drafts" if view.embedded < view.texts else ""
-    line("embedded", f"{view.embedded:,} of {count(view.texts, 'text')} ({share:.0%}){drafts}")
+    beside = found.unembedded - (view.texts - view.embedded)
+    more = f"; {count(beside, 'text')} of uncommitted changes and issues by drafts" if beside > 0 else ""
+    # 99.9 % are not all
+    line("embedded", f"{view.embedded:,} of {count(view.texts, 'text')} ({int(share * 100)}%){drafts}{more}")
     line(
         "store",
         f"{size(found.size_bytes)}, {count(found.store.worktrees, 'worktree')},"
@@ -82,6 +83,18 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         line("failed", f"the last background worker: {sanitise_line(found.failure)}")
     line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
     _hints(found, fetch_failure, terminal)
+
+
+def _state(found: WorkspaceStatus) -> str:
+    """Return why the index is not up to date."""
+    return f"behind {found.behind}" if found.behind else "not complete yet"
+
+
+def _uncommitted(found: WorkspaceStatus) -> str:
+    if not found.dirty:
+        return ""
+    indexed = "" if found.whole or not found.fresh else ", not all indexed yet"
+    return f", {count(found.dirty, 'uncommitted change')}{indexed}"
 
 
 def _count_unread(found: WorkspaceStatus) -> str:
@@ -104,7 +117,7 @@ def _hints(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> No
         if fetch_failure:
             terminal.warn(fetch_failure)
         terminal.hint("gitrag model fetch")
-    elif found.view and found.view.embedded < found.view.texts and not found.worker:
+    elif found.unembedded and not found.worker:
         terminal.hint("gitrag index embed")
 
 

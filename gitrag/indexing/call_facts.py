@@ -39,6 +39,13 @@ def rows_of(
     return call_facts.of_view(db, view_id, overlay, sorted(LANGUAGES), collection, missing_only=missing_only)
 
 
+def not_in_graph(
+    db: Connection, view_id: int, overlay: ViewOverlay, collection: str | None = None
+) -> list[tuple[str, str, str]]:
+    """Read which files of a view `rows_of` leaves out: path, language, and state or why it is left out."""
+    return call_facts.not_in_view(db, view_id, overlay, sorted(LANGUAGES), collection)
+
+
 def facts_of(
     store: Store, now: Snapshot, rows: Sequence[FileFacts], *, check: Callable[[], None] = lambda: None
 ) -> Loaded:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from gitrag.config.rules import show_duration
+from gitrag.words.numbers import count
 
 PRIME_AGAIN = timedelta(seconds=60)
 """A session that starts this soon after the last update skips it: sessions often start back to back."""
@@ -39,6 +41,15 @@ def unembedded_line(chunks: int, texts_per_s: float) -> str | None:
         return None
     seconds = max(1, round(chunks / texts_per_s))
     return f"{chunks} chunks unembedded — run `gitrag index embed` (≈{seconds}s on this machine)"
+
+
+def looked_line(files: int, collections: Sequence[str], least: float | None) -> str:
+    """Return the line about what a search without a hit looked at; least: None for the usual score."""
+    where = ", ".join(collections)
+    if not files:
+        return f"No file to look at in {where}, or the filters leave none."
+    enough = "enough to be shown" if least is None else f"{least:.2f} or more"
+    return f"Looked at {count(files, 'file')} of {where}: nothing scores {enough}."
 
 
 def undrafted_line(chunks: int) -> str:

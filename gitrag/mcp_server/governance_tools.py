@@ -34,6 +34,7 @@ class Governing:
     candidates: list[dict[str, Any]]
     issues: list[dict[str, Any]]
     missing: list[str]
+    nearest: list[dict[str, Any]]
     freshness: replies.Freshness
 
 
@@ -65,7 +66,9 @@ def check(
     freshness = replies.of_status(read_status(workspace), bench.notes())
     return Reply(
         _text(governance.checked_markdown(found), freshness),
-        Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
+        Governing(
+            data["target"], data["candidates"], data["issues"], data["missing"], data["nearest"], freshness
+        ),
     )
 
 
@@ -101,8 +104,9 @@ def related(
         data = json.loads(governance.duplicates_json(text, found, threshold, nearest=near))
     else:
         proposals = related_action.related(workspace, text)
-        markdown = governance.related_markdown(text, proposals)
-        data = json.loads(governance.related_json(text, proposals))
+        unreached = None if proposals else related_action.unrelated(workspace, text)
+        markdown = governance.related_markdown(text, proposals, unreached=unreached)
+        data = json.loads(governance.related_json(text, proposals, unreached=unreached))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),

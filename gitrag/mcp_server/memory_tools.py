@@ -13,6 +13,7 @@ from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
+from gitrag.memory.explorations import nothing_recalled
 
 Owner = Annotated[str, Field(description="Project; empty for this repository's.")]
 
@@ -70,7 +71,9 @@ def memory_search(
         results = [replies.remembered(each) for each in found]
     text = "\n\n".join(observation_text(each) for each in found)
     data = replies.Recollection(results)
-    return Reply(text or "Nothing is remembered that answers this.", data)
+    if not found:
+        text = nothing_recalled(len(explorations.all(kind=kind, project=owner)), asked=bool(query.strip()))
+    return Reply(text, data)
 
 
 def mark_core(

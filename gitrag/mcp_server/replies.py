@@ -11,7 +11,7 @@ from gitrag.actions.lines import Range
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
 from gitrag.actions.status import WorkspaceStatus
-from gitrag.indexing.notices import undrafted_line
+from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
 from gitrag.report import reworded_lines, wording_line
@@ -34,6 +34,7 @@ class Freshness:
     unembedded: int | None = None
     waiting_files: int = 0
     notes: list[str] = field(default_factory=list)
+    drafted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +213,12 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     if answer is None:
         return Freshness(commit, uncommitted_included=True, notes=list(notes))
     said = [*notes, *map(sanitise_line, reworded_lines(answer))]
+    if answer.looked_at is not None:
+        said.append(looked_line(answer.looked_at, answer.collections, answer.least))
     if answer.drafts and not answer.drafted:
         said.append(undrafted_line(answer.drafts))
     elif not answer.model:
-        said.append("The model is not ready: vectors are drafts. `gitrag model fetch` gets it.")
+        said.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return Freshness(
         answer.commit,
         uncommitted_included=True,
@@ -223,6 +226,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
         unembedded=answer.drafts,
         waiting_files=answer.waiting,
         notes=said,
+        drafted=answer.drafted,
     )
 
 
@@ -231,9 +235,9 @@ def of_status(status: WorkspaceStatus, notes: Sequence[str]) -> Freshness:
     view = status.view
     return Freshness(
         status.commit,
-        uncommitted_included=True,
+        uncommitted_included=status.whole,
         uncommitted_files=status.dirty,
-        unembedded=view.texts - view.embedded if view else None,
+        unembedded=status.unembedded if view else None,
         waiting_files=view.waiting if view else 0,
         notes=list(notes),
     )
@@ -247,11 +251,13 @@ def counted(number: int, noun: str) -> str:
 def freshness_line(freshness: Freshness) -> str:
     """Return the freshness as one line."""
     said = [f"commit {freshness.commit[:10]}" if freshness.commit else "no commit yet"]
-    if freshness.uncommitted_files:
+    if freshness.uncommitted_files and not freshness.uncommitted_included:
+        said.append(f"uncommitted changes of {counted(freshness.uncommitted_files, 'file')} not all indexed")
+    elif freshness.uncommitted_files:
         said.append(f"with uncommitted changes of {counted(freshness.uncommitted_files, 'file')}")
     elif freshness.uncommitted_included:
         said.append("uncommitted changes included")
-    if freshness.unembedded:
+    if freshness.unembedded and freshness.drafted:
         said.append(f"{counted(freshness.unembedded, 'chunk')} on draft vectors")
     if freshness.waiting_files:
         said.append(f"{counted(freshness.waiting_files, 'file')} not indexed yet")

@@ -27,7 +27,10 @@ def add_resources(server: MCPServer, bench: Workbench) -> None:
     async def core() -> str:
         """The files marked as core, with summaries and key signatures."""
         return await tell(
-            lambda: core_context(bench.workspace, bench.core).strip() or "No file is marked as core."
+            lambda: (
+                core_context(bench.workspace, bench.core).strip()
+                or "No file is marked as core of this project."
+            )
         )
 
     @server.resource("gitrag://core/{+path}", name="core-file", title="A core file", mime_type="text/plain")
@@ -68,11 +71,11 @@ def _core_file(bench: Workbench, path: str) -> str:
 def _adrs(bench: Workbench) -> str:
     found = indexed_documents(bench.workspace, (CollectionKind.ADRS,))
     lines = [f"- {each.id}: {each.title} ({each.path})" for _kind, each, _text in found]
-    return "\n".join(lines) or "There are no decisions."
+    return "\n".join(lines) or "No ADR is indexed here."
 
 
 def _adr(bench: Workbench, wanted: str) -> str:
     for _kind, each, text in indexed_documents(bench.workspace, (CollectionKind.ADRS,)):
         if each.id.lower() == wanted.lower():
             return text
-    raise ResourceNotFoundError(f"There is no decision {wanted}.")
+    raise ResourceNotFoundError(f"No indexed ADR has the id {wanted}.")

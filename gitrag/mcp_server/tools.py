@@ -104,9 +104,10 @@ def call_graph(
     if not target and not filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
-    about = [(target, "")] if target else []
+    about = graph_action.target_file(workspace, target)
     found = graph_action.call_graph(workspace, question, about=about, check=call.tick)
-    freshness = replies.of_answer(None, workspace.repo.head().commit, [*found.notes, *bench.notes()])
+    said = [*found.notes, *found.negatives, *bench.notes()]
+    freshness = replies.of_answer(None, workspace.repo.head().commit, said)
     mermaid = as_mermaid(found.graph) if found.graph and draw else None
     data = replies.calls(found, limit, mermaid, freshness)
     return Reply(replies.calls_text(data), data)
@@ -145,9 +146,9 @@ def index_code(
 ) -> Reply[replies.IndexedCode]:
     """Index code for semantic search now: chunks at once, vector embeddings in the background."""
     workspace, inside = bench.open_path(path, project)
-    done = workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
+    workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
     call.check()
-    files, chunks = count_indexed(workspace, inside) if inside else (done.counts.files, done.counts.chunks)
+    files, chunks = count_indexed(workspace, inside)
     start_worker(workspace)
     text = f"Indexed {chunks} chunks from {files} files"
     freshness = replies.of_status(read_status(workspace), bench.notes())
@@ -222,7 +223,7 @@ def _standing(workspace: Workspace, found: WorkspaceStatus, bench: Workbench) ->
 def _status_text(standing: replies.Standing) -> str:
     if not standing.indexed:
         return f"{standing.project}: not indexed yet. Call index_code, or run `gitrag index`."
-    state = "up to date" if standing.fresh else "behind HEAD; the next search catches up"
+    state = "up to date with HEAD" if standing.fresh else "not up to date; the next search catches up"
     model = "" if standing.model_ready else "; no model yet, `gitrag model fetch` gets it"
     return (
         f"{standing.project}: index {state}; {standing.files} files, {standing.chunks} chunks,"

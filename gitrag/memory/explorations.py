@@ -16,6 +16,7 @@ from gitrag.machine import files
 from gitrag.memory import exploration, markdown
 from gitrag.memory.home import home_directory
 from gitrag.memory.observations import Identity, Observation, Observations
+from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 LIMIT = 5
 MIN_SCORE = 0.3
+
+
+def nothing_recalled(looked_at: int, *, asked: bool = True) -> str:
+    """Return that nothing was found among so many memories; asked: by a question, not listed."""
+    if not looked_at or not asked:
+        return "Nothing of this kind and project is remembered."
+    return f"Of {count(looked_at, 'remembered topic')} none scores {MIN_SCORE:.2f} or more."
+
 
 _ENCODED_AT_ONCE = 48
 """Texts embedded before a search answers (half a second on two cores); further ones use draft vectors."""

@@ -8,18 +8,19 @@ from collections.abc import Iterator, Sequence
 from gitrag.actions.governance.check import Candidate, Checked, name_of
 from gitrag.actions.governance.related import NONE_RELATED, Proposal
 from gitrag.actions.governance.review import Added, Review, ReviewQuestion
+from gitrag.actions.governance.unreached import Unreached
 from gitrag.corpus.documents import Document
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
-
-NOTHING_GOVERNS = "No relevant ADRs or specs found for '{target}'."
+from gitrag.words.numbers import count
 
 
 def checked_text(found: Checked, style: Style = plain) -> str:
     """Return a check for a terminal: a paragraph for each document."""
     lines = [line for each in found.candidates for line in _paragraph(each, style)]
-    lines = lines or [NOTHING_GOVERNS.format(target=found.target), ""]
+    if found.unreached is not None:
+        lines += [*unreached_lines(found.unreached, style), ""]
     if found.issues:
         lines += [style("Issues", "title"), ""]
         lines += [line for each in found.issues for line in _paragraph(each, style)]
@@ -29,8 +30,8 @@ def checked_text(found: Checked, style: Style = plain) -> str:
 def checked_markdown(found: Checked) -> str:
     """Return a check as Markdown, for agents."""
     lines = [f"## Check: {shown(found.target)}", ""]
-    if not found.candidates:
-        lines.append(NOTHING_GOVERNS.format(target=shown(found.target)))
+    if found.unreached is not None:
+        lines += unreached_lines(found.unreached)
     lines += [line for each in found.candidates for line in _item(each)]
     if found.issues:
         lines += ["", "### Issues", "", *(line for each in found.issues for line in _item(each))]
@@ -50,14 +51,18 @@ def checked_json(found: Checked) -> str:
         "candidates": [_candidate_data(each) for each in found.candidates],
         "issues": [_candidate_data(each) for each in found.issues],
         "missing": list(found.missing),
+        "nearest": near_data(found.unreached),
     }
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 
-def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain) -> str:
-    """Return proposed references, as Markdown or, with a style, for a terminal."""
+def related_markdown(
+    text: str, found: Sequence[Proposal], style: Style = plain, *, unreached: Unreached | None = None
+) -> str:
+    """Return proposed references, or else what is nearest, as Markdown or, with a style, for a terminal."""
     if not found:
-        return NONE_RELATED
+        near = unreached_lines(unreached, style) if unreached is not None else []
+        return "\n".join([NONE_RELATED, *near])
     lines = [f"## Related: {text}", ""]
     for each in found:
         document = each.document
@@ -72,8 +77,8 @@ def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain)
     return "\n".join(lines)
 
 
-def related_json(text: str, found: Sequence[Proposal]) -> str:
-    """Return proposed references as JSON."""
+def related_json(text: str, found: Sequence[Proposal], *, unreached: Unreached | None = None) -> str:
+    """Return proposed references, or else what is nearest, as JSON."""
     edges = [
         {
             "relation": each.relation,
@@ -85,7 +90,8 @@ def related_json(text: str, found: Sequence[Proposal]) -> str:
         }
         for each in found
     ]
-    return json.dumps({"text": text, "edges": edges}, ensure_ascii=False, indent=2)
+    data = {"text": text, "edges": edges, "nearest": near_data(unreached)}
+    return json.dumps(data, ensure_ascii=False, indent=2)
 
 
 def duplicates_markdown(
@@ -98,8 +104,11 @@ def duplicates_markdown(
     """Return what covers a text, or else what is nearest, as Markdown or, with a style, for a terminal."""
     if found:
         return "\n".join(_alike(each, style) for each in found)
-    none = f"Nothing covers it: no cosine of {threshold:.2f} or more."
-    return "\n".join([none + " Nearest:" * bool(nearest), *(_alike(each, style) for each in nearest)])
+    none = f"No chunk has a cosine of {threshold:.2f} or more to it"
+    if not nearest:
+        return f"{none}: there is none to compare with."
+    less = f"{none}; the nearest, which may cover it in other words:"
+    return "\n".join([less, *(_alike(each, style) for each in nearest)])
 
 
 def duplicates_json(
@@ -118,13 +127,11 @@ def duplicates_json(
 def review_markdown(found: Review, style: Style = plain) -> str:
     """Return a review, as Markdown or, with a style, for a terminal."""
     lines = [f"## Review: {found.span}", "", "### Not named", ""]
-    lines += [line for each in found.questions for line in _question(each, style)] or [
-        "The change names what it touches."
-    ]
+    lines += [line for each in found.questions for line in _question(each, style)] or _none_asked(
+        found, style
+    )
     lines += ["", "### Like what it adds", ""]
-    lines += [line for each in found.added for line in _added(each, style)] or [
-        "Nothing like what it adds was there."
-    ]
+    lines += [line for each in found.added for line in _added(each, style)] or [_none_like(found)]
     return "\n".join(lines)
 
 
@@ -154,8 +161,51 @@ def review_json(found: Review) -> str:
             }
             for each in found.added
         ],
+        "named": list(found.named),
+        "nearest": near_data(found.unreached),
     }
     return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
+    """Return that nothing scores enough, and what comes nearest: never a bare no."""
+    if not found.nearest:
+        return [found.sentence]
+    lines = [f"{found.sentence} The nearest:"]
+    for each in found.nearest:
+        name = style(f"{name_of(each.kind, each.document)}: {each.document.title}", "name")
+        path = style(shown(each.document.path), "path")
+        lines.append(f"- {name} (score: {each.score:.2f}) {path}")
+    return lines
+
+
+def near_data(found: Unreached | None) -> list[dict[str, object]]:
+    """Return the nearest documents, which do not score enough, for JSON."""
+    near = found.nearest if found is not None else ()
+    return [
+        {**document_data(each.document), "kind": each.kind.value, "score": round(each.score, 4)}
+        for each in near
+    ]
+
+
+def _none_asked(found: Review, style: Style) -> list[str]:
+    """Return that nothing has to be named, as far as was asked."""
+    if found.named:
+        return [f"It names what scores enough of what it touches: {', '.join(found.named)}."]
+    asked = ["the commits' messages"] if found.by_messages else []
+    if found.files:
+        asked.append(f"{found.asked} of {count(found.files, 'changed file')}")
+    lines = [f"Asked by {' and '.join(asked)}."] if asked else ["The change has no file and no message."]
+    return lines + (unreached_lines(found.unreached, style) if found.unreached is not None else [])
+
+
+def _none_like(found: Review) -> str:
+    """Return that nothing is like what a change adds, as far as it was compared."""
+    if not found.compared:
+        return "It adds no definition that is compared: tests, moved and very short ones are not."
+    all_new = count(found.new, "definition") + " that it adds"
+    what = all_new if found.compared == found.new else f"{found.compared} of the {all_new}"
+    return f"No definition outside tests has a cosine of {found.threshold:.2f} or more to {what}."
 
 
 def _question(each: ReviewQuestion, style: Style) -> Iterator[str]:
@@ -239,4 +289,4 @@ def _why(each: Candidate) -> str:
 
 def _missing(found: Checked) -> Iterator[str]:
     for own in found.missing:
-        yield f"{own} is named, but there is no such document."
+        yield f"{own} is named, but no indexed ADR or spec has that id."

@@ -46,15 +46,15 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         "",
         "### 1. Matching ADRs",
         "",
-        *(_documents(adrs) or ["No matching ADRs found."]),
+        *(_documents(adrs) or _none(answer, CollectionKind.ADRS, "No matching ADRs found.")),
         "",
         "### 2. Matching Specs",
         "",
-        *(_documents(specs) or ["No matching specs found."]),
+        *(_documents(specs) or _none(answer, CollectionKind.SPECS, "No matching specs found.")),
         "",
         "### 3. Relevant Code Snippets",
         "",
-        *(list(_code(code)) or ["No relevant code found."]),
+        *(list(_code(code)) or _none(answer, CollectionKind.CODE, "No relevant code found.")),
         "",
     ]
     if asked_for(answer, CollectionKind.ISSUES):
@@ -78,6 +78,11 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         quoted = pattern.replace("'", "'\\''")
         lines += ["", f"{verb} call graph with: `gitrag graph --filter '{quoted}'`"]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _none(answer: Answer, kind: CollectionKind, sentence: str) -> list[str]:
+    """Return that nothing of a kind was found, and where none was searched, that too."""
+    return [sentence] if asked_for(answer, kind) else [sentence, "", "None were searched."]
 
 
 def _documents(hits: Sequence[Hit]) -> list[str]:

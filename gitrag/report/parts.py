@@ -9,7 +9,7 @@ from dataclasses import replace
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.indexing.notices import undrafted_line
+from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 from gitrag.search.wording import Wording
@@ -40,6 +40,8 @@ def notes_of(answer: Answer) -> list[str]:
     notes = reworded_lines(answer)
     if not answer.hits and (line := wording_line(answer)):
         notes.append(line[0].upper() + line[1:] + ".")
+    if answer.looked_at is not None:
+        notes.append(looked_line(answer.looked_at, answer.collections, answer.least))
     if answer.waiting:
         files = count(answer.waiting, "file")
         notes.append(f"{files} not in this answer: being indexed in the background.")

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from gitrag.actions.prime import KINDS, Primed, PrimedDocument
 from gitrag.corpus.layout import CollectionKind
-from gitrag.report import Style, shown, standing
+from gitrag.report import Style, plain, shown, standing
+from gitrag.report.governance import near_data, unreached_lines
 
 _TITLES = {CollectionKind.ADRS: "ADRs", CollectionKind.SPECS: "Specs"}
 
@@ -34,7 +35,7 @@ def as_text(primed: Primed, style: Style) -> str:
             if primed.topic:
                 lines += ["", entry.text.strip("\n"), ""]
     if not primed.entries:
-        lines.append("No ADRs or specs." if not primed.topic else _none_about(primed.topic))
+        lines += _none_about(primed, style) if primed.topic else [_NONE]
     return "\n".join(lines).rstrip("\n") + primed.core.rstrip("\n")
 
 
@@ -55,13 +56,17 @@ def as_json(primed: Primed) -> str:
         "topic": primed.topic,
         "notes": list(primed.notes),
         "documents": documents,
+        "nearest": near_data(primed.unreached),
         "core": primed.core.strip("\n"),
     }
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 
-def _none_about(topic: str) -> str:
-    return f"No relevant ADRs or specs found for '{topic}'."
+_NONE = "No ADR and no spec is indexed here."
+
+
+def _none_about(primed: Primed, style: Style = plain) -> list[str]:
+    return unreached_lines(primed.unreached, style) if primed.unreached is not None else []
 
 
 def _documents(primed: Primed) -> str:
@@ -73,7 +78,7 @@ def _documents(primed: Primed) -> str:
         return "\n".join(lines)
     lines.append(f"# {primed.name}: {primed.topic}")
     if not primed.entries:
-        lines += ["", _none_about(primed.topic)]
+        lines += ["", *_none_about(primed)]
     for entry in primed.entries:
         document = entry.document
         said = standing(document)

@@ -92,4 +92,4 @@ def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
         calls = cut(f" → {', '.join(callees)}", max(columns - len(head), _LEAST_COLUMNS))
         yield style(shown(path), "path") + "  " + style(caller, "name") + style(calls, "dim")
     if graph.mermaid is not None and not graph.calls:
-        yield style(f"{graph.nodes} definitions, of which none calls another", "dim")
+        yield style(f"{graph.nodes} definitions, no call found between those looked at", "dim")

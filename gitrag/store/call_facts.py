@@ -72,6 +72,45 @@ def of_view(
     return [FileFacts(decode_path(path), *rest) for path, *rest in rows]
 
 
+def not_in_view(
+    db: DuckDBPyConnection,
+    view_id: int,
+    overlay: ViewOverlay,
+    languages: Sequence[str],
+    collection: str | None = None,
+) -> list[tuple[str, str, str]]:
+    """Read the files of a view and its overlay that `of_view` leaves out.
+
+    Args:
+        db: An open connection.
+        view_id: The view.
+        overlay: The uncommitted changes on top of it.
+        languages: The languages of `of_view`.
+        collection: The only collection; None for all.
+
+    Returns:
+        Path, language (empty if not known), and the content's state or why the file is left out.
+    """
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+        objects(overlay.collections or [""] * len(overlay.entries)),
+    ]
+    rows = run(
+        db,
+        columns,
+        "SELECT path, coalesce(language, ''), coalesce(nullif(skip, ''), state, '') FROM"
+        " (SELECT path_id, content_id, collection, skip FROM entries WHERE view_id = ?"
+        " AND path_id NOT IN (SELECT unnest(?::INTEGER[]))"
+        " UNION ALL SELECT column0, column1, column2, '' FROM columns)"
+        " LEFT JOIN contents USING (content_id) JOIN paths USING (path_id)"
+        " WHERE NOT coalesce(state = ? AND language IN (SELECT unnest(?)), false)"
+        " AND (?::VARCHAR IS NULL OR collection = ?) ORDER BY path",
+        [view_id, list(overlay.masked), INDEXED, list(languages), collection, collection],
+    ).fetchall()
+    return [(decode_path(path), language, state) for path, language, state in rows]
+
+
 def write(db: DuckDBPyConnection, made: Sequence[tuple[int, bytes]]) -> None:
     """Store the packed facts of contents, replacing earlier ones."""
     columns = [integers(content_id for content_id, _ in made), objects(data for _, data in made)]

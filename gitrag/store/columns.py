@@ -61,6 +61,9 @@ def run(
         sql: The statement.
         parameters: Its parameters.
     """
+    if not columns:  # DuckDB registers no table without a column
+        db.complete()
+        return db.execute(sql, list(parameters))
     is_query = sql.lstrip().startswith(("SELECT", "FROM", _WITH))
     if is_query and len(columns[0]) <= _FEW and all(column.dtype.name in _TYPES for column in columns):
         return _with_parameters(db, columns, sql, parameters)

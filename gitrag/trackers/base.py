@@ -53,6 +53,7 @@ class Page:
         cursor: Where the next page begins; None if this is the last.
         others: Ids of the page's entries that are not issues.
         total: How many entries the listing has; None if the tracker does not say.
+        is_upper_bound: Whether ``total`` counts what is no issue too, or whole pages.
         merged: Ids of issues that a merged change says it closes.
         gone: Ids of issues that have been deleted.
         at: The tracker's clock when it began to answer; None if it does not say.
@@ -63,6 +64,7 @@ class Page:
     cursor: str | None = None
     others: tuple[str, ...] = ()
     total: int | None = None
+    is_upper_bound: bool = False
     merged: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     at: datetime | None = None

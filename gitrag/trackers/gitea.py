@@ -59,6 +59,7 @@ class Gitea(HttpTracker):
             others=tuple(required(item, "number") for item in found if item.get("pull_request")),
             cursor=str(page + 1) if more else None,
             total=count(answer.headers.get("x-total-count", "")),
+            is_upper_bound=any(item.get("pull_request") for item in found),
             merged=tuple(closed_by_merged(found, self._project)),
             at=answer.at,
         )

@@ -84,6 +84,7 @@ class GitHub(HttpTracker):
             others=tuple(required(item, "number") for item in found if item.get("pull_request")),
             cursor=None if following is None else walk.next(last, following.get("after", "")),
             total=_total(answer, len(found)) if cursor is None else None,
+            is_upper_bound=True,  # of whole pages, with the pull requests
             merged=tuple(closed_by_merged(found, self._project)),
             at=answer.at,
         )

@@ -123,7 +123,8 @@ def sync(
         full: Ask for every issue, and remove the files of deleted ones.
         since: Ask only for what was updated since then; the cursor stays behind what is not asked for.
         deadline: Limits in time and in pages; none by default.
-        begun: Called once, with how many issues are coming: ``12``, or ``100+`` if the tracker does not say.
+        begun: Called once, with how many issues are coming: ``12``, ``up to 300`` where the tracker counts
+            more than issues, ``100+`` where it does not say.
         advance: Called with how many have arrived, of how many.
 
     Raises:
@@ -284,7 +285,9 @@ def _count(first: Page) -> str:
     """Return how many issues to expect, judging by the first page."""
     if first.cursor is None:
         return f"{len(first.issues):,}"
-    return f"{len(first.issues):,}+" if first.total is None else f"{first.total:,}"
+    if first.total is None:
+        return f"{len(first.issues):,}+"
+    return f"up to {first.total:,}" if first.is_upper_bound else f"{first.total:,}"
 
 
 def _within(deadline: SyncDeadline, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:

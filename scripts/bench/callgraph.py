@@ -100,7 +100,12 @@ def measure(name: str, project: Project, work: Path, show: str | None) -> None:
     summary, rows = traced(project, source, work)
     facts = read_facts(source / project.package)
     pairs, ran = happened(rows, facts)
-    edges = {pair for pair, (confidence, _) in PythonView(facts).everything().items() if confidence >= LIKELY}
+    every = PythonView(facts).everything()
+    edges = {
+        pair
+        for pair, (confidence, _) in every.items()
+        if confidence >= LIKELY and facts[pair[1][0]].definitions[pair[1][1]].kind != "class"
+    }  # making an instance of a class without a constructor runs nothing that can be traced
     found = edges & pairs
     judged = {pair for pair in edges if pair[0] in ran}
     print(

@@ -24,7 +24,13 @@ from pathlib import Path
 from questions import HERE, run
 
 from gitrag.actions.governance import review
-from gitrag.actions.governance.review import HELPERS, Added, added_definitions, helpers_like
+from gitrag.actions.governance.review import (
+    HELPERS,
+    MOST_ADDED,
+    Added,
+    added_definitions,
+    helpers_like,
+)
 from gitrag.git.difference import changed_files
 from gitrag.workspace import Workspace
 
@@ -114,7 +120,7 @@ def measure(pair: Pair, place: Path, *, embed: bool) -> Outcome:
     workspace.update()
     if embed:
         workspace.embed()
-    added = added_definitions(changed_files(workspace.repo, f"{pair.commit}~1..{pair.commit}"))
+    added = added_definitions(changed_files(workspace.repo, f"{pair.commit}~1..{pair.commit}"))[:MOST_ADDED]
     found = {(each.path, each.chunk.qualified_name): each for each in helpers_like(workspace, added, 0.0)}
     own = found.pop(pair.added, None)
     others = tuple(each.existing[0].cosine for each in found.values())

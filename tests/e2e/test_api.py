@@ -344,7 +344,7 @@ def test_a_change_is_reviewed_as_by_the_command(own):
         (
             lambda repo: repo.search("x", gitrag.SearchOptions(collections="x")),
             gitrag.NotSetUpError,
-            "No gitrag",
+            'There is no collection "x"',
         ),
         (lambda repo: repo.graph("nowhere"), gitrag.GitragError, "nowhere"),
         (lambda repo: repo.graph(filter="("), gitrag.UsageError, "regular"),

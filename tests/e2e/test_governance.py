@@ -66,7 +66,10 @@ def test_nothing_found_is_a_status(own):
     own.git.write({"other.py": "A = 1\n"})
     assert own.gitrag("check", "other.py").status == NOTHING
     done = own.gitrag("related", "pick a video transcoding library")
-    assert (done.status, done.out) == (NOTHING, "No related artifacts found — drafting from scratch\n")
+    first, second, *nearest = done.out.splitlines()
+    assert (done.status, first) == (NOTHING, "No related artifacts found — drafting from scratch")
+    assert second.startswith("Nothing scores 0.30 or more among 1 ADR")
+    assert nearest[0].startswith("- ADR-0001: Retry with backoff (score: 0.")
 
 
 def test_what_is_related_is_told(own):

@@ -50,7 +50,7 @@ def test_init_says_what_it_did_and_what_comes_next(project, model_dir):
     assert lines[1] == ".gitignore: .sdd/ added"
     assert lines[2].startswith("Indexed 2 chunks from 2 files in ")
     assert lines[3] == "  1 uncommitted change on top"
-    assert lines[4].startswith("Embedded 4 texts in ")
+    assert lines[4].startswith("Embedded 6 texts in ")
     assert lines[6] == 'Next: gitrag search "where is …"'
     assert sorted(path.name for path in (project.path / ".git" / "hooks").iterdir()) == HOOKS
     assert (project.path / ".gitignore").read_text() == ".sdd/\n"

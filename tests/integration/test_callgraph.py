@@ -237,6 +237,100 @@ def test_the_command_says_what_it_did_not_find(project):
     assert gitrag(project, "graph", "--filter", "(").status == 2
 
 
+def test_a_negative_says_what_was_looked_at(project):
+    """ "no caller found" was said of what is called where nobody had looked."""
+    project.write(
+        {
+            "shop/tax.py": "def rate():\n    return 1.2\n\n\ndef lonely():\n    pass\n",
+            "tool.zig": "pub fn main() void {\n  lonely();\n}\n",
+            "deep.py": "lonely" + "(" * 1000 + ")" * 1000 + "\n",
+            "vendor/x.py": "lonely()\n",
+            ".gitattributes": "vendor/** linguist-vendored\n",
+            "README.md": "Call `lonely`, not `lonelyx`.\n",
+        }
+    )
+    project.commit()
+    done = gitrag(project, "graph", "lonely", "--callers", "--format", "text")
+    assert done.status == 1
+    assert done.out.splitlines()[1] == (
+        "  no caller in 4 files; 1 file could not be read; 1 file in languages without a call graph (zig);"
+        " 1 file left out of the index;"
+        " 4 textual mentions in README.md:1, deep.py:1, tool.zig:2, vendor/x.py:1"
+    )
+    drawn = gitrag(project, "graph", "lonely", "--callees")
+    assert drawn.err.splitlines()[-1].startswith("lonely: no call found in it to a definition in 4 files; ")
+    some = gitrag(project, "graph", "lonely", "--callers", "--path", "shop/tax.py", "--format", "text")
+    assert some.out.splitlines()[1].startswith("  no caller in 1 file; 4 textual mentions in ")
+
+
+def test_only_files_in_languages_that_could_call_it_are_counted(make_repository):
+    """A call of a Python function is not looked for in TypeScript."""
+    files = {
+        "a.py": "def alone():\n    pass\n",
+        "b.ts": "function f() { g() }\nfunction g() {}\n",
+        "c.js": "f()\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    (said, _) = call_graph(workspace, GraphQuestion("alone")).negatives
+    assert said == "alone: no caller in 1 file in python"
+    (said, _) = call_graph(workspace, GraphQuestion("b.ts", direction=Direction.CALLERS)).negatives
+    assert said.endswith(": no caller in 2 files in javascript and typescript")
+
+
+def test_who_makes_instances_of_a_class_is_among_its_callers(make_repository):
+    """They call its constructor, so that the class itself seemed to have no caller."""
+    files = {
+        "a.py": "class Own:\n    def __init__(self):\n        pass\n\n\nclass Without:\n    x = 1\n",
+        "b.py": "from a import Own, Without\n\n\ndef f():\n    Own()\n\n\ndef g():\n    Without()\n",
+        "c.ts": "export class Shop { constructor() {} }\nexport function open() { return new Shop() }\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    for name, expected in (
+        ("Own", {"f -> Own.__init__"}),
+        ("Without", {"g -> Without"}),
+        ("Shop", {"open -> Shop.constructor"}),
+    ):
+        found = call_graph(workspace, GraphQuestion(name, direction=Direction.CALLERS))
+        assert edges(found) == expected
+        assert not any("no caller" in each for each in found.negatives)
+    (said,) = call_graph(workspace, GraphQuestion("Own", direction=Direction.CALLERS)).negatives
+    assert said == "Own: who makes instances calls Own.__init__"
+
+
+def test_a_graph_that_is_not_whole_says_so(make_repository):
+    """Of 250 definitions the calls of 200 were followed, and the graph was called whole."""
+    files = {"z.py": "def last():\n    pass\n"}
+    files |= {
+        f"m{number}.py": f"from z import last\n\n\ndef f{number:03}():\n    last()\n" for number in range(250)
+    }
+    repository = make_repository(files)
+    open_app(repository).update()
+    workspace = open_app(repository)
+    whole = call_graph(workspace, GraphQuestion())
+    said = "Calls of 200 of the 502 definitions that match were followed, those of the others were not."
+    assert whole.negatives == (said,)
+    done = gitrag(repository, "graph")
+    assert f"%% {said}" in done.out.splitlines()
+    assert said in done.err.splitlines()
+    some = call_graph(workspace, GraphQuestion(filter="^f"))
+    assert some.negatives[-1] == ("Callers of any of the 250 definitions that match were not looked for.")
+    deep = call_graph(workspace, GraphQuestion("z.py", direction=Direction.CALLERS, depth=3))
+    assert deep.negatives[0] == "Calls of 50 definitions further away were not followed."
+    assert call_graph(workspace, GraphQuestion("f001")).graph.followed.notes == ()
+
+
+def test_what_only_looks_like_a_file_is_not_called_a_language(project):
+    done = gitrag(project, "graph", "Session.zig")
+    assert done.err.splitlines()[0] == 'Nothing in the call graph is called "Session.zig".'
+    project.commit({"deep.py": "x" + "(" * 1000 + ")" * 1000 + "\n"})
+    done = gitrag(project, "graph", "deep.py")
+    assert done.err.splitlines()[0] == (
+        "deep.py could not be read for the call graph: its brackets nest too deep."
+    )
+
+
 def test_the_worker_makes_the_facts_before_anybody_asks(project):
     assert gitrag(project, "hook", "run", "worker").status == 0
     assert call_graph(open_app(project), GraphQuestion()).made == 0

@@ -219,13 +219,22 @@ def test_a_missing_collection_leaves_the_rest(own):
     assert found(workspace, "scans", Wanted.of(workspace.name, ["specs", "adrs"], "")).keys() == {"adrs"}
 
 
-@pytest.mark.parametrize("arguments", [["-c", "nothing"], ["--module", "nothing"]])
-def test_none_of_the_collections_is_said_in_the_promised_words(own, arguments):
-    """The message names the command that builds an index."""
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-c", "cod"], 'There is no collection "cod" in parcel-watch. Did you mean "code"?'),
+        (["-c", "nothing-adrs"], 'There is no collection "nothing-adrs" in parcel-watch.'),
+        (["--module", "nothing"], 'There is no module "nothing" in parcel-watch.'),
+        (["-c", "issues"], "parcel-watch-issues is empty: no indexed file is the copy of an issue."),
+    ],
+)
+def test_a_collection_that_is_mistyped_or_empty_is_not_called_an_index_to_be_made(own, arguments, said):
+    """It was told to run `gitrag index`, which it had."""
     open_app(own).update()
     done = gitrag(own, "search", *arguments, "scans")
     assert done.status == NOT_SET_UP
-    assert "No gitrag collections found for parcel-watch. Run `gitrag index` first." in done.err
+    assert said in done.err
+    assert "gitrag index`" not in done.err
     assert "parcel-watch-code" in done.err
 
 

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from gitrag.actions.embed import embed_waiting
+from gitrag.actions.status import read_status
 from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
 from tests.support.progress import no_progress
@@ -46,6 +47,26 @@ def test_skip_says_so_and_does_nothing(own):
 def test_foreground_reports_count_and_time(own):
     assert embed(own, "--foreground").startswith("Embedded 2 texts in ")
     assert embed(own, "--foreground") == "Every chunk is embedded.\n"
+
+
+def test_not_every_chunk_is_embedded_while_uncommitted_text_waits(own):
+    """ "Every chunk is embedded." was said with 928 chunks of issues waiting."""
+    embed(own, "--foreground")
+    own.write({"b.py": "def close_window():\n    return 2\n"})
+    assert embed(own, "--foreground") == "No indexed chunk waits for its vector.\n"
+    workspace = Workspace.open(own.path, environ=own.environment)
+    workspace.update()
+    found = read_status(workspace)
+    assert (found.unembedded, found.whole) == (2, True)
+    assert embed(own, "--foreground").startswith("Embedded 2 texts in ")
+    assert embed(own, "--foreground") == "Every chunk is embedded.\n"
+
+
+def test_an_index_by_other_settings_is_not_up_to_date(own):
+    assert read_status(Workspace.open(own.path, environ=own.environment)).fresh
+    own.git("config", "gitrag.exclude", "a.py")
+    found = read_status(Workspace.open(own.path, environ=own.environment))
+    assert (found.fresh, found.behind) == (False, "the settings")
 
 
 def test_on_a_cpu_it_goes_on_in_the_background_and_the_log_is_named(own):

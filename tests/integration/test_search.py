@@ -15,7 +15,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
-from gitrag.report import as_json, as_text
+from gitrag.report import as_json, as_text, notes_of
 from gitrag.store import candidates, views
 from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.content import read_chunks
@@ -149,6 +149,23 @@ def test_a_question_in_chinese_finds_chinese_text(own):
 def test_nonsense_finds_nothing(workspace, query):
     """A score is a calibrated probability, so a question without an answer finds nothing at all."""
     assert search(workspace, query).hits == ()
+
+
+def test_what_found_nothing_says_what_it_looked_at(workspace):
+    """A bare "nothing" does not say whether ten files were asked, or none."""
+    answer = search(workspace, "zxqv wkjh qqpf")
+    name = workspace.name
+    files = answer.looked_at
+    assert files is not None
+    assert files > 5
+    where = f"{files} files of {name}-adrs, {name}-code"
+    assert notes_of(answer)[0] == f"Looked at {where}: nothing scores enough to be shown."
+    sure = search(workspace, "zxqv wkjh qqpf", SearchOptions(min_score=0.9))
+    assert notes_of(sure)[0] == f"Looked at {where}: nothing scores 0.90 or more."
+    one = search(workspace, "zxqv wkjh qqpf", SearchOptions(filters=Filters(globs=("Makefile",))))
+    assert notes_of(one)[0].startswith("Looked at 1 file of ")
+    none = search(workspace, "zxqv wkjh qqpf", SearchOptions(filters=Filters(globs=("*.none",))))
+    assert notes_of(none)[0] == f"No file to look at in {name}-adrs, {name}-code, or the filters leave none."
 
 
 def test_without_an_index_the_way_to_one_is_said(tmp_path, environment):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.presets import PRESETS, Preset
-from gitrag.actions.search import search
+from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import exported, governing, named
@@ -71,6 +72,7 @@ class Checked:
         candidates: Best first; those that the target names before all others.
         issues: Issues about the same subject, best first.
         missing: Ids that the target names but that no document has.
+        unreached: What comes nearest where there is no candidate; None where there is one.
     """
 
     target: str
@@ -78,6 +80,7 @@ class Checked:
     candidates: tuple[Candidate, ...]
     issues: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
+    unreached: Unreached | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def check(workspace: Workspace, target: Path) -> Checked:
             return ()
         try:
             answer = search(workspace, query, preset.options())
-        except NotSetUpError:  # no documents of these kinds
+        except NoCollectionError:  # no documents of these kinds
             return ()
         found = [
             _candidate(section.kind, hit, hit.document, mentions, governs, words)
@@ -126,7 +129,11 @@ def check(workspace: Workspace, target: Path) -> Checked:
     preset = PRESETS["check"]
     there = {document.id for _, document, _ in indexed_documents(workspace, preset.kinds)}
     missing = tuple(sorted(own for own in mentions if own not in there))
-    return Checked(read_target.path, query, best(preset), best(PRESETS["plan issues"]), missing)
+    candidates = best(preset)
+    unreached = None
+    if not candidates:
+        unreached = find_unreached(workspace, [query] if words else [], [preset], {read_target.path})
+    return Checked(read_target.path, query, candidates, best(PRESETS["plan issues"]), missing, unreached)
 
 
 def name_of(kind: CollectionKind, document: Document) -> str:

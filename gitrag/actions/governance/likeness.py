@@ -11,6 +11,7 @@ from gitrag.search.engine import Scoped
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
 from gitrag.store.candidates import Filters
 from gitrag.store.views import ViewOverlay
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -62,4 +63,8 @@ def like(
     near = [each.chunk_id for found in result.found for each in found]
     budget_s = workspace.config.refine_s * min(len(texts), _MOST_TEXTS)
     result = view.refine(ask, result, near, encoder, budget_s)
-    return [[each for each in found if each.cosine >= at_least][:limit] for found in result.found]
+    kept = [[each for each in found if each.cosine >= at_least][:limit] for found in result.found]
+    if result.unembedded and not all(kept):  # a draft too far away to be replaced may be wrong
+        drafts = count(result.unembedded, "text")
+        workspace.say(f"{drafts} compared by draft vectors: `gitrag index embed` computes the model's.")
+    return kept

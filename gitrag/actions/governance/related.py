@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS
-from gitrag.actions.search import search
+from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.search import NoCollectionError, search
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.errors import NotSetUpError, UsageError
+from gitrag.errors import UsageError
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.store.candidates import NO_FILTERS
 from gitrag.workspace import Workspace
@@ -74,7 +75,7 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
     for use in uses:
         try:
             answer = search(workspace, text, PRESETS[use].options())
-        except NotSetUpError:  # no decisions, or no specifications
+        except NoCollectionError:  # no decisions, or no specifications
             continue
         for section in answer.sections:
             for hit in section.hits:
@@ -86,6 +87,11 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
                 )
                 found.setdefault((section.kind, hit.document.id), proposal)
     return sorted(found.values(), key=lambda each: (-each.score, each.document.path))
+
+
+def unrelated(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> Unreached:
+    """Return what comes nearest to a text that nothing is related to; arguments as in `related`."""
+    return find_unreached(workspace, [text], [PRESETS[use] for use in uses])
 
 
 def relation_to(kind: CollectionKind, document: Document, score: float, text: str) -> str:

@@ -10,13 +10,14 @@ from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.governance.related import THRESHOLD
-from gitrag.actions.search import search
+from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.text import chunk_text, split_words
-from gitrag.errors import NotSetUpError, UsageError
+from gitrag.errors import UsageError
 from gitrag.git.difference import ChangedFile, changed_files, messages
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
@@ -98,11 +99,27 @@ class Review:
         span: The range of revisions.
         questions: Best first.
         added: By path and line; only definitions with an existing one like them.
+        files: How many files the change touches.
+        asked: For how many of them was searched; for the commits' messages besides, if ``by_messages``.
+        by_messages: Whether the commits' messages were searched for.
+        named: Ids of documents that scored enough and that the change names.
+        unreached: What comes nearest where nothing is asked and named; None where something is.
+        compared: How many of the added definitions were compared with what exists.
+        new: How many definitions it adds: without tests, moved and very short ones.
+        threshold: Least cosine of what is called alike.
     """
 
     span: str
     questions: tuple[ReviewQuestion, ...]
     added: tuple[Added, ...]
+    files: int = 0
+    asked: int = 0
+    by_messages: bool = False
+    named: tuple[str, ...] = ()
+    unreached: Unreached | None = None
+    compared: int = 0
+    new: int = 0
+    threshold: float = THRESHOLD
 
 
 def review(
@@ -126,7 +143,8 @@ def review(
     workspace.require_index()
     files = changed_files(workspace.repo, span)
     said = messages(workspace.repo, span)
-    added = added_definitions(files)
+    new = added_definitions(files)
+    added = new[:MOST_ADDED]
     queries = _queries(files, said, added)
     steps = len(queries) + 1
     advance(0, steps)
@@ -135,7 +153,24 @@ def review(
     for done, (path, query) in enumerate(queries.items(), start=1):
         advance(done, steps)
         asked.append((path, list(_asked(workspace, query))))
-    return Review(span, tuple(_questions(files, said, asked)), helpers)
+    questions, named_ones = _questions(files, said, asked)
+    unreached = None
+    if not questions and not named_ones:
+        touched = {file.path for file in files}
+        unreached = find_unreached(workspace, queries.values(), [PRESETS["review"]], touched)
+    return Review(
+        span,
+        tuple(questions),
+        helpers,
+        files=len(files),
+        asked=sum(bool(path) for path in queries),
+        by_messages="" in queries,
+        named=tuple(named_ones),
+        unreached=unreached,
+        compared=len(added),
+        new=len(new),
+        threshold=threshold,
+    )
 
 
 def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
@@ -151,7 +186,7 @@ def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
         (path, each)
         for path, each in new
         if len(each.text.split()) >= _MIN_WORDS and chunk_text(each) not in gone
-    ][:MOST_ADDED]
+    ]
 
 
 def helpers_like(
@@ -210,18 +245,20 @@ def _questions(
     files: Sequence[ChangedFile],
     said: Sequence[str],
     asked: Iterable[tuple[str, Iterable[tuple[CollectionKind, Hit]]]],
-) -> list[ReviewQuestion]:
-    """Return what was found for the paths and is not named by the change itself. Pure."""
+) -> tuple[list[ReviewQuestion], list[str]]:
+    """Return what was found for the paths and is not named by the change itself, and ids it names. Pure."""
     preset = PRESETS["review"]
     mentioned = "\n".join([*said, *(decode(file.after) for file in files if file.after is not None)])
     ids, touched = named(mentioned).keys(), {file.path for file in files}
     best: dict[str, ReviewQuestion] = {}
+    named_ones: dict[str, None] = {}
     for path, found in asked:
         for kind, hit in found:
             document = hit.document
-            if document is None or hit.path in touched or document.id in ids:
+            if document is None or hit.path in touched:
                 continue
-            if kind is CollectionKind.ISSUES and _names_issue(mentioned, document.id):
+            if document.id in ids or (kind is CollectionKind.ISSUES and _names_issue(mentioned, document.id)):
+                named_ones[name_of(kind, document)] = None
                 continue
             known = best.get(hit.path)
             if known is None or known.score < hit.score:
@@ -229,13 +266,14 @@ def _questions(
                 best[hit.path] = ReviewQuestion(
                     kind, document, hit.score, hit.chunk.qualified_name, hit.note, where
                 )
-    return sorted(best.values(), key=lambda each: (-each.score, each.document.path))[: preset.limit]
+    order = sorted(best.values(), key=lambda each: (-each.score, each.document.path))
+    return order[: preset.limit], list(named_ones)
 
 
 def _asked(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
     try:
         answer = search(workspace, query, PRESETS["review"].options())
-    except (NotSetUpError, UsageError):  # neither decisions nor issues, or no words in the query
+    except (NoCollectionError, UsageError):  # neither decisions nor issues, or no words in the query
         return
     for section in answer.sections:
         for hit in section.hits:

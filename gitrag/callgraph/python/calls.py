@@ -223,6 +223,8 @@ class CallEvaluator:
                 self.call(bound, arguments, frame, line)
                 caller = next((v.function for v in ordered(bound) if type(v) is Function), frame.own)
                 frame = self._program.frame(caller)
+        if not classes.makes_its_own(cls):  # else who makes instances calls that
+            self._program.edge(frame, cls, line)
         receiver: Value
         for name, receiver in (("__new__", ClassObject(cls)), ("__init__", made), ("__post_init__", made)):
             found = classes.find(cls, name)

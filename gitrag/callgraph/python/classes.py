@@ -138,6 +138,11 @@ class Classes:
         """Tell whether a class, or one that it inherits from, is made a dataclass."""
         return any("dataclass" in self._methods.decorators(each) for each in self.order(cls))
 
+    def makes_its_own(self, cls: Id) -> bool:
+        """Tell whether a class's own body has a constructor, to which the calls of the class go."""
+        bindings = self._program.frame(cls).bindings
+        return "__init__" in bindings or "__new__" in bindings
+
     # members
 
     def find(self, cls: Id, name: str, *, after: Id | None = None) -> tuple[Id, Values] | None:

@@ -188,7 +188,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         {"query": "x", "project": "other"},
         'There is no project "other" here; there is project.',
     ),
-    ("search", {"query": "x", "module": "nope"}, "No gitrag collections found for project."),
+    ("search", {"query": "x", "module": "nope"}, 'There is no module "nope" in project.'),
     ("get", {"what": "../secret"}, "../secret is outside the repository."),
     ("get", {"what": "none.py"}, "There is no text file none.py in the repository."),
     ("check", {"target": "none.py"}, "check: none.py is no file or directory of the repository."),
@@ -267,7 +267,7 @@ def test_what_is_nearest_is_told_where_nothing_covers_a_text(own: Project):
         found = data_of(result)
         assert found["duplicates"] == []
         assert found["nearest"][0]["name"] == "retry_with_backoff"
-        assert text_of(result).startswith("Nothing covers it: no cosine of 0.99 or more. Nearest:\n- **")
+        assert text_of(result).startswith("No chunk has a cosine of 0.99 or more to it; the nearest, which ")
 
     use(own, steps)
 

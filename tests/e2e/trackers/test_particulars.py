@@ -167,6 +167,16 @@ def test_a_large_listing_is_walked_by_what_its_links_say(make_tracked):
     assert "Syncing 3+ issues from github…" in done.err
 
 
+def test_pages_of_issues_and_pull_requests_are_not_counted_as_issues(make_tracked):
+    """GitHub says how many pages there are: `Syncing 300 issues` was said of 248."""
+    tracked = make_tracked(GitHubFake)
+    for number in range(1, 8):
+        tracked.fake.put(Ticket(str(number), "T", "x", minute=number, pull=number == 2))
+    done = tracked.sync()
+    assert "Syncing up to 300 issues from github…" in done.err
+    assert "Synced 6 issues from github" in done.out
+
+
 # Jira
 
 

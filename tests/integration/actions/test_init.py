@@ -80,5 +80,5 @@ def test_vectors_are_left_to_the_worker_which_may_fetch_the_model_at_once(own, t
     failed.write_text("No network.")
     last = list(steps(own, hooks=False, skip_embed=False))[-1]
     assert isinstance(last, EmbeddingInBackground)
-    assert (last.texts, last.download_bytes > 0, last.log) == (2, True, failed.parent / "log")
+    assert (last.texts, last.download_bytes > 0, last.log) == (4, True, failed.parent / "log")
     assert (len(started), failed.exists()) == (1, False)

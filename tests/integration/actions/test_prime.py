@@ -105,7 +105,7 @@ def test_a_clock_that_was_ahead_holds_no_update_back(workspace, own, clock):
 def test_a_session_hears_of_chunks_without_vectors(workspace):
     """With the time it would take, so that the reader can decide to embed them."""
     note = prime(workspace).notes[-1]
-    unembedded = sum(each.unembedded for each in read_status(workspace).collections)
+    unembedded = read_status(workspace).unembedded
     assert note.startswith(f"{unembedded} chunks unembedded — run `gitrag index embed` (≈")
     assert note.endswith("s on this machine)")
     workspace.embed()
@@ -132,9 +132,8 @@ def test_with_a_topic_its_documents_are_given_in_full(workspace, own):
 
 
 def test_a_topic_of_nothing_is_said_so(workspace):
-    assert "No relevant ADRs or specs found for 'video transcoding'." in as_markdown(
-        prime(workspace, "video transcoding")
-    )
+    told = as_markdown(prime(workspace, "video transcoding"))
+    assert "Nothing scores 0.30 or more among 8 ADRs and 6 specs. The nearest:\n- " in told
 
 
 def test_a_repository_of_code_alone_has_nothing_on_any_topic(make_repository, git_environment):
@@ -142,9 +141,8 @@ def test_a_repository_of_code_alone_has_nothing_on_any_topic(make_repository, gi
     repository = make_repository({"a.py": "A = 1\n"}, name="bare")
     workspace = Workspace.open(repository.path, environ=git_environment)
     workspace.update()
-    assert "No relevant ADRs or specs found for 'signing keys'." in as_markdown(
-        prime(workspace, "signing keys")
-    )
+    said = "No ADR and no spec is indexed here, so there was nothing to compare with."
+    assert said in as_markdown(prime(workspace, "signing keys"))
 
 
 def test_priming_needs_an_index(make_repository):

@@ -48,6 +48,15 @@ def test_a_content_is_a_blob_in_a_language(tmp_path: Path):
     assert found == {key: added[key] for key in [(BLOB, "python"), (BLOB, None)]}
 
 
+def test_views_that_no_worktree_uses_are_dropped(tmp_path: Path):
+    """A new .gitattributes makes a new view; dropping the old one failed, and with it every command."""
+    store = open_store(tmp_path)
+    with store.write("test") as db:
+        db.execute("INSERT INTO views VALUES (1, 'tree', '', NULL, now())")
+        views.drop_unused(db)
+        assert db.execute("SELECT count(*) FROM views").fetchone() == (0,)
+
+
 @pytest.mark.parametrize("noise", [b"", b"not a database", b"SQLite format 3\0" + b"\0" * 5000])
 def test_a_foreign_file_is_moved_aside_and_said(tmp_path: Path, noise: bytes):
     said: list[str] = []

@@ -10,6 +10,7 @@ from gitrag.callgraph.filtering import matching
 from gitrag.callgraph.graph import Node
 from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
+from gitrag.mcp_server.replies import freshness_line, of_answer
 from gitrag.model import CallGraph, Chunk, Kind
 from gitrag.report import as_json, as_markdown, as_text, cleaned
 from gitrag.search.engine import FurtherHit, Hit
@@ -254,7 +255,22 @@ def test_a_terminal_shows_the_call_graph_as_lines_within_its_width():
     ]
     narrow = as_text(FULL, graph=graph, columns=37).split("\n")
     assert narrow[-2:] == ["web/http.py  send → retry, Session.o…", "web/retry.py  retry → sleep"]
-    assert as_text(FULL, graph=GRAPH).endswith("\n2 definitions, of which none calls another")
+    assert as_text(FULL, graph=GRAPH).endswith("\n2 definitions, no call found between those looked at")
+
+
+def test_a_section_that_was_not_searched_says_so():
+    """With -c code, "No matching ADRs found." alone says something of ADRs that nobody asked."""
+    code = replace(ANSWER, sections=ANSWER.sections[2:])
+    text = as_markdown(code)
+    assert "No matching ADRs found.\n\nNone were searched.\n" in text
+    assert "None were searched." not in as_markdown(ANSWER)
+
+
+def test_texts_without_any_vector_are_not_called_drafts():
+    answer = replace(ANSWER, drafts=7, drafted=False)
+    line = freshness_line(of_answer(answer, None, []))
+    assert "7 chunks unembedded — vector/hybrid search disabled" in line
+    assert "draft" not in line
 
 
 def test_the_filter_of_a_graph_comes_from_the_code_hits():

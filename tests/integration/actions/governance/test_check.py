@@ -57,9 +57,12 @@ def test_what_bears_on_a_file_comes_up(workspace, path, ids):
 def test_what_nothing_bears_on_is_said_so(workspace):
     checked = check(workspace, workspace.repo.root / "web/src/debounce.ts")
     assert checked.candidates == ()
-    expected = "No relevant ADRs or specs found for 'web/src/debounce.ts'."
+    expected = "Nothing scores 0.30 or more among 8 ADRs and 6 specs. The nearest:\n- "
     assert expected in governance.checked_markdown(checked)
     assert expected in governance.checked_text(checked)
+    near = json.loads(governance.checked_json(checked))["nearest"]
+    assert len(near) == 3
+    assert all(each["score"] < 0.3 for each in near)
 
 
 def test_a_directory_is_checked_by_its_files(workspace):
@@ -81,7 +84,8 @@ def test_a_governing_comment_comes_first_with_its_line(workspace):
     assert first.why == "governs it, by line 1"
     assert "Quiet hours" in checked.query
     assert checked.missing == ("ADR-0099",)
-    assert "ADR-0099 is named, but there is no such document." in governance.checked_markdown(checked)
+    said = governance.checked_markdown(checked)
+    assert "ADR-0099 is named, but no indexed ADR or spec has that id." in said
 
 
 def test_each_form_says_why_and_whether_it_is_named(workspace):
@@ -141,3 +145,5 @@ def test_a_repository_of_code_alone_has_nothing_that_bears_on_a_file(make_reposi
     workspace.update()
     checked = check(workspace, repository.path / "a.py")
     assert (checked.candidates, checked.issues) == ((), ())
+    said = "No ADR and no spec is indexed here, so there was nothing to compare with."
+    assert governance.checked_text(checked) == said

@@ -7,7 +7,13 @@ import time
 
 import pytest
 
-from gitrag.actions.governance.related import duplicates, nearest, related, relation_to
+from gitrag.actions.governance.related import (
+    duplicates,
+    nearest,
+    related,
+    relation_to,
+    unrelated,
+)
 from gitrag.actions.governance.review import review
 from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
@@ -79,7 +85,12 @@ def test_nothing_related_is_said_in_the_promised_words(workspace):
     """Agents recognise this sentence."""
     found = related(workspace, "Pick a video transcoding library")
     assert found == []
-    assert governance.related_markdown("x", found) == "No related artifacts found — drafting from scratch"
+    near = unrelated(workspace, "Pick a video transcoding library")
+    first, second, *nearest = governance.related_markdown("x", found, unreached=near).split("\n")
+    assert first == "No related artifacts found — drafting from scratch"
+    assert second == "Nothing scores 0.30 or more among 8 ADRs and 6 specs. The nearest:"
+    assert len(nearest) == 3
+    assert all(line.startswith(("- ADR-", "- SPEC-")) and "(score: 0." in line for line in nearest)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +126,11 @@ def test_what_covers_a_text_is_listed_by_its_cosine(workspace):
     near = nearest(workspace, text)
     assert near == found[: len(near)] + duplicates(workspace, text, -1)[len(found) : len(near)]
     told = governance.duplicates_markdown([], 0.99, nearest=near)
-    assert told.startswith("Nothing covers it: no cosine of 0.99 or more. Nearest:\n- **service/periods.py**")
-    assert governance.duplicates_markdown([], 0.99) == "Nothing covers it: no cosine of 0.99 or more."
+    none = "No chunk has a cosine of 0.99 or more to it"
+    assert told.startswith(
+        f"{none}; the nearest, which may cover it in other words:\n- **service/periods.py**"
+    )
+    assert governance.duplicates_markdown([], 0.99) == f"{none}: there is none to compare with."
     assert json.loads(governance.duplicates_json(text, found, 0.7))["duplicates"][0]["name"] == "as_duration"
 
 
@@ -202,6 +216,21 @@ def test_a_helper_like_one_that_exists_is_found(workspace, changed, committed):
     assert "**service/periods.py** lines 1-4 `as_duration` (cosine: " in text
 
 
+def test_a_review_says_what_was_asked_and_compared(workspace, changed):
+    """It said "The change names what it touches." where nothing had scored enough."""
+    zebra = (
+        "def paint(zebra):\n    for stripe in zebra.stripes:\n        stripe.colour = zebra.next_colour()\n"
+    )
+    changed.commit({"service/zebra.py": zebra}, message="Paint the zebra")
+    text = governance.review_markdown(review(workspace, "HEAD~1..HEAD", 0.999))
+    assert "Asked by the commits' messages and 1 of 1 changed file." in text
+    assert "Nothing scores 0.40 or more among 8 ADRs. The nearest:\n- ADR-" in text
+    assert "No definition outside tests has a cosine of 1.00 or more to 1 definition that it adds." in text
+    changed.commit({"notes.txt": "zebra\n"}, message="Paint another zebra")
+    text = governance.review_markdown(review(workspace, "HEAD~1..HEAD"))
+    assert "It adds no definition that is compared: tests, moved and very short ones are not." in text
+
+
 def test_what_only_moved_adds_nothing(workspace, changed):
     changed.commit({"service/periods.py": None, "service/durations.py": HELPER.lstrip()})
     assert review(workspace, "HEAD~1..HEAD").added == ()
@@ -222,4 +251,4 @@ def test_an_old_index_is_refreshed_first_and_that_is_said(own, model_dir, change
     )
     changed.commit({"new.py": "A = 1\n"})
     duplicates(later, "seconds of a period")
-    assert heard == ["Index was 2h1m stale — refreshed before running."]
+    assert heard[0] == "Index was 2h1m stale — refreshed before running."

@@ -1,0 +1,104 @@
+"""What was looked at and what comes nearest, where no document reaches the least score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.presets import Preset
+from gitrag.actions.search import NoCollectionError, search
+from gitrag.corpus.documents import Document
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import UsageError
+from gitrag.words.numbers import count
+from gitrag.workspace import Workspace
+
+NEAREST = 3
+"""Documents named where none reaches the least score."""
+
+_MOST_WITHOUT = 50
+
+_NOUNS = {CollectionKind.ADRS: "ADR", CollectionKind.SPECS: "spec", CollectionKind.ISSUES: "issue"}
+
+
+@dataclass(frozen=True, slots=True)
+class NearDocument:
+    """A document that was found, though with a score below the least.
+
+    Attributes:
+        kind: The kind of its collection.
+        document: Its path, id, title and status.
+        score: Relevance in [0, 1].
+    """
+
+    kind: CollectionKind
+    document: Document
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """That no document reaches the least score.
+
+    Attributes:
+        least: The least score.
+        looked_at: How many documents of each kind are indexed, in the order asked for.
+        nearest: The best of them, best first.
+    """
+
+    least: float
+    looked_at: tuple[tuple[CollectionKind, int], ...]
+    nearest: tuple[NearDocument, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What was looked at, and that nothing of it scores enough: never more than that."""
+        held = [count(number, _NOUNS[kind]) for kind, number in self.looked_at if number]
+        if not held:
+            missing = " and no ".join(_NOUNS[kind] for kind, _ in self.looked_at)
+            return f"No {missing} is indexed here, so there was nothing to compare with."
+        return f"Nothing scores {self.least:.2f} or more among {' and '.join(held)}."
+
+
+def find_unreached(
+    workspace: Workspace,
+    queries: Iterable[str],
+    presets: Sequence[Preset],
+    without: Collection[str] = (),
+    least: float | None = None,
+) -> Unreached:
+    """Find what comes nearest to some queries, and count what was looked at.
+
+    Args:
+        workspace: gitrag on the repository.
+        queries: What was asked.
+        presets: What it was asked of.
+        without: Paths that do not count, such as that of the file asked about.
+        least: The least score that was asked for; None for the lowest of the presets.
+    """
+    kinds = tuple(dict.fromkeys(kind for preset in presets for kind in preset.kinds))
+    numbers = Counter(
+        kind for kind, each, _text in indexed_documents(workspace, kinds) if each.path not in without
+    )
+    best: dict[str, NearDocument] = {}
+    for query in queries:
+        for preset in presets:
+            options = replace(
+                preset.options(), min_score=0.0, limit=NEAREST + min(len(without), _MOST_WITHOUT)
+            )
+            try:
+                answer = search(workspace, query, options)
+            except (NoCollectionError, UsageError):  # no such documents, or no words in the query
+                continue
+            for section in answer.sections:
+                for hit in section.hits:
+                    known = best.get(hit.path)
+                    if hit.document is None or hit.path in without:
+                        continue
+                    if known is None or known.score < hit.score:
+                        best[hit.path] = NearDocument(section.kind, hit.document, hit.score)
+    nearest = sorted(best.values(), key=lambda each: (-each.score, each.document.path))[:NEAREST]
+    lowest = min(preset.min_score for preset in presets) if least is None else least
+    return Unreached(lowest, tuple((kind, numbers[kind]) for kind in kinds), tuple(nearest))

@@ -1,0 +1,132 @@
+"""What an answer about calls rests on, in words: which files were read, and which were not. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitrag.callgraph.extraction import LANGUAGES
+from gitrag.callgraph.general.view import FAMILIES
+from gitrag.chunking.languages import is_code, language_of
+from gitrag.model import Skip
+from gitrag.store.content import INDEXED, PENDING
+from gitrag.words.numbers import count
+
+_MANY = 40
+"""The search for text stops at so many lines of a file."""
+
+_MOST_PLACES = 5
+_MOST_LANGUAGES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The programs among the files asked about.
+
+    Attributes:
+        files: Files whose calls were read and may lead to the definition: in languages that can call its own.
+        elsewhere: Files whose calls were read but which are in other languages.
+        languages: The languages of ``files``.
+        unread: Files that could not be read.
+        unsupported: Language and number of the files in languages without a call graph, most files first.
+        left_out: Files that the index leaves out: generated, vendored, minified, too large, ignored.
+        waiting: Files that are not indexed yet.
+    """
+
+    files: int
+    elsewhere: int = 0
+    languages: tuple[str, ...] = ()
+    unread: int = 0
+    unsupported: tuple[tuple[str, int], ...] = ()
+    left_out: int = 0
+    waiting: int = 0
+
+    @property
+    def looked_at(self) -> str:
+        """The files, counted; with their languages where there are others: ``12 files in python``."""
+        said = count(self.files, "file")
+        return f"{said} in {' and '.join(self.languages)}" if self.elsewhere and self.languages else said
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What was not read, a phrase each; empty where every program was."""
+        said = []
+        if self.unread:
+            said.append(f"{count(self.unread, 'file')} could not be read")
+        if self.unsupported:
+            number = sum(files for _, files in self.unsupported)
+            named = ", ".join(name for name, _ in self.unsupported[:_MOST_LANGUAGES])
+            more = ", …" if len(self.unsupported) > _MOST_LANGUAGES else ""
+            said.append(f"{count(number, 'file')} in languages without a call graph ({named}{more})")
+        if self.left_out:
+            said.append(f"{count(self.left_out, 'file')} left out of the index")
+        if self.waiting:
+            said.append(f"{count(self.waiting, 'file')} not indexed yet")
+        return tuple(said)
+
+
+def reach(
+    language: str,
+    files: Mapping[str, str],
+    failed: Iterable[str],
+    others: Iterable[tuple[str, str, str]],
+) -> Reach:
+    """Count the programs that an answer about calls has looked at, and those that it has not.
+
+    Args:
+        language: That of the definition asked about: calls from other families of languages are not seen.
+        files: Languages of the files whose calls were read, or could not be, by path.
+        failed: Paths of those that could not be read in full.
+        others: Path, language and state of the other files; what is no program is not counted.
+    """
+    family = FAMILIES.get(language, language)
+    own = {path for path, name in files.items() if FAMILIES.get(name, name) == family}
+    bad = own.intersection(failed)
+    languages = tuple(sorted({files[path] for path in own}))
+    unsupported: Counter[str] = Counter()
+    unread, left_out, waiting = len(bad), 0, 0
+    for path, known, state in others:
+        language = known or language_of(path) or ""
+        if not is_code(language):
+            continue
+        if state == INDEXED:
+            unsupported[language] += language not in LANGUAGES
+        elif FAMILIES.get(language, language) != family:
+            continue
+        elif state == PENDING:
+            waiting += 1
+        elif ": " in state or state == Skip.UNREADABLE:  # cutting it has failed
+            unread += 1
+        else:
+            left_out += 1
+    return Reach(
+        len(own - bad),
+        len(files) - len(own),
+        languages,
+        unread,
+        tuple((+unsupported).most_common()),
+        left_out,
+        waiting,
+    )
+
+
+def no_caller(looked: Reach, mentions: Sequence[str]) -> str:
+    """Return that nothing calls a definition, and what was looked at: ``no caller in 412 files; …``.
+
+    Args:
+        looked: What was looked at.
+        mentions: Places, ``path:line``, where the name stands elsewhere as a word.
+    """
+    said = [f"no caller in {looked.looked_at}", *looked.gaps]
+    if mentions:
+        places = ", ".join(mentions[:_MOST_PLACES]) + (", …" if len(mentions) > _MOST_PLACES else "")
+        number = count(len(mentions), "textual mention")
+        said.append(f"{number}{' or more' if len(mentions) >= _MANY else ''} in {places}")
+    return "; ".join(said)
+
+
+def no_callee(looked: Reach, *, with_gaps: bool) -> str:
+    """Return that a definition calls nothing of the repository, and what was looked at."""
+    gaps = looked.gaps if with_gaps else ()
+    return "; ".join([f"no call found in it to a definition in {looked.looked_at}", *gaps])
