@@ -173,8 +173,8 @@ class RelatedDocument:
     """A document that one about to be written may refer to.
 
     Attributes:
-        collection: ``adrs`` or ``specs``.
-        id: Its id.
+        collection: ``adrs`` or ``specs``; for a plan or work also ``code`` and ``issues``.
+        id: Its id; of code its path.
         title: Its title.
         path: Its file.
         status: ``accepted``, for example; empty where it says none.
@@ -203,11 +203,13 @@ class RelatedAnswer:
         text: The text.
         documents: Best first.
         notes: What the command says on stderr, a line each.
+        nearest: Where there are none, the few nearest decisions and specifications all the same.
     """
 
     text: str
     documents: tuple[RelatedDocument, ...]
     notes: tuple[str, ...] = ()
+    nearest: tuple[RelatedDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +352,8 @@ class CheckAnswer:
 
     Attributes:
         target: Its path.
-        documents: Decisions and specifications, those that the target names before all others.
+        documents: Decisions and specifications, those that the target names before all others; at most
+            eight, whatever their score: below 0.3 they are only the nearest.
         issues: About the same, best first.
         missing: Ids that the target names though there is no such document.
         notes: What the command says on stderr, a line each.

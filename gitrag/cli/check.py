@@ -33,8 +33,8 @@ _UPDATE_S = 60.0
 def check(session: Session, *, push: bool, output: str | None, target: tuple[str, ...]) -> int:
     """Say which decisions and specifications bear on a file, or whether what is pushed is indexed.
 
-    TARGET is a file or directory: at most eight documents, why each came up, and whether it names them; and
-    the issues about the same.
+    TARGET is a file or directory: the best eight documents with their scores, why each came up, and whether
+    it names them; and the issues about the same.
 
     With --push, the setting pre_push decides what follows: warn, block (exit status 3), update, or off.
     """
@@ -53,7 +53,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
         markdown=lambda: governance.checked_markdown(found),
         structured=lambda: governance.checked_json(found),
     )
-    return OK if found.candidates or found.issues else NOTHING
+    return OK if found.likely or found.issues else NOTHING
 
 
 def _check_push(session: Session) -> int:

@@ -15,7 +15,7 @@ from gitrag.errors import NOTHING, OK, UsageError
 if TYPE_CHECKING:
     from gitrag.workspace import Workspace
 
-_USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
+_USES = ("adr", "spec", "discover", "plan", "work", "audit")
 
 
 @command(
@@ -23,6 +23,7 @@ _USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
     examples=[
         Example('gitrag related "switch from REST to gRPC"', "edges that a new decision may have"),
         Example('gitrag related --for spec "authentication"', "that a new specification may have"),
+        Example('gitrag related --for plan "user sessions"', "code to extend, and issues about it"),
         Example('gitrag related --duplicates "parse a user id"', "what covers it already"),
         Example("gitrag related --diff main...", "what a change should name, and helpers like those it adds"),
     ],
@@ -36,7 +37,7 @@ _USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
     metavar="COSINE",
     help="Least cosine of what is called alike.  [default: 0.7]",
 )
-@click.option("--for", "use", type=click.Choice(["adr", "spec"]), help="What TEXT is to become.")
+@click.option("--for", "use", type=click.Choice(_USES), help="What TEXT is to become, or is needed for.")
 @output_option
 @pass_session
 def related(
@@ -53,6 +54,9 @@ def related(
 
     TEXT is what you are about to write or decide. With --diff, the decisions and issues that a change touches
     but does not name, and the definitions like those it adds.
+
+    With --for, what to look among: adr (decisions), spec (specifications), discover and audit (both), plan
+    (code and issues), work (code).
     """
     given = " ".join(text)
     if bool(given) == (span is not None) or (only_duplicates and span is not None):
@@ -64,22 +68,25 @@ def related(
         return _review(session, span, least, output)
     if only_duplicates:  # among them issues
         return _duplicates(session, synced_for_reading(session), given, least, output)
-    return _proposals(session, session.workspace(), given, use, output)
+    workspace = synced_for_reading(session) if use == "plan" else session.workspace()
+    return _proposals(session, workspace, given, use, output)
 
 
 def _proposals(session: Session, workspace: Workspace, text: str, use: str | None, output: str | None) -> int:
     from gitrag.actions.governance.related import related as propose
     from gitrag.report import governance
 
-    found = propose(workspace, text, _USES[use])
+    found = propose(workspace, text, (use,) if use else ("adr", "spec"))
     print_finding(
         session.terminal,
         output,
-        text=lambda style: governance.related_markdown(text, found, style),
-        markdown=lambda: governance.related_markdown(text, found),
-        structured=lambda: governance.related_json(text, found),
+        text=lambda style: governance.related_markdown(text, found.proposals, style),
+        markdown=lambda: governance.related_markdown(text, found.proposals),
+        structured=lambda: governance.related_json(text, found.proposals, found.nearest),
     )
-    return OK if found else NOTHING
+    for line in governance.nearest_lines(found.nearest):
+        session.terminal.hint(line)
+    return OK if found.proposals else NOTHING
 
 
 def _duplicates(

@@ -46,7 +46,8 @@ _STATUS = re.compile(r"(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}([A-Za-z-]+).
 def read(path: str, text: str) -> Document:
     """Read a specification: id ``SPEC-NNNN`` from front matter, heading or name, else its name.
 
-    Its name is its folder's: ``auth/spec.md``; or its file's where the folder holds several: ``specs/auth.md``.
+    Its name is its folder's, ``auth/spec.md``, or its file's where the folder holds several:
+    ``specs/auth.md``.
     """
     head = read_head(text)
     title = head.text("title") or head.title

@@ -55,7 +55,8 @@ def check(
 ) -> Reply[Governing]:
     """Find the decisions (ADRs) and specifications that bear on a file, by semantic search, before a change.
 
-    At most eight, with why each came up and whether the file names it. Read them in full. Issues beside.
+    The best eight with scores, why each came up and whether the file names it. Read in full those of 0.3 or
+    more. Issues beside.
     """
     workspace = bench.workspace
     sync_before_reading(workspace, bench.listener(call))
@@ -77,6 +78,10 @@ def related(
         Literal["edges", "duplicates"],
         Field(description="Of text: edges that a new ADR or spec may have, or what covers it already."),
     ] = "edges",
+    purpose: Annotated[
+        Literal["", "adr", "spec", "discover", "plan", "work", "audit"],
+        Field(description="Of text in mode edges: a preset, such as plan (code and issues) or work (code)."),
+    ] = "",
     threshold: Annotated[
         float, Field(ge=-1, le=1, description="Least cosine of what is called alike.")
     ] = related_action.THRESHOLD,
@@ -88,7 +93,7 @@ def related(
     workspace = bench.workspace
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
-    if diff or mode == "duplicates":  # among them issues
+    if diff or mode == "duplicates" or purpose == "plan":  # among them issues
         sync_before_reading(workspace, bench.listener(call))
     if diff:
         review = review_action.review(workspace, diff, threshold, call.advance)
@@ -99,9 +104,10 @@ def related(
         markdown = governance.duplicates_markdown(alike, threshold, nearest=near)
         data = json.loads(governance.duplicates_json(text, alike, threshold, nearest=near))
     else:
-        proposals = related_action.related(workspace, text)
-        markdown = governance.related_markdown(text, proposals)
-        data = json.loads(governance.related_json(text, proposals))
+        found = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
+        lines = [governance.related_markdown(text, found.proposals), *governance.nearest_lines(found.nearest)]
+        markdown = "\n".join(lines)
+        data = json.loads(governance.related_json(text, found.proposals, found.nearest))
     freshness = replies.of_status(workspace.status(), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
 from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS
@@ -34,8 +35,8 @@ existing one, 19 have it among these, 18 with the default threshold (`scripts/be
 _LOOKED_AT = 40
 """Nearest chunks to look at: the added ones themselves and tests are among them, and skipped."""
 
-MOST_QUERIES = 6
-"""Files of a change that get a search of their own, those with the most added lines first."""
+MOST_QUERIES = 12
+"""Files of a change that are asked about one by one, those with the most added definitions first."""
 
 MOST_ADDED = 40
 """Added definitions that are compared; a change with more is an import of foreign code."""
@@ -73,6 +74,18 @@ class ReviewQuestion:
     def asks(self) -> str:
         """The sentence for the reviewer."""
         return ASK.format(own=name_of(self.kind, self.document))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A decision or issue that was found for a changed file (``path``), or for the messages (no path)."""
+
+    path: str
+    kind: CollectionKind
+    document: Document
+    score: float
+    section: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +141,19 @@ def review(
     said = messages(workspace.repo, span)
     added = added_definitions(files)
     queries = _queries(files, said, added)
-    steps = len(queries) + 1
+    steps = len(queries) + 2
     advance(0, steps)
     helpers = tuple(helpers_like(workspace, added, threshold))
-    asked = []
-    for done, (path, query) in enumerate(queries.items(), start=1):
+    advance(1, steps)
+    asked = list(_governing(workspace, files, queries))
+    for done, (path, query) in enumerate(queries.items(), start=2):
         advance(done, steps)
-        asked.append((path, list(_asked(workspace, query))))
+        asked += [
+            Asked(path, kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note)
+            for kind, hit in _searched(workspace, query)
+            if hit.document is not None
+        ]
+    advance(steps, steps)
     return Review(span, tuple(_questions(files, said, asked)), helpers)
 
 
@@ -207,35 +226,52 @@ def _definitions(path: str, data: bytes | None) -> dict[str, Chunk]:
 
 
 def _questions(
-    files: Sequence[ChangedFile],
-    said: Sequence[str],
-    asked: Iterable[tuple[str, Iterable[tuple[CollectionKind, Hit]]]],
+    files: Sequence[ChangedFile], said: Sequence[str], asked: Iterable[Asked]
 ) -> list[ReviewQuestion]:
     """Return what was found for the paths and is not named by the change itself. Pure."""
     preset = PRESETS["review"]
     mentioned = "\n".join([*said, *(decode(file.after) for file in files if file.after is not None)])
     ids, touched = named(mentioned).keys(), {file.path for file in files}
     best: dict[str, ReviewQuestion] = {}
-    for path, found in asked:
-        for kind, hit in found:
-            document = hit.document
-            if document is None or hit.path in touched or document.id in ids:
-                continue
-            if kind is CollectionKind.ISSUES and _names_issue(mentioned, document.id):
-                continue
-            known = best.get(hit.path)
-            if known is None or known.score < hit.score:
-                where = path or (known.path if known else "")
-                best[hit.path] = ReviewQuestion(
-                    kind, document, hit.score, hit.chunk.qualified_name, hit.note, where
-                )
+    for each in asked:
+        document = each.document
+        if each.score < preset.min_score or document.path in touched or document.id in ids:
+            continue
+        if each.kind is CollectionKind.ISSUES and _names_issue(mentioned, document.id):
+            continue
+        known = best.get(document.path)
+        if known is None or known.score < each.score:
+            where = each.path or (known.path if known else "")
+            best[document.path] = ReviewQuestion(
+                each.kind, document, each.score, each.section, each.note, where
+            )
     return sorted(best.values(), key=lambda each: (-each.score, each.document.path))[: preset.limit]
 
 
-def _asked(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
+def _governing(
+    workspace: Workspace, files: Sequence[ChangedFile], queries: Mapping[str, str]
+) -> Iterator[Asked]:
+    """Yield the decisions that may bear on the changed files, as `check` finds them, and on the messages."""
+    kinds = PRESETS["review"].kinds
+    after = {file.path: decode(file.after) for file in files if file.after is not None}
+    targets = {
+        path: FileTarget(path, ((path, after[path]),)) if path else query
+        for path, query in queries.items()
+        if not path or path in after
+    }
+    for path, found in zip(targets, bearings(workspace, list(targets.values())), strict=True):
+        for each in found:
+            if each.kind in kinds:
+                yield Asked(path, each.kind, each.document, each.score, each.section, each.note)
+
+
+def _searched(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
+    """Yield the issues that a search finds."""
+    preset = PRESETS["review"]
+    kinds = tuple(kind for kind in preset.kinds if kind not in KINDS)
     try:
-        answer = search(workspace, query, PRESETS["review"].options())
-    except (NotSetUpError, UsageError):  # neither decisions nor issues, or no words in the query
+        answer = search(workspace, query, replace(preset, kinds=kinds).options())
+    except (NotSetUpError, UsageError):  # no issues, or no words in the query
         return
     for section in answer.sections:
         for hit in section.hits:
