@@ -23,6 +23,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Chunk
 from gitrag.search.question import STOP_WORDS
 from gitrag.words import terms
+from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,42 +32,52 @@ if TYPE_CHECKING:
     Facts: TypeAlias = dict[str, NDArray[np.float64]]
 
 FILE_WEIGHTS: Mapping[str, float] = {
-    "above": 11.8,
-    "path_above": 7.27,
-    "words": 4.11,
-    "words_share": 4.14,
-    "mention": 0.73,
-    "names": 0.84,
-    "messages": 7.72,
-    "bias": -9.25,
+    "above": 11.99,
+    "path_above": 7.41,
+    "words": 4.42,
+    "words_share": 3.98,
+    "mention": 0.78,
+    "names": 0.82,
+    "messages": 8.04,
+    "bias": -9.19,
 }
-"""Log-odds by unit of each of a file's facts: ``file_facts``."""
+"""Log-odds by unit of each of a file's facts, ``file_facts``.
+
+Fitted on 70 files with and 20 without a document in four repositories. On each of these left out in turn,
+0.983 of the documents are among the first eight, 0.806 with a score of 0.3 or more; of the files without,
+0.95 have nothing above 0.5; the expected calibration error is 0.021.
+"""
 
 FILE_WEIGHTS_BY_WORDS: Mapping[str, float] = {
-    "words": 5.55,
-    "words_share": 5.85,
-    "mention": 1.22,
-    "names": 0.98,
-    "messages": 12.78,
-    "bias": -9.86,
+    "words": 5.78,
+    "words_share": 5.66,
+    "mention": 1.24,
+    "names": 0.97,
+    "messages": 13.65,
+    "bias": -9.78,
 }
-"""The same where no vector is known."""
+"""The same where no vector is known: 0.957, 0.682, 1.0 and 0.032."""
 
 TEXT_WEIGHTS: Mapping[str, float] = {
-    "cosine": 5.41,
-    "above": 11.23,
-    "words": 1.16,
-    "words_share": 4.47,
-    "bias": -9.49,
+    "cosine": 5.19,
+    "above": 9.88,
+    "words": 2.36,
+    "lead": 3.29,
+    "bias": -5.8,
 }
-"""Log-odds by unit of each of a sentence's facts: ``text_facts``."""
+"""Log-odds by unit of each of a sentence's facts, ``text_facts``.
+
+Fitted on 67 sentences with and 20 without a document. On repositories left out, 0.984 have a document that
+decides the matter among the first three, 0.941 with a score of 0.3 or more; of the sentences without, none
+has anything above 0.5; the expected calibration error is 0.014.
+"""
 
 TEXT_WEIGHTS_BY_WORDS: Mapping[str, float] = {
-    "words": 2.22,
-    "words_share": 6.98,
-    "bias": -8.44,
+    "words": 3.68,
+    "lead": 5.2,
+    "bias": -2.83,
 }
-"""The same where no vector is known."""
+"""The same where no vector is known: 0.941, 0.784, 0.85 and 0.017."""
 
 _BEST_PARTS = 3
 """Parts of a document whose mean cosine tells whether it is about a sentence as a whole."""
@@ -92,6 +103,7 @@ _MOST_NAMES = 2
 """From so many shared names on further ones add nothing."""
 
 _WORD = re.compile(r"\w+")
+_HYPHEN = re.compile(r"\b([A-Za-z]+)-([A-Za-z]+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,16 +307,17 @@ class Documents:
 
         - ``cosine``: the highest of a part, and ``above``: the mean of the best three, less the median over
           the documents; left out without a vector
-        - ``words``: the highest BM25 of a part, as a share of the question's idf, and ``words_share``:
-          relative to the best document
+        - ``words``: the highest BM25 of a part, as a share of the question's idf
+        - ``lead``: ``words`` and ``cosine`` together, less the same of the best other document
         """
         words = self._bm25(text)
-        facts = {"words": words, "words_share": words / max(float(words.max(initial=0.0)), 1e-9)}
-        if vector is not None and self.vectors is not None:
-            cosines = self.cosines(vector[None])[0]
-            facts["cosine"] = self._best(cosines)
-            facts["above"] = _above(self._mean_best(cosines), _UNRELATED_TEXT)
-        return facts
+        facts = {"words": words}
+        if vector is None or self.vectors is None:
+            return facts | {"lead": _lead(words, 0.0)}
+        cosines = self.cosines(vector[None])[0]
+        facts["cosine"] = self._best(cosines)
+        facts["above"] = _above(self._mean_best(cosines), _UNRELATED_TEXT)
+        return facts | {"lead": _lead(words + facts["cosine"], _UNRELATED_TEXT)}
 
     def on_file(self, target: Target, vectors: TargetVectors | None) -> list[Bearing]:
         """Return how each document bears on a file, in the documents' order."""
@@ -366,8 +379,8 @@ class Documents:
         return best
 
     def _shared_names(self, target: Target) -> list[tuple[str, ...]]:
-        stem = target.path.rpartition("/")[2].partition(".")[0]
-        own = {_whole(name): name for word in (*target.names, stem) for name in _WORD.findall(word)}
+        file = target.path.rpartition("/")[2].partition(".")[0]
+        own = {_whole(name): name for word in (*target.names, file) for name in _WORD.findall(word)}
         own = {whole: name for whole, name in own.items() if whole}
         return [tuple(sorted(own[name] for name in own.keys() & names)) for names in self._names]
 
@@ -409,6 +422,15 @@ def _above(cosines: NDArray[np.float64], unrelated: float) -> NDArray[np.float64
     return cosines - float(np.median(np.concatenate([cosines, missing])))
 
 
+def _lead(values: NDArray[np.float64], unrelated: float) -> NDArray[np.float64]:
+    """Return by how much each document's value exceeds the best of the others."""
+    import numpy as np
+
+    first, second = np.sort([*values, unrelated, unrelated])[::-1][:2]
+    behind: NDArray[np.float64] = values - np.where(values >= first, second, first)
+    return behind
+
+
 def _idf(total: int, having: int) -> float:
     return math.log(1 + (total - having + 0.5) / (having + 0.5))
 
@@ -416,7 +438,7 @@ def _idf(total: int, having: int) -> float:
 def _count(text: str) -> Counter[str]:
     """Count the terms of a text that say anything: no words of asking, no numbers, no single letters."""
     found: Counter[str] = Counter()
-    for word, count in Counter(_WORD.findall(text)).items():
+    for word, count in Counter(_words(text)).items():
         for term in _telling(word):
             found[term] += count
     return found
@@ -428,12 +450,18 @@ def _telling(word: str) -> Iterable[str]:
     ]
 
 
+def _words(text: str) -> list[str]:
+    """Return the words of a text; one with a hyphen also without it, as code spells it: ``email``."""
+    return [*_WORD.findall(text), *(first + second for first, second in _HYPHEN.findall(text))]
+
+
 def _surface(text: str) -> dict[str, str]:
     """Return a text's terms, each with the first word of it as it is written there."""
     found: dict[str, str] = {}
-    for word in _WORD.findall(text):
+    for word in _words(text):
+        parts = {stem(part): part for part in terms.bare_parts(word)}
         for term in _telling(word):
-            found.setdefault(term, word if terms.whole(word) == term else term)
+            found.setdefault(term, parts.get(term, word))
     return found
 
 

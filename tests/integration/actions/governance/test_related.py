@@ -60,9 +60,8 @@ def workspace(own, model_dir) -> Workspace:
 
 def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     """ "Switch from REST to gRPC" supersedes "Use REST"."""
-    (first, *_) = related(
-        workspace, "Replace the token bucket by a sliding window to limit calls per client", ["adr"]
-    )
+    text = "Replace the token bucket by a sliding window to limit calls per client"
+    (first, *_) = related(workspace, text, ["adr"]).proposals
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
     markdown = governance.related_markdown("x", [first])
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
@@ -70,7 +69,8 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
 
 def test_a_specification_is_offered_those_that_it_may_require(workspace):
     """Specifications require or extend each other; only decisions are superseded."""
-    found = related(workspace, "Signing in with a code by mail, in place of a password", ["spec"])
+    text = "Signing in with a code by mail, in place of a password"
+    found = related(workspace, text, ["spec"]).proposals
     assert "SPEC-0002" in {each.document.id for each in found}
     assert {each.relation for each in found} <= {"requires", "extends"}
 
@@ -78,8 +78,13 @@ def test_a_specification_is_offered_those_that_it_may_require(workspace):
 def test_nothing_related_is_said_in_the_promised_words(workspace):
     """Agents recognise this sentence."""
     found = related(workspace, "Pick a video transcoding library")
-    assert found == []
-    assert governance.related_markdown("x", found) == "No related artifacts found — drafting from scratch"
+    assert found.proposals == ()
+    told = governance.related_markdown("x", found.proposals)
+    assert told == "No related artifacts found — drafting from scratch"
+    assert len(governance.nearest_lines(found.nearest)) == 3
+    assert all(each.score < 0.3 for each in found.nearest)
+    data = json.loads(governance.related_json("x", found.proposals, found.nearest))
+    assert (data["edges"], len(data["nearest"])) == ([], 3)
 
 
 @pytest.mark.parametrize(
