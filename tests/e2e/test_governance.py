@@ -67,6 +67,7 @@ def test_nothing_found_is_a_status(own):
     assert own.gitrag("check", "other.py").status == NOTHING
     done = own.gitrag("related", "pick a video transcoding library")
     assert (done.status, done.out) == (NOTHING, "No related artifacts found — drafting from scratch\n")
+    assert done.said[-1].startswith("hint: nearest: ADR-0001 Retry with backoff (0.0")
 
 
 def test_what_is_related_is_told(own):
@@ -79,6 +80,14 @@ def test_what_is_related_is_told(own):
     assert "**Should this PR reference ADR-0001?**" in done.out
     assert "`call_again` (again.py:1) is like:" in done.out
     assert "**client.py** lines 1-10 `retry_with_backoff`" in done.out
+
+
+def test_a_purpose_is_named(own):
+    """Code to extend for a plan; the specifications and decisions there are for a discovery."""
+    done = own.gitrag("related", "--for", "plan", "retry calls with backoff", "-o", "json")
+    assert [edge["path"] for edge in json.loads(done.out)["edges"]] == ["client.py"]
+    done = own.gitrag("related", "--for", "discover", "retry calls with backoff", "-o", "json")
+    assert [edge["id"] for edge in json.loads(done.out)["edges"]] == ["ADR-0001"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["x", "--diff", "HEAD"], ["--duplicates"], ["--diff", "--stat"]])
