@@ -203,7 +203,7 @@ class RelatedAnswer:
         text: The text.
         documents: Best first.
         notes: What the command says on stderr, a line each.
-        nearest: Where there are none, the few nearest decisions and specifications all the same.
+        nearest: Where there are fewer than three, the next nearest decisions and specifications.
     """
 
     text: str

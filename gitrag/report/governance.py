@@ -77,7 +77,7 @@ def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain)
 
 
 def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
-    """Say what is nearest where nothing is related, in lines."""
+    """Say what is nearest where little or nothing is related, in lines."""
     return [
         f"nearest: {each.document.id} {each.document.title} ({each.score:.2f}), {shown(each.document.path)}"
         for each in nearest
@@ -85,7 +85,7 @@ def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
 
 
 def related_json(text: str, found: Sequence[Proposal], nearest: Sequence[Proposal] = ()) -> str:
-    """Return proposed references as JSON, and where there are none what is nearest."""
+    """Return proposed references as JSON, and where there are few what is nearest."""
     data = {
         "text": text,
         "edges": [_proposal_data(each) for each in found],

@@ -5,8 +5,8 @@
 Each file of `scripts/bench/governance` is a public repository at a revision, with files and sentences and the
 documents that bear on each, judged by reading both: grade 2 for one that decides it, which whoever edits the
 file or has the plan must know, and 1 for one that bears on it. Some have none: nothing there is about them.
-A document that is shown beside these is not counted as wrong; it is where nothing bears. Where nothing
-reaches 0.3, what is shown are the nearest.
+A document that is shown beside these is not counted as wrong; it is where nothing bears. What is shown as
+merely near, below 0.3, counts as shown.
 The repository is cloned as in `scripts/bench/quality.py` (to use a copy that is at hand, put it or a link to
 it at DIR/clones/NAME), indexed, and asked as `gitrag check FILE` and `gitrag related SENTENCE` do. --embed
 computes every vector first; without it all but the nearest are drafts, as right after a first index.

@@ -53,6 +53,9 @@ _REPLACED = (
 )
 """What a text says is to be given up: "switch from A to B", "replace A by B", "B instead of A", "drop A"."""
 
+_READ_CHARACTERS = 2_000
+"""How much of a text is searched for what it gives up: a plan says so at its beginning."""
+
 _TAKEN_BACK = 0.7
 """Least score of a decision whose title has every word of what is to be given up: it decided just that."""
 
@@ -87,7 +90,7 @@ class Related:
 
     Attributes:
         proposals: Best first; each with the least score of its purpose or more.
-        nearest: Where there is none, the few nearest decisions and specifications all the same.
+        nearest: Where there are fewer than three, the next nearest decisions and specifications.
     """
 
     proposals: tuple[Proposal, ...]
@@ -122,9 +125,8 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
         found = [each for each in governing if each.score >= preset.min_score][: preset.limit]
         for each in (*found, *_others(workspace, text, preset)):
             chosen.setdefault(each.document.path, each)
-    if chosen:
-        return Related(tuple(_best_first(chosen.values())))
-    return Related((), tuple(_best_first(near.values())[:_NEAREST]))
+    others = _best_first(each for path, each in near.items() if path not in chosen)
+    return Related(tuple(_best_first(chosen.values())), tuple(others[: max(0, _NEAREST - len(chosen))]))
 
 
 def _best_first(proposals: Iterable[Proposal]) -> list[Proposal]:
@@ -176,7 +178,8 @@ def given_up(text: str) -> str:
 
     "Switch from REST to gRPC" → ``REST``.
     """
-    found = next(filter(None, (pattern.search(text) for pattern in _REPLACED)), None)
+    head = text[:_READ_CHARACTERS]
+    found = next(filter(None, (pattern.search(head) for pattern in _REPLACED)), None)
     return found["old"].strip() if found and _words(found["old"]) else ""
 
 

@@ -7,10 +7,7 @@ import pytest
 from gitrag.actions.governance.check import check
 from gitrag.actions.governance.related import duplicates, given_up, related
 from gitrag.actions.governance.review import review
-from gitrag.actions.search import SearchOptions, search
-from gitrag.corpus.layout import CollectionKind
 from gitrag.report import governance
-from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository, create_repository, isolated_environment
 
@@ -141,24 +138,6 @@ def test_a_review_and_a_check_of_the_same_file_agree(workspace, own):
         each.document.id: pytest.approx(each.score, abs=0.01) for each in found if each.score >= 0.4
     }
     assert "ADR-0011" in asked
-
-
-@pytest.mark.parametrize("query", ["Retry-After", "session tokens", "partners call us"])
-def test_a_collection_finds_alone_what_it_finds_among_all(workspace, query):
-    """The same documents with the same scores: code is their background whether it is asked or not."""
-
-    def found(*kinds: CollectionKind) -> dict[str, float]:
-        answer = search(workspace, query, SearchOptions(wanted=Wanted(kinds), min_score=0.01))
-        return {
-            hit.path: hit.score
-            for section in answer.sections
-            if section.kind is CollectionKind.ADRS
-            for hit in section.hits
-        }
-
-    every = found(CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
-    assert found(CollectionKind.ADRS) == pytest.approx(every)
-    assert every
 
 
 def test_documents_with_the_same_number_are_all_shown(own, model_dir, tmp_path):

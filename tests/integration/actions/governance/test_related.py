@@ -9,10 +9,12 @@ import pytest
 
 from gitrag.actions.governance.related import duplicates, nearest, related, relation_to
 from gitrag.actions.governance.review import review
+from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.report import governance
+from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
 from tests.support.repository import GitRepository, create_repository, isolated_environment
@@ -104,6 +106,27 @@ def test_nothing_related_is_said_in_the_promised_words(workspace):
 )
 def test_a_relation_is_of_the_score_the_words_and_the_status(document, score, text, relation):
     assert relation_to(CollectionKind.ADRS, document, score, text) == relation
+
+
+# collections
+
+
+@pytest.mark.parametrize("query", ["limit calls", "signing in", "delivery of parcels"])
+def test_a_collection_finds_alone_what_it_finds_among_all(workspace, query):
+    """The same documents with the same scores: code is their background whether it is asked or not."""
+
+    def found(*kinds: CollectionKind) -> dict[str, float]:
+        answer = search(workspace, query, SearchOptions(wanted=Wanted(kinds), min_score=0.01))
+        return {
+            hit.path: hit.score
+            for section in answer.sections
+            if section.kind is CollectionKind.ADRS
+            for hit in section.hits
+        }
+
+    every = found(CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
+    assert found(CollectionKind.ADRS) == pytest.approx(every)
+    assert every
 
 
 # duplicates
