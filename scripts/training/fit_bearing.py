@@ -31,7 +31,7 @@ from gitrag.workspace import Workspace
 
 FIT_ON = ("OpenSpec", "content-publisher", "edx-enterprise", "jaeger")
 FACTS = {
-    "file": ("above", "path_above", "words", "words_share", "mention", "names", "messages"),
+    "file": ("above", "path_above", "titled", "words", "words_share", "mention", "names", "messages"),
     "text": ("cosine", "above", "words", "lead"),
 }
 NO_VECTOR = frozenset({"above", "path_above", "cosine"})

@@ -74,7 +74,8 @@ def test_what_is_related_is_told(own):
     done = own.gitrag("related", "replace", "the retries with backoff")
     assert "**supersedes: ADR-0001** Retry with backoff" in done.out
     done = own.gitrag("related", "--duplicates", "retry with backoff: call again after a failure")
-    assert done.out.startswith("- **client.py** lines 1-10 `retry_with_backoff` (cosine: 0.")
+    assert done.out.startswith("- **docs/adrs/ADR-0001-retries.md** lines 1-")  # by its title
+    assert "\n- **client.py** lines 1-10 `retry_with_backoff` (cosine: 0." in done.out
     own.git.commit({"again.py": COPY.lstrip()}, message="Call again")
     done = own.gitrag("related", "--diff", "HEAD~1..HEAD")
     assert "**Should this PR reference ADR-0001?**" in done.out
@@ -85,7 +86,8 @@ def test_what_is_related_is_told(own):
 def test_a_purpose_is_named(own):
     """Code to extend for a plan; the specifications and decisions there are for a discovery."""
     done = own.gitrag("related", "--for", "plan", "retry calls with backoff", "-o", "json")
-    assert [edge["path"] for edge in json.loads(done.out)["edges"]] == ["client.py"]
+    first = json.loads(done.out)["edges"][0]
+    assert (first["path"], first["relation"], first["kind"]) == ("client.py", "extends", "code")
     done = own.gitrag("related", "--for", "discover", "retry calls with backoff", "-o", "json")
     assert [edge["id"] for edge in json.loads(done.out)["edges"]] == ["ADR-0001"]
 

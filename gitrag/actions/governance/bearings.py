@@ -148,6 +148,7 @@ class Asked:
                 target.path,
                 "\n".join(text for _, text in target.texts),
                 tuple(dict.fromkeys(each.name for each in chunks if each.name)),
+                tuple(dict.fromkeys(each.docstring for each in chunks if each.docstring)),
                 tuple(_messages(workspace, target.path, most_messages)),
             ),
             chunks,
