@@ -55,8 +55,8 @@ def check(
 ) -> Reply[Governing]:
     """Find the decisions (ADRs) and specifications that bear on a file, by semantic search, before a change.
 
-    The best eight with scores, why each came up and whether the file names it. Read in full those of 0.3 or
-    more. Issues beside.
+    The best eight, with scores, why, and whether the file names them. Read in full those of 0.3 or more.
+    Issues beside.
     """
     workspace = bench.workspace
     sync_before_reading(workspace, bench.listener(call))

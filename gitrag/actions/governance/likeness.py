@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
@@ -82,7 +83,7 @@ def documents_like(workspace: Workspace, text: str, at_least: float) -> list[Ali
         at_least: Least cosine.
 
     Returns:
-        The first chunk of each, with the higher of the two cosines.
+        The first chunk of each, named by the document's heading, with the higher of the two cosines.
 
     Raises:
         NotSetUpError: There is no index.
@@ -115,7 +116,12 @@ def documents_like(workspace: Workspace, text: str, at_least: float) -> list[Ali
     if whole is not None:
         cosines = np.maximum(cosines, whole @ own[0])
     return [
-        Alike(documents.documents[number].path, part.chunk, float(cosines[number]), part.chunk_id)
+        Alike(
+            documents.documents[number].path,
+            replace(part.chunk, qualified_name=part.chunk.qualified_name.partition(" > ")[0]),
+            float(cosines[number]),
+            part.chunk_id,
+        )
         for number, part in first.items()
         if cosines[number] >= at_least
     ]
