@@ -25,10 +25,13 @@ from gitrag.actions import graph as graph_action
 from gitrag.actions import issues as issues_action
 from gitrag.actions import lines as lines_action
 from gitrag.actions import search as search_action
+from gitrag.actions.catch_up import start_worker
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
 from gitrag.actions.governance.presets import USES
+from gitrag.actions.model import fetch_failure, forget_fetch_failure
+from gitrag.actions.status import read_status
 from gitrag.api_types import (
     AddedDefinition,
     Answer,
@@ -59,12 +62,14 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import DiskFullError, GitragError, NotSetUpError, OutOfMemoryError, UsageError
 from gitrag.git import Repository
 from gitrag.git.environment import LEAKING
+from gitrag.indexing.worker import running
 from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.model import Kind
 from gitrag.report import notes_of
-from gitrag.search import alike, engine
+from gitrag.search import engine, similar_chunks
 from gitrag.search.language_filter import language_named
+from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 
 _MOST_HITS = 1000
@@ -405,8 +410,8 @@ class Workspace:
             done = inner.update(advance=progress)
             unembedded = done.counts.texts - done.counts.embedded
             if unembedded and embed:
-                inner.forget_fetch_failure()
-                inner.start_worker()
+                forget_fetch_failure(inner)
+                start_worker(inner)
             heard = self._notes()
         return Updated(
             files=done.counts.files,
@@ -447,7 +452,8 @@ class Workspace:
             with self._turn() as inner:
                 rounds: list[int] = []
                 inner.embed(
-                    oldest_first=inner.worker() is not None,  # the worker begins with the newest
+                    # The worker begins with the newest.
+                    oldest_first=running(inner.store.directory) is not None,
                     advance=rounds.append,
                     stop=partial(bool, rounds),
                 )
@@ -459,15 +465,15 @@ class Workspace:
         with self._turn() as inner:
             left = inner.count_unembedded()
             if left:
-                inner.start_worker()
+                start_worker(inner)
             heard = self._notes()
         return Embedded(done, left, time.monotonic() - begin, self._told(heard))
 
     def status(self) -> IndexStatus:
         """Say where the index stands, as ``gitrag status`` does, without changing it."""
         with self._turn() as inner:
-            found = inner.status()
-            failures = [found.failure, inner.fetch_failure()]
+            found = read_status(inner)
+            failures = [found.failure, fetch_failure(inner)]
             heard = self._notes()
         view = found.view
         notes = [*self._inner.config.warnings, *found.notes, *filter(None, failures)]
@@ -563,7 +569,7 @@ def _inner_options(inner: composition.Workspace, options: SearchOptions) -> sear
             raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
     return search_action.SearchOptions(
         filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
-        wanted=inner.wanted(_texts(options.collections), options.module),
+        wanted=Wanted.of(inner.name, _texts(options.collections), options.module),
         limit=options.limit,
         min_score=options.min_score,
         every_chunk=options.every_chunk,
@@ -609,7 +615,7 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
     )
 
 
-def _similar(found: alike.Alike) -> SimilarChunk:
+def _similar(found: similar_chunks.SimilarChunk) -> SimilarChunk:
     chunk = found.chunk
     return SimilarChunk(
         path=found.path,

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+DIMENSIONS: Final = 384
+"""Components of a vector: those of the model, and of a draft of its vector."""
 
 
 class Kind(StrEnum):

@@ -1,51 +1,39 @@
-"""The composition root: the only place that puts a repository, a store and an encoder together."""
+"""Put a repository, its configuration, its store and its model together: snapshot, update, embed."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gitrag.callgraph.facts import FAILURE_MARK
 from gitrag.config.keys import Config
 from gitrag.config.of_repository import settings_of
-from gitrag.corpus import issues
-from gitrag.corpus.layout import CollectionKind, Places, kind_of, module_of, slug
+from gitrag.corpus.layout import Places, slug
 from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
-from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
+from gitrag.errors import ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
-from gitrag.indexing.notices import failed_line
-from gitrag.indexing.planning import manifest_modules_of
 from gitrag.indexing.recipe import RECIPE
-from gitrag.indexing.refresh import Refreshed, recorded, refresh
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
-from gitrag.indexing.worker import last_failure, processors, running
+from gitrag.indexing.worker import in_turn, processors
 from gitrag.machine.environment import safe_environment
-from gitrag.machine.files import write_private
-from gitrag.machine.locks import Holder
 from gitrag.machine.memory_limit import require_memory
 from gitrag.store.connection import Store, StoreMissingError
 
 if TYPE_CHECKING:
-    from gitrag.corpus.documents import Document
     from gitrag.embedding.encoder import Encoder
-    from gitrag.search.sections import Wanted
     from gitrag.store.connection import Connection
-    from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
-
-_FETCH_AGAIN_S = 3600.0
-"""Pause of the background worker after it failed to fetch the model."""
+    from gitrag.store.inspection import ViewCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,50 +51,6 @@ class Indexed:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceStatus:
-    """What is indexed, how fresh and large it is, how much is embedded, and who is working.
-
-    Attributes:
-        name: The repository's slug.
-        commit: HEAD's commit.
-        branch: HEAD's branch, None when detached.
-        fresh: Whether the index has HEAD's tree.
-        dirty: Paths with uncommitted changes.
-        updated: When the view was last moved, Unix seconds; None without an index.
-        view: How much the view holds; None without an index.
-        store: How much the store holds in all; None without an index.
-        size_bytes: Size of the store on disk.
-        worker: The running background worker, if any.
-        model: The model's state.
-        collections: What each collection holds, by kind and module.
-        notes: Problems with the workspace's manifests, and what git could not do.
-        unread: Files that could not be read in full.
-        failure: Why the last background worker failed; empty if it did not.
-    """
-
-    name: str
-    commit: str | None
-    branch: str | None
-    fresh: bool
-    dirty: int
-    updated: float | None
-    view: ViewCounts | None
-    store: StoreCounts | None
-    size_bytes: int
-    worker: Holder | None
-    model: local_model.ModelStatus
-    collections: tuple[CollectionCounts, ...] = ()
-    notes: tuple[str, ...] = ()
-    unread: tuple[Unread, ...] = ()
-    failure: str = ""
-
-
-def _order(counts: CollectionCounts) -> tuple[str, int]:
-    """Order collections by module, the repository's own first, then by kind."""
-    return module_of(counts.name), list(CollectionKind).index(kind_of(counts.name))
-
-
 class Workspace:
     """gitrag at work on one worktree of one repository.
 
@@ -118,9 +62,9 @@ class Workspace:
         resident: Keep the index and the list of untracked files in memory while they do not change: for a
             process that answers many queries.
         clock: Tells the time, Unix seconds.
+        store_directory: Where the index is, if not in the repository.
 
     Attributes:
-        in_background: Whether to leave processors free for other work.
         last_seen: The states of the files that questions were last answered from.
     """
 
@@ -133,17 +77,18 @@ class Workspace:
         *,
         resident: bool = False,
         clock: Callable[[], float] = time.time,
+        store_directory: Path | None = None,
     ) -> None:
         self.repo = repo
         self.config = config
         self.say = say
         self.environ = safe_environment(environ)
         self._clock = clock
-        self.in_background = False
+        self._in_background = False
         self.last_seen = LastSeen()
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         self.store = Store(
-            repo.store_directory,
+            store_directory or repo.store_directory,
             recipe=RECIPE,
             lock_timeout_s=config.lock_timeout_s,
             say=say,
@@ -161,6 +106,7 @@ class Workspace:
         say: Callable[[str], None] = lambda _line: None,
         resident: bool = False,
         clock: Callable[[], float] = time.time,
+        store_directory: Path | None = None,
     ) -> Workspace:
         """Open the repository that a path lies in.
 
@@ -171,12 +117,25 @@ class Workspace:
         """
         require_memory()
         repo = Repository.discover(start, environ)
-        return cls(repo, settings_of(repo, environ, flags), environ, say, resident=resident, clock=clock)
+        return cls(
+            repo,
+            settings_of(repo, environ, flags),
+            environ,
+            say,
+            resident=resident,
+            clock=clock,
+            store_directory=store_directory,
+        )
 
     @cached_property
     def name(self) -> str:
         """The repository's slug: its directory's name in lower case, with ``-`` for all but ``[a-z0-9-]``."""
         return slug(self.repo.default_directory_name)
+
+    @property
+    def place(self) -> Path:
+        """The worktree's top; of a bare repository, its directory."""
+        return self.repo.root or self.repo.git_dir
 
     @property
     def model_dir(self) -> Path:
@@ -194,9 +153,41 @@ class Workspace:
 
         return Encoder.load(self.model_dir, threads=self._threads)
 
+    def encoder_if_ready(self) -> Encoder | None:
+        """Load the model if it is there; tell the user if it is damaged."""
+        try:
+            return self.encoder
+        except ModelError as error:
+            if is_there(self.model_dir):
+                self.say(f"{error} {error.hint}".strip())
+            return None
+
+    def model_is_there(self) -> bool:
+        """Return whether the model is there and complete."""
+        return local_model.status(self.model_dir).ready
+
+    @cached_property
+    def embedder(self) -> Encoder:
+        """The model for long jobs: on a GPU if there is one that computes right and is faster.
+
+        Raises:
+            ModelError: It is not there, or damaged.
+        """
+        from gitrag.embedding.encoder import Encoder, has_gpu
+
+        if not has_gpu():
+            return self.encoder
+        return Encoder.load(self.model_dir, threads=self._threads, gpu=True)
+
+    def embeds_on_gpu(self) -> bool:
+        """Return whether a GPU would embed; False without the model, since that cannot be tried then."""
+        from gitrag.embedding.encoder import has_gpu
+
+        return has_gpu() and self.model_is_there() and self.embedder.on_gpu
+
     @property
     def _threads(self) -> int | None:
-        return self.config.threads or (processors() if self.in_background else None)
+        return self.config.threads or (processors() if self._in_background else None)
 
     @property
     def options(self) -> Options:
@@ -205,10 +196,13 @@ class Workspace:
             self.config.max_file_bytes,
             self.config.exclude,
             Places(self.config.adrs, self.config.specs, self.config.modules),
-            processes=(self._threads if self.in_background else None) or os.cpu_count() or 1,
+            processes=(self._threads if self._in_background else None) or os.cpu_count() or 1,
         )
 
-    # what the commands do
+    def move_to_background(self) -> None:
+        """Leave processors free for other work from now on, unless others wait for the index."""
+        self._in_background = True
+        self.store.while_locked(in_turn)
 
     def snapshot(self, *, committed_only: bool = False, with_issues: bool = True) -> Snapshot:
         """Ask git for the worktree's commit and uncommitted changes."""
@@ -235,21 +229,6 @@ class Workspace:
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
         return Indexed(refreshed, counts, time.monotonic() - begin)
-
-    def refresh_after_write(self, kind: CollectionKind) -> bool:
-        """Bring the index up to date after a write to a collection; tell the user only when that fails.
-
-        Returns:
-            Whether it is up to date. A failure here does not undo the write.
-        """
-        try:
-            refreshed = refresh(self.store, self.snapshot(), budget_s=self.config.catch_up_s)
-            if refreshed.waiting:
-                self.start_worker()
-        except GitragError:
-            self.say(failed_line(f"{self.name}-{kind.value}"))
-            return False
-        return True
 
     def since(self, moment: float) -> timedelta:
         """Return how long ago a time in Unix seconds was."""
@@ -305,77 +284,6 @@ class Workspace:
         except StoreMissingError:
             return 0
 
-    def status(self) -> WorkspaceStatus:
-        """Return the state of the index, without changing it."""
-        from gitrag.store import inspection, views
-
-        now = self.snapshot()
-        head = now.head
-        view = counts = store = updated = None
-        collections: list[CollectionCounts] = []
-        unread: list[Unread] = []
-        with suppress(StoreMissingError), self.store.read() as db:
-            view = views.current(db, self.repo.worktree)
-            store = inspection.count_store(db)
-            if view is not None:
-                counts = inspection.count_view(db, view)
-                updated = inspection.updated_at(db, view)
-                overlay = recorded(db, now, view)
-                collections = inspection.count_collections(db, view, overlay)
-                unread = inspection.unread(db, view, overlay, FAILURE_MARK)
-        return WorkspaceStatus(
-            name=self.name,
-            commit=head.commit,
-            branch=head.branch,
-            fresh=view is not None and view.tree == head.tree and not (counts and counts.waiting),
-            dirty=now.dirty,
-            updated=updated,
-            view=counts,
-            store=store,
-            size_bytes=self.store.size_bytes(),
-            worker=self.worker(),
-            model=local_model.status(self.model_dir),
-            collections=tuple(
-                replace(each, updated=max(each.updated or 0.0, self._issues_changed()))
-                if kind_of(each.name) is CollectionKind.ISSUES
-                else each
-                for each in sorted(collections, key=_order)
-            ),
-            notes=(*manifest_modules_of(now).notes, *filter(None, [self.repo.unconverted])),
-            unread=tuple(unread),
-            failure=last_failure(self.store.directory),
-        )
-
-    def _issues_changed(self) -> float:
-        """Return when the issues' directory was last written to, in Unix seconds; 0 if there is none."""
-        try:
-            return (self.repo.root or self.repo.git_dir).joinpath(issues.DIRECTORY).stat().st_mtime
-        except OSError:
-            return 0.0
-
-    def model_is_there(self) -> bool:
-        """Return whether the model is there and complete."""
-        return local_model.status(self.model_dir).ready
-
-    @cached_property
-    def embedder(self) -> Encoder:
-        """The model for long jobs: on a GPU if there is one that computes right and is faster.
-
-        Raises:
-            ModelError: It is not there, or damaged.
-        """
-        from gitrag.embedding.encoder import Encoder, has_gpu
-
-        if not has_gpu():
-            return self.encoder
-        return Encoder.load(self.model_dir, threads=self._threads, gpu=True)
-
-    def embeds_on_gpu(self) -> bool:
-        """Return whether a GPU would embed; False without the model, since that cannot be tried then."""
-        from gitrag.embedding.encoder import has_gpu
-
-        return has_gpu() and self.model_is_there() and self.embedder.on_gpu
-
     def require_repository(self) -> None:
         """Raise when the repository has been deleted: a long-running process may outlive it.
 
@@ -402,38 +310,6 @@ class Workspace:
             f"There are: {', '.join(there)}" if there else "",
         )
 
-    def wanted(self, names: Sequence[str], module: str, *, with_issues: bool = False) -> Wanted:
-        """Return which collections to search.
-
-        Args:
-            names: Names of collections, with or without the repository's slug in front; none means all.
-            module: Only this module; empty for all.
-            with_issues: Whether issues are among the kinds to search.
-        """
-        from gitrag.search.sections import USUAL_KINDS, Wanted
-
-        own = [name.removeprefix(f"{self.name}-") for name in names]
-        kinds = (*USUAL_KINDS, CollectionKind.ISSUES) if with_issues else USUAL_KINDS
-        return Wanted(kinds, slug(module), tuple(own))
-
-    def count_indexed(self, directory: str = "") -> tuple[int, int]:
-        """Count the indexed files and their chunks: all, or those at or below a path."""
-        from gitrag.store import candidates, views
-
-        now = self.snapshot()
-        with self.store.read() as db:
-            view = views.current(db, self.repo.worktree)
-            if view is None:
-                return 0, 0
-            files = candidates.open_scope(db, view.view_id, recorded(db, now, view)).files
-            names = candidates.read_paths(db, files.path_id.tolist())
-            counts = [
-                int(chunks)
-                for path_id, chunks in zip(files.path_id.tolist(), files.chunks.tolist(), strict=True)
-                if not directory or names[path_id] == directory or names[path_id].startswith(f"{directory}/")
-            ]
-        return len(counts), sum(counts)
-
     def age(self) -> timedelta | None:
         """Return how long ago the worktree's index was brought up to date.
 
@@ -443,107 +319,3 @@ class Workspace:
             moved = self.moved_at(db)
             return None if moved is None or moved > self._clock() else self.since(moved)
         return None
-
-    def texts_per_s(self) -> float:
-        """Return how many texts a second this machine embeds."""
-        from gitrag.indexing.embed_texts import texts_per_s
-
-        return texts_per_s(self.store.directory)
-
-    def documents(self, kinds: Sequence[CollectionKind]) -> list[tuple[CollectionKind, Document, str]]:
-        """Return the indexed documents of some kinds of collection, of all modules, sorted by kind and path.
-
-        Returns:
-            Kind, document and text of each.
-
-        Raises:
-            StoreMissingError: There is no index.
-        """
-        from gitrag.search.sections import read_documents
-        from gitrag.store import views
-
-        now = self.snapshot()
-        with self.store.read() as db:
-            view = views.current(db, self.repo.worktree)
-            if view is None:
-                return []
-            overlay = recorded(db, now, view)
-            return read_documents(db, view.view_id, overlay, kinds)
-
-    def collections(self) -> list[str]:
-        """Return the names of the indexed collections, each with the repository's slug in front.
-
-        Raises:
-            StoreMissingError: There is no index.
-        """
-        return [f"{self.name}-{each.name}" for each in self.status().collections]
-
-    # the background
-
-    def worker(self) -> Holder | None:
-        """Return the running background worker, or None."""
-        return running(self.store.directory)
-
-    def start_worker(self) -> None:
-        """Start the background worker on this worktree, detached; it exits at once if one is running.
-
-        ``-P`` keeps Python from putting the working directory, the user's repository, on its module path. A
-        shell in between detaches the worker, so that a long-running parent is not left with a zombie.
-        """
-        worker = [sys.executable, "-P", "-m", "gitrag", "-C", str(self.place), "hook", "run", "worker"]
-        subprocess.run(
-            ["/bin/sh", "-c", '"$@" &', "sh", *worker],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env=self.environ,
-        )
-
-    @property
-    def place(self) -> Path:
-        """The worktree's top; of a bare repository, its directory."""
-        return self.repo.root or self.repo.git_dir
-
-    def have_model(self) -> bool:
-        """Fetch the model unless it is there; return False if that failed within the last hour."""
-        if self.model_is_there():
-            return True
-        failed = self._fetch_failure
-        if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:
-            return False
-        from gitrag.embedding import fetching
-
-        try:
-            fetching.fetch(self.model_dir)
-        except GitragError as error:
-            write_private(failed, str(error))
-            raise
-        self.forget_fetch_failure()
-        return True
-
-    def fetch_failure(self) -> str:
-        """Return why fetching the model in the background failed; empty if it did not, or was not tried."""
-        try:
-            return self._fetch_failure.read_text("utf-8")
-        except (OSError, ValueError):
-            return ""
-
-    def forget_fetch_failure(self) -> None:
-        """Let the background worker try to fetch the model again at once."""
-        with suppress(OSError):
-            self._fetch_failure.unlink(missing_ok=True)
-
-    @property
-    def _fetch_failure(self) -> Path:
-        return self.store.directory / "model.failed"
-
-    def encoder_if_ready(self) -> Encoder | None:
-        """Load the model if it is there; tell the user if it is damaged."""
-        try:
-            return self.encoder
-        except ModelError as error:
-            if is_there(self.model_dir):
-                self.say(f"{error} {error.hint}".strip())
-            return None

@@ -20,10 +20,15 @@ SLOW = ("e2e", "golden", "hostile")
 
 
 def pytest_configure() -> None:
-    """Let programs that tests start be interrupted, also where a shell without job control runs the tests.
+    """Prepare this process, and what it starts, before numpy is loaded.
 
-    Such a shell has what it starts in the background ignore SIGINT, and whoever is started by that does too.
+    Programs that tests start can be interrupted, also where a shell without job control runs the tests: it
+    has what it starts in the background ignore SIGINT, and whoever is started by that does too.
+
+    numpy multiplies matrices in one thread. Where there are several and all processors are busy, they wait
+    for each other without sleeping: a draft's products, 1 ms of work, cost 50 ms of processor time.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,14 +1,20 @@
-"""The work of a repository's one background worker: bring text, vectors and call facts up to date."""
+"""The repository's one background worker: start it; its work on text, vectors and call facts."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from gitrag.actions.model import fetch_in_background
+from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.indexing import worker
-from gitrag.indexing.refresh import Refreshed, refresh
+from gitrag.indexing.known import Refreshed
+from gitrag.indexing.notices import failed_line
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
@@ -17,6 +23,40 @@ from gitrag.workspace import Workspace
 _FEW_TEXTS = 256
 """Up to so many texts (a commit's; a second or two) are embedded before the call graph is made. With more, as
 for a whole repository, the call graph comes first: it takes less time."""
+
+
+def start_worker(workspace: Workspace) -> None:
+    """Start the background worker on a worktree, detached; it exits at once if one is running.
+
+    ``-P`` keeps Python from putting the working directory, the user's repository, on its module path. A
+    shell in between detaches the worker, so that a long-running parent is not left with a zombie.
+    """
+    command = [sys.executable, "-P", "-m", "gitrag", "-C", str(workspace.place), "hook", "run", "worker"]
+    subprocess.run(
+        ["/bin/sh", "-c", '"$@" &', "sh", *command],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=workspace.environ,
+    )
+
+
+def refresh_after_write(workspace: Workspace, kind: CollectionKind) -> bool:
+    """Bring the index up to date after a write to a collection; tell the user only when that fails.
+
+    Returns:
+        Whether it is up to date. A failure here does not undo the write.
+    """
+    try:
+        refreshed = refresh(workspace.store, workspace.snapshot(), budget_s=workspace.config.catch_up_s)
+        if refreshed.waiting:
+            start_worker(workspace)
+    except GitragError:
+        workspace.say(failed_line(f"{workspace.name}-{kind.value}"))
+        return False
+    return True
 
 
 def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None) -> bool:
@@ -59,8 +99,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
     Raises:
         GitragError: A stage failed; the first one.
     """
-    workspace.in_background = True
-    workspace.store.while_locked(worker.in_turn)
+    workspace.move_to_background()
     now = workspace.snapshot()
     failures: list[GitragError] = []
 
@@ -108,7 +147,7 @@ def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> No
 def _embed_waiting(
     workspace: Workspace, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]
 ) -> None:
-    if workspace.count_unembedded(entries) and not asked() and workspace.have_model():
+    if workspace.count_unembedded(entries) and not asked() and fetch_in_background(workspace):
         workspace.embed(entries=entries, stop=asked)
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from gitrag.errors import NotSetUpError
 from gitrag.git.history import ChangeCount
 from gitrag.git.own import own_file
+from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
-from gitrag.indexing.refresh import recorded
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
 from gitrag.memory.home import project_name
 from gitrag.model import Chunk, Kind
 from gitrag.store.connection import StoreMissingError
-from gitrag.words.path_traits import BESIDE, traits
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.workspace import Workspace
 
 KEY_SIGNATURES = 8
@@ -119,7 +119,7 @@ def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> list[Suggested]
         path
         for path in {*history.changes, *callers}
         if path not in known
-        and not traits(path) & BESIDE
+        and not traits(path) & OUTSIDE_THE_PRODUCT
         and _is_code(path)
         and root
         and os.path.isfile(root / path)  # noqa: PTH113  # returns False where the path is too long
@@ -148,7 +148,7 @@ def _calling_files(workspace: Workspace) -> tuple[dict[str, set[str]], bool]:
 
     if not workspace.store.exists():
         return {}, True
-    return calling_files(workspace, lambda path: not traits(path) & BESIDE, _GRAPH_S)
+    return calling_files(workspace, lambda path: not traits(path) & OUTSIDE_THE_PRODUCT, _GRAPH_S)
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from gitrag.errors import BusyError, StoreError
+from gitrag.indexing.known import Refreshed, Start, known, start_of
 from gitrag.indexing.notices import stale_line
-from gitrag.indexing.refresh import Refreshed, Start, known, refresh, start_of
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.views import ViewOverlay
@@ -116,7 +117,7 @@ class CurrentView:
                     if guess is not None and guess.holds(self._store.state, refreshed):
                         return self._result(guess.found, now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
-                start, moved = start_of(db, now), self._moved_at(db)
+                start, moved = start_of(db, now, self._workspace.store.state), self._moved_at(db)
         now = self._looking.result()
         with suppress(StoreMissingError):
             result = self._catch_up(read, now, encoder, start, moved)

@@ -6,19 +6,21 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from gitrag.actions.model import fetch_failure
+from gitrag.actions.status import WorkspaceStatus, read_status
 from gitrag.embedding import local_model
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
-from gitrag.indexing.planning import manifest_modules_of
-from gitrag.indexing.worker import last_failure
+from gitrag.indexing.rules_and_modules import manifest_modules_of
+from gitrag.indexing.worker import last_failure, running
 from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder
 from gitrag.machine.log import last_trouble
 from gitrag.machine.prerequisites import Check, CheckState
 from gitrag.store.connection import StoreMissingError
-from gitrag.workspace import Workspace, WorkspaceStatus
+from gitrag.workspace import Workspace
 
 _MOST_NAMED = 20
 """Unreadable files that are listed; `gitrag status --json` lists all."""
@@ -114,9 +116,9 @@ def _hooks(workspace: Workspace) -> Check:
         if report.state is not HookState.INSTALLED:
             bad.setdefault(report.state.value, []).append(report.name)
     if bad:
-        mends = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
+        fixes = [report.advice for report in reports if report.advice] or ["gitrag hooks status"]
         what = "; ".join(f"{state}: {', '.join(names)}" for state, names in bad.items())
-        return Check("hooks", CheckState.WARN, what, mends[0])
+        return Check("hooks", CheckState.WARN, what, fixes[0])
     beside = sum(bool(report.configured) for report in reports)
     where = f", {beside} of them in git's configuration" if beside else f" in {workspace.repo.hooks_dir()}"
     return Check("hooks", CheckState.OK, f"{len(reports)} installed{where}")
@@ -148,7 +150,7 @@ def _store(workspace: Workspace, said: list[str]) -> Check:
 def _view(workspace: Workspace) -> list[Check]:
     """Compare the index with the worktree, if git can report its state."""
     try:
-        found = workspace.status()
+        found = read_status(workspace)
     except RepositoryError as error:
         return [Check("freshness", CheckState.FAIL, str(error), error.hint)]
     return [_freshness(found), _files(found)]
@@ -159,8 +161,8 @@ def _files(found: WorkspaceStatus) -> Check:
         return Check("files", CheckState.OK, "every file that is not left out was read in full")
     named = [f"{each.path} ({each.stage}: {each.reason})" for each in found.unread[:_MOST_NAMED]]
     more = [f"{len(found.unread) - _MOST_NAMED} more"] if len(found.unread) > _MOST_NAMED else []
-    mend = "leave them out with .gitragignore, or report them; a file is read again once it changes"
-    return Check("files", CheckState.WARN, f"could not be read in full: {', '.join([*named, *more])}", mend)
+    fix = "leave them out with .gitragignore, or report them; a file is read again once it changes"
+    return Check("files", CheckState.WARN, f"could not be read in full: {', '.join([*named, *more])}", fix)
 
 
 def _freshness(found: WorkspaceStatus) -> Check:
@@ -170,8 +172,8 @@ def _freshness(found: WorkspaceStatus) -> Check:
         return Check("freshness", CheckState.WARN, "behind HEAD; the next search catches up", "gitrag index")
     left = found.view.texts - found.view.embedded
     if left:
-        mend = "gitrag index embed --foreground"
-        return Check("freshness", CheckState.WARN, f"{left} texts without a vector", mend)
+        fix = "gitrag index embed --foreground"
+        return Check("freshness", CheckState.WARN, f"{left} texts without a vector", fix)
     return Check("freshness", CheckState.OK, "HEAD is indexed and embedded")
 
 
@@ -179,16 +181,16 @@ def _lock(workspace: Workspace) -> Check:
     if not is_held(workspace.store.directory / "lock"):
         return Check("lock", CheckState.OK, "free")
     holder = read_holder(workspace.store.directory / "lock.holder")
-    mend = (
+    fix = (
         f"kill {holder.pid}   (only if it hangs: nothing but its transaction is lost)"
         if holder
         else "try again"
     )
-    return Check("lock", CheckState.WARN, f"held by {holder or 'another process'}", mend)
+    return Check("lock", CheckState.WARN, f"held by {holder or 'another process'}", fix)
 
 
 def _worker(workspace: Workspace) -> Check:
-    holder = workspace.worker()
+    holder = running(workspace.store.directory)
     if holder:
         return Check("worker", CheckState.OK, f"{holder} is at work")
     trouble = last_failure(workspace.store.directory) or last_trouble(workspace.store.directory)
@@ -200,6 +202,6 @@ def _worker(workspace: Workspace) -> Check:
 def _model(workspace: Workspace) -> Check:
     found = local_model.status(workspace.model_dir)
     if not found.ready:
-        problem = f"{found.problem} {workspace.fetch_failure()}".strip()
+        problem = f"{found.problem} {fetch_failure(workspace)}".strip()
         return Check("model", CheckState.WARN, problem, "gitrag model fetch")
     return Check("model", CheckState.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitrag.errors import GitragError
-from gitrag.indexing.refresh import known
+from gitrag.indexing.known import known
 from gitrag.indexing.snapshot import REVISION
 from gitrag.machine.files import write_private
 from gitrag.store import garbage

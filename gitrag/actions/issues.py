@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.gitignore_entry import IGNORED
-from gitrag.config.keys import find_key, nearest
+from gitrag.config.keys import find_key
 from gitrag.config.rules import Duration
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ConfigError, GitragError, NotSetUpError, UsageError
@@ -24,6 +25,7 @@ from gitrag.trackers.rendering import render
 from gitrag.trackers.sync import Bound, SyncDeadline, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
 from gitrag.trackers.tokens import find_secret, may_have
+from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
 RECENT_S = 300.0
@@ -121,7 +123,7 @@ def sync_issues(
     if found is None:  # no sync counts as recent without `recent_s`
         raise AssertionError(place)
     if workspace.store.exists() and (found.written or found.removed):
-        workspace.refresh_after_write(CollectionKind.ISSUES)
+        refresh_after_write(workspace, CollectionKind.ISSUES)
     return found
 
 
@@ -373,7 +375,7 @@ def _place(workspace: Workspace, *, tracker: str | None = None, may_ask: bool = 
         kind = UsageError if tracker else ConfigError
         raise kind(
             f'There is no tracker "{wanted}".',
-            nearest(wanted, names).strip() or f"One of {', '.join(names)}.",
+            did_you_mean(wanted, names).strip() or f"One of {', '.join(names)}.",
         )
     done = workspace.repo.git("remote", "get-url", "origin")
     origin = (

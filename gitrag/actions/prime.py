@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gitrag.actions.core_context import core_context
+from gitrag.actions.documents import indexed_documents
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.status import collection_names, read_status
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError
@@ -71,20 +73,22 @@ def prime(
     Raises:
         NotSetUpError: There is no index.
     """
+    from gitrag.indexing.embed_texts import texts_per_s
+
     workspace.require_index()
     notes = []
     if prime_updates(workspace.age()):
         done = workspace.update(advance=advance).refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
     entries = tuple(_about(workspace, topic) if topic else _all(workspace))
-    unembedded = sum(each.unembedded for each in workspace.status().collections)
-    notes.append(unembedded_line(unembedded, workspace.texts_per_s()))
+    unembedded = sum(each.unembedded for each in read_status(workspace).collections)
+    notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
     told = core_context(workspace, core) if core is not None else ""
     return Primed(workspace.name, topic, tuple(note for note in notes if note), entries, told)
 
 
 def _all(workspace: Workspace) -> Iterator[PrimedDocument]:
-    for kind, document, text in workspace.documents(KINDS):
+    for kind, document, text in indexed_documents(workspace, KINDS):
         yield PrimedDocument(kind, document, text)
 
 
@@ -94,10 +98,10 @@ def _about(workspace: Workspace, topic: str) -> Iterator[PrimedDocument]:
     try:
         answer = search(workspace, topic, SearchOptions(wanted=Wanted(KINDS), limit=TOP))
     except NotSetUpError:
-        if not workspace.collections():
+        if not collection_names(workspace):
             raise
         return  # a repository of code alone
-    texts = {document.path: text for _kind, document, text in workspace.documents(KINDS)}
+    texts = {document.path: text for _kind, document, text in indexed_documents(workspace, KINDS)}
     for section in answer.sections:
         for hit in section.hits:
             if hit.document is not None:

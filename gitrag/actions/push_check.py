@@ -96,7 +96,7 @@ def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
 
 def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
     """Return for each pushed ref what the index lacks of its tip; skip refs to neither commit nor tree."""
-    from gitrag.indexing.refresh import lacking
+    from gitrag.indexing.known import lacking
     from gitrag.indexing.snapshot import look_at
     from gitrag.store import vectors
     from gitrag.store.connection import StoreMissingError

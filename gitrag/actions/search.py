@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitrag.actions import catch_up
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.status import collection_names
 from gitrag.errors import UsageError
+from gitrag.indexing.worker import running
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.workspace import Workspace
 
@@ -95,10 +98,10 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
     refreshed, drafts = result.refreshed, result.unembedded
     # A running worker embeds the drafts of all views, but may not know of the files still to be indexed.
-    if refreshed.waiting or (drafts and encoder is not None and workspace.worker() is None):
-        workspace.start_worker()
+    if refreshed.waiting or (drafts and encoder is not None and running(workspace.store.directory) is None):
+        catch_up.start_worker(workspace)
     if not result.found.collections:
-        raise workspace.no_collections(workspace.collections())
+        raise workspace.no_collections(collection_names(workspace))
     return Answer(
         query=question.text,
         sections=result.found.sections,

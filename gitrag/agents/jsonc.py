@@ -3,6 +3,9 @@
 `with_member` adds a member to the table of servers in a client's file; `without` removes it and restores
 exactly what was there before. The member is written in the file's own style: indentation, line ends, trailing
 commas.
+
+The parser is our own: tree-sitter's JSON grammar takes trailing commas for errors and accepts control
+characters and a second value; libraries that read JSONC return values without the positions an edit needs.
 """
 
 from __future__ import annotations

@@ -20,23 +20,24 @@ _UPDATE_S = 60.0
     "check",
     context_settings=CONTEXT | {"ignore_unknown_options": True},
     examples=[
-        Example("gitrag check src/auth.py", "which decisions and specifications bear on it"),
-        Example("gitrag check src/auth --output json", "on a directory, for programs"),
+        Example("gitrag check src/auth.py", "decisions and specifications that bear on it"),
+        Example("gitrag check src/auth --output json", "for a directory, as JSON"),
         Example("gitrag check --push < refs", "what the pre-push hook runs"),
         Example("git config gitrag.prePush block", "refuse to push what is not indexed"),
     ],
 )
-@click.option("--push", is_flag=True, help="Read the refs from standard input, as git gives them.")
+@click.option("--push", is_flag=True, help="Check the refs that git lists on standard input before a push.")
 @output_option
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="TARGET|[REMOTE [URL]]")
 @pass_session
 def check(session: Session, *, push: bool, output: str | None, target: tuple[str, ...]) -> int:
-    """Say which decisions and specifications bear on a file, or whether what is pushed is indexed.
+    """Show which decisions and specifications bear on a file, or check that a push is indexed.
 
-    TARGET is a file or directory: the best eight documents with their scores, why each came up, and whether
-    it names them; and the issues about the same.
+    TARGET is a file or directory. The best eight documents are shown with their scores; for each of them the
+    answer says why it was found, and whether TARGET names it. Issues about the same subject follow.
 
-    With --push, the setting pre_push decides what follows: warn, block (exit status 3), update, or off.
+    With --push, the setting pre_push says what to do if a pushed commit is not indexed: warn, block (exit
+    status 3), update, or off.
     """
     if push:
         return _check_push(session)  # what is pushed matters, not where to

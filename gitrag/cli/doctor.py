@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import TYPE_CHECKING
 
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
 from gitrag.words.control_characters import sanitise_line
 
+if TYPE_CHECKING:
+    from gitrag.machine.prerequisites import Check
+
 _COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @command(
     "doctor",
-    examples=[Example("gitrag doctor", "one line a check"), Example("gitrag doctor --json", "for programs")],
+    examples=[
+        Example("gitrag doctor", "one line for each check"),
+        Example("gitrag doctor --json", "for programs"),
+    ],
 )
 @json_option
 @pass_session
 def doctor(session: Session, *, as_json: bool) -> int:
-    """Check everything gitrag rests on, and say what mends it.
+    """Check everything gitrag depends on, and say how to fix what is wrong.
 
-    Exit status 1 when a check fails; a warning is none.
+    Exit status 1 if a check fails; warnings do not count.
     """
     from gitrag.actions.doctor import examine
     from gitrag.machine.prerequisites import CheckState
 
     checks = examine(session.start, session.environ)
     if as_json:
-        session.terminal.print_json([dataclasses.asdict(check) for check in checks])
+        session.terminal.print_json([_row(check) for check in checks])
     else:
         for check in checks:
             state = session.terminal.style(f"{check.state.value:<4}", _COLORS[check.state.value])
             session.terminal.print(f"{state}  {check.name:<13} {sanitise_line(check.message)}")
-            if check.mend:
-                session.terminal.print(f"      {'':<13} → {sanitise_line(check.mend)}")
+            if check.fix:
+                session.terminal.print(f"      {'':<13} → {sanitise_line(check.fix)}")
     return NOTHING if any(check.state is CheckState.FAIL for check in checks) else OK
+
+
+def _row(check: Check) -> dict[str, str]:
+    """Return a check for programs; its keys are part of the interface."""
+    return {"name": check.name, "state": check.state.value, "message": check.message, "mend": check.fix}

@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     ],
 )
 def hooks() -> None:
-    """Install, remove or look at the git hooks.
+    """Install, remove or inspect the git hooks.
 
-    The hooks keep the index up to date in the background and never hold git up. They stand in a marked block
-    that leaves a hook of your own working as before.
+    The hooks keep the index up to date in the background and never delay git. They are a marked block in each
+    hook's file; a hook of your own works as before.
     """
 
 
-@command("install", examples=[Example("gitrag hooks install", "install or renew them")])
+@command("install", examples=[Example("gitrag hooks install", "install or update them")])
 @pass_session
 def install_hooks(session: Session) -> int:
-    """Install the hooks, or renew them.
+    """Install the hooks, or update them.
 
-    A hook manager's file, a hook in another language, a link, and a core.hooksPath outside the repository are
-    left alone. Git 2.54 or later is told in the repository's configuration to run gitrag beside them; for an
-    earlier one the lines to add are printed. Exit status 1 unless all are installed.
+    A hook manager's file, a hook in another language, a symbolic link, and a core.hooksPath outside the
+    repository are left unchanged. There, an entry in the repository's configuration makes git 2.54 or later
+    run gitrag as well; for an older git, the lines to add are printed. Exit status 1 unless all are there.
     """
     from gitrag.hooking.install import install
 
     return _show(install(session.repository()), session.terminal)
 
 
-@command("uninstall", examples=[Example("gitrag hooks uninstall", "leave the hooks as they were before")])
+@command("uninstall", examples=[Example("gitrag hooks uninstall", "restore the hooks as they were before")])
 @pass_session
 def uninstall_hooks(session: Session) -> int:
-    """Remove the hooks; your own part of a hook stays byte for byte."""
+    """Remove the hooks; your own part of a hook stays as it is, byte for byte."""
     from gitrag.hooking.install import uninstall
     from gitrag.hooking.status import HookState
 
@@ -65,14 +65,14 @@ def uninstall_hooks(session: Session) -> int:
 @command(
     "status",
     examples=[
-        Example("gitrag hooks status", "how each hook stands"),
+        Example("gitrag hooks status", "the state of each hook"),
         Example("gitrag hooks status --json", "the same, for programs"),
     ],
 )
 @json_option
 @pass_session
 def status_of_hooks(session: Session, *, as_json: bool) -> int:
-    """Say how each hook stands, and what to do about it.
+    """Show the state of each hook, and what to do where one is not installed.
 
     Exit status 1 unless all are installed.
     """
@@ -109,7 +109,7 @@ def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool 
         detail = sanitise_line(report.detail) or does[report.name]
         terminal.print(f"{report.name:<14} {state} {detail}")
         if report.lines and (for_older or not good):
-            why = "for git before 2.54" if good else "to have it"
+            why = "for git before 2.54" if good else "to install it"
             terminal.print(f"    {why}, add to {sanitise_line(str(report.path))}:")
             for line in report.lines.splitlines():
                 terminal.print(f"        {line}")

@@ -7,19 +7,26 @@ from dataclasses import asdict, replace
 
 import click
 
+from gitrag.actions.embed import (
+    EmbeddedHere,
+    EmbeddingInBackground,
+    EmbeddingStep,
+    embed_in_background,
+    embed_waiting,
+)
+from gitrag.actions.status import read_status
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.issues import sync_with_index
-from gitrag.cli.model import fetch_model
+from gitrag.cli.model import say_fetched
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.corpus.layout import CollectionKind
-from gitrag.embedding.local_model import DOWNLOAD_BYTES
 from gitrag.errors import OK
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.store.inspection import CollectionCounts
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
-from gitrag.workspace import Indexed, Workspace
+from gitrag.workspace import Indexed
 
 
 @group(
@@ -90,7 +97,8 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
         terminal.print("Every chunk is embedded.")
         return OK
     require([check_writable(workspace.store.directory)])
-    embed_waiting(session, workspace, waiting, foreground=foreground, seconds=seconds)
+    for step in embed_waiting(workspace, waiting, terminal.progress, foreground=foreground, seconds=seconds):
+        say_embedding(step, terminal)
     return OK
 
 
@@ -107,7 +115,7 @@ def status(session: Session, *, as_json: bool) -> int:
     """List the collections, and what they hold."""
     workspace = session.workspace()
     workspace.require_index()
-    found = workspace.status()
+    found = read_status(workspace)
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
     if as_json:
@@ -152,31 +160,17 @@ def update_index(session: Session, *, embed: bool) -> int:
     workspace = session.workspace()
     require([check_writable(workspace.store.directory)])
     sync_with_index(session, workspace)  # first, since the copies are indexed too
-    waiting = update_text(session, workspace)
+    with session.terminal.progress("Indexing") as progress:
+        indexed = workspace.update(advance=progress.update)
+    say_indexed(indexed, session.terminal)
+    waiting = indexed.counts.texts - indexed.counts.embedded
     if waiting and embed:
-        _embed_in_background(session, workspace, waiting)
+        say_embedding(embed_in_background(workspace, waiting), session.terminal)
     return OK
 
 
-def update_text(session: Session, workspace: Workspace) -> int:
-    """Update with a progress bar, report what was done, and return the number of texts without a vector."""
-    with session.terminal.progress("Indexing") as progress:
-        indexed = workspace.update(advance=progress.update)
-    _say_indexed(indexed, session.terminal)
-    return indexed.counts.texts - indexed.counts.embedded
-
-
-def embed_waiting(
-    session: Session, workspace: Workspace, waiting: int, *, foreground: bool, seconds: float | None = None
-) -> None:
-    """Embed in the foreground on request or on a GPU, else in the background; report which."""
-    if foreground or workspace.embeds_on_gpu():
-        _embed_here(session, workspace, waiting, seconds)
-    else:
-        _embed_in_background(session, workspace, waiting)
-
-
-def _say_indexed(indexed: Indexed, terminal: Terminal) -> None:
+def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
+    """Say what an update of the text did."""
     done, counts = indexed.refreshed, indexed.counts
     terminal.print(
         f"Indexed {count(counts.chunks, 'chunk')} from {count(counts.files, 'file')}"
@@ -193,35 +187,21 @@ def _say_indexed(indexed: Indexed, terminal: Terminal) -> None:
         terminal.print(f"  left out: {reasons}")
 
 
-def _embed_here(session: Session, workspace: Workspace, waiting: int, seconds: float | None) -> None:
-    """Embed with a progress bar, after fetching the model if needed, and report what was done."""
-    terminal = session.terminal
-    if not workspace.model_is_there():
-        fetch_model(session)
-    begin = time.monotonic()
-    with terminal.progress("Embedding", waiting) as progress:
-        done = workspace.embed(
-            # The worker may be embedding too, newest first.
-            oldest_first=workspace.worker() is not None,
-            advance=lambda _done: progress.update(waiting - workspace.count_unembedded()),
-            stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
-        )
-    left = workspace.count_unembedded()
-    took = time.monotonic() - begin
-    terminal.print(f"Embedded {count(done, 'text')} in {took:.1f} s ({done / max(took, 1e-9):.0f}/s)")
-    if left:
-        workspace.start_worker()
-        terminal.print(f"{count(left, 'text')} left: they follow in the background")
-
-
-def _embed_in_background(session: Session, workspace: Workspace, waiting: int) -> None:
-    """Start the worker, and report that."""
-    if not workspace.model_is_there():
-        workspace.forget_fetch_failure()
-        session.terminal.print(f"The model is fetched first, once ({size(DOWNLOAD_BYTES)}).")
-    workspace.start_worker()
-    log = sanitise_line(str(workspace.store.directory / "log"))
-    session.terminal.print(f"Embedding {count(waiting, 'text')} in the background; log: {log}")
+def say_embedding(step: EmbeddingStep, terminal: Terminal) -> None:
+    """Say what was done for the vectors."""
+    match step:
+        case EmbeddedHere(texts, seconds, left):
+            rate = texts / max(seconds, 1e-9)
+            terminal.print(f"Embedded {count(texts, 'text')} in {seconds:.1f} s ({rate:.0f}/s)")
+            if left:
+                terminal.print(f"{count(left, 'text')} left: they follow in the background")
+        case EmbeddingInBackground(texts, download_bytes, log):
+            if download_bytes:
+                terminal.print(f"The model is fetched first, once ({size(download_bytes)}).")
+            path = sanitise_line(str(log))
+            terminal.print(f"Embedding {count(texts, 'text')} in the background; log: {path}")
+        case _:
+            say_fetched(step, terminal)
 
 
 for each in (update, embed, status, remove):

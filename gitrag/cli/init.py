@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
 from gitrag.cli.frame import Example, command
-from gitrag.cli.index import embed_waiting, update_text
+from gitrag.cli.index import say_embedding, say_indexed
 from gitrag.cli.session import Session, pass_session
-from gitrag.errors import OK, StoreError
-from gitrag.store.connection import StoreMissingError
+from gitrag.cli.terminal import Terminal
+from gitrag.errors import OK
 from gitrag.words.numbers import count
+
+if TYPE_CHECKING:
+    from gitrag.actions.init import InitStep
 
 
 @command(
@@ -64,43 +67,43 @@ def init(
         from gitrag.cli.agents import set_up
 
         return set_up(session, agents, write=write, remove=remove, http=http, token_env=token_env)
-    from gitrag.actions.gitignore_entry import ignore_local_files
-    from gitrag.hooking.install import install
-    from gitrag.hooking.status import HookState
-    from gitrag.machine import prerequisites
+    from gitrag.actions.init import initialise
 
     terminal = session.terminal
-    prerequisites.require([prerequisites.check_git(session.environ), prerequisites.check_packages()])
-    workspace = session.workspace()
-    prerequisites.require([prerequisites.check_writable(workspace.store.directory)])
-    with suppress(StoreMissingError), workspace.store.read():
-        pass  # raises for an index of a newer gitrag or a locked one, before anything is written
-
-    if hooks:
-        reports = install(workspace.repo)
-        good = [report for report in reports if report.state is HookState.INSTALLED]
-        terminal.print(f"Hooks: {', '.join(report.name for report in good) or 'none installed'}")
-        if len(good) < len(reports):
-            foreign = len(reports) - len(good)
-            terminal.warn(
-                f"{count(foreign, 'hook')} {'is' if foreign == 1 else 'are'} not gitrag's to change."
-            )
-            terminal.hint("`gitrag hooks status` says why, and what to add.")
-    if workspace.repo.root is not None:
-        try:
-            done = ignore_local_files(workspace.repo.root)
-        except StoreError as error:
-            terminal.warn(f"{error} {error.hint}")
-        else:
-            terminal.print(f".gitignore: .sdd/ {'added' if done else 'is in it'}")
-
-    workspace.repo.refresh_index()
-    waiting = update_text(session, workspace)
-    if waiting and skip_embed:
-        terminal.print("Embed skipped per --skip-embed flag")
-    elif waiting:
-        embed_waiting(session, workspace, waiting, foreground=foreground)
+    for step in initialise(
+        session.workspace,
+        session.environ,
+        terminal.progress,
+        hooks=hooks,
+        foreground=foreground,
+        skip_embed=skip_embed,
+    ):
+        _say(step, terminal)
     terminal.print()
     terminal.print('Next: gitrag search "where is …"')
     terminal.print("      gitrag status   how far the vectors are, and what was left out")
     return OK
+
+
+def _say(step: InitStep, terminal: Terminal) -> None:
+    from gitrag.actions.init import EmbeddingSkipped, HooksInstalled, LocalFilesIgnored
+    from gitrag.workspace import Indexed
+
+    match step:
+        case HooksInstalled(names, foreign):
+            terminal.print(f"Hooks: {', '.join(names) or 'none installed'}")
+            if foreign:
+                are = "is" if foreign == 1 else "are"
+                terminal.warn(f"{count(foreign, 'hook')} {are} not gitrag's to change.")
+                terminal.hint("`gitrag hooks status` says why, and what to add.")
+        case LocalFilesIgnored(added, failure):
+            if failure is not None:
+                terminal.warn(f"{failure} {failure.hint}")
+            else:
+                terminal.print(f".gitignore: .sdd/ {'added' if added else 'is in it'}")
+        case Indexed():
+            say_indexed(step, terminal)
+        case EmbeddingSkipped():
+            terminal.print("Embed skipped per --skip-embed flag")
+        case _:
+            say_embedding(step, terminal)

@@ -21,46 +21,48 @@ if TYPE_CHECKING:
     from gitrag.actions.issues import Issue, Synced, SyncListener
     from gitrag.workspace import Workspace
 
-_ODD_SHOWN = 5
+_LEFT_OUT_SHOWN = 5
 _LEAST_TITLE = 20
 _ENDLESS = 1 << 30
 
-no_sync_option = click.option("--no-sync", is_flag=True, help="Show what is here; leave the tracker alone.")
+no_sync_option = click.option(
+    "--no-sync", is_flag=True, help="Show the local copies without asking the tracker."
+)
 
 
 @group(
     "issues",
     examples=[
-        Example("gitrag issues sync", "fetch what changed since the last time"),
-        Example("gitrag issues status", "which tracker, which token, how fresh"),
-        Example("gitrag issues show 142", "one of them"),
+        Example("gitrag issues sync", "fetch what changed since the last sync"),
+        Example("gitrag issues status", "which tracker, which token, when last synced"),
+        Example("gitrag issues show 142", "one issue"),
     ],
 )
 def issues() -> None:
     """Keep local copies of the tracker's issues, and read them.
 
-    A file an issue in .sdd/issues, from GitHub, Gitea, GitLab, Jira, Linear, Beads or tasks.md. Which
-    tracker: the setting tracker, else origin's host, else what is in the working tree.
+    One file per issue in .sdd/issues, from GitHub, Gitea, GitLab, Jira, Linear, Beads or tasks.md. The
+    setting tracker says which; the default is found from origin's host, or the files in the working tree.
     """
 
 
 @command(
     "sync",
     examples=[
-        Example("gitrag issues sync", "what changed since the last time"),
-        Example("gitrag issues sync --full", "everything; what is gone there goes here"),
+        Example("gitrag issues sync", "what changed since the last sync"),
+        Example("gitrag issues sync --full", "everything, and remove what was deleted there"),
         Example("gitrag issues sync --since 30d", "what changed in the last 30 days"),
         Example("git config gitrag.tracker jira", "choose the tracker"),
     ],
 )
-@click.option("--full", is_flag=True, help="Ask for every issue, and remove copies of those that are gone.")
-@click.option("--tracker", metavar="NAME", help="This tracker, whatever the settings say.")
-@click.option("--since", metavar="WHEN", help="Only issues updated since: a date, or 12h, 30d.")
+@click.option("--full", is_flag=True, help="Fetch every issue, and remove copies of deleted ones.")
+@click.option("--tracker", metavar="NAME", help="Use this tracker, whatever the settings say.")
+@click.option("--since", metavar="WHEN", help="Only issues updated since then: a date, or 12h, 30d.")
 @pass_session
 def sync(session: Session, *, full: bool, tracker: str | None, since: str | None) -> int:
     """Bring the local copies up to date with the tracker.
 
-    A copy is overwritten, never merged; one that says the same already is left alone.
+    A copy is overwritten, never merged; one that is up to date is not rewritten.
     """
     from gitrag.actions.issues import is_ignored, parse_since, sync_issues
 
@@ -73,21 +75,21 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
         done = sync_issues(workspace, listener, full=full, tracker=tracker, since=begin)
     _say_synced(done, session.terminal)
     if not is_ignored(workspace):
-        session.terminal.hint("`gitrag init` keeps .sdd/ out of git; it is not ignored yet")
+        session.terminal.hint("git does not ignore .sdd/ yet; `gitrag init` sets that up")
     return OK
 
 
 @command(
     "status",
     examples=[
-        Example("gitrag issues status", "which tracker, which token, how fresh"),
+        Example("gitrag issues status", "which tracker, which token, when last synced"),
         Example("gitrag issues status --json", "for programs"),
     ],
 )
 @json_option
 @pass_session
 def status(session: Session, *, as_json: bool) -> int:
-    """Say which tracker is asked, with whose token, and how fresh the copies are. Asks no server."""
+    """Show the tracker, where its token comes from, and when copies were last synced. Asks no server."""
     from gitrag.actions.issues import CHOOSE
     from gitrag.actions.issues import status as issues_status
 
@@ -111,10 +113,10 @@ def status(session: Session, *, as_json: bool) -> int:
     if not found.tracker and not found.problem:
         terminal.hint(CHOOSE)
     elif not found.ignored:
-        terminal.hint("`gitrag init` keeps .sdd/ out of git, and issues are synced when they are read")
+        terminal.hint("once git ignores .sdd/ (`gitrag init`), issues are synced when they are read")
     if found.token_withheld:
         terminal.hint(
-            f"the environment's token is not sent to {found.server} unless you name it:"
+            f"the environment's token is not sent to {found.server} unless you name the server:"
             f" git config --global gitrag.trackerUrl {found.server}"
         )
     return OK
@@ -123,8 +125,8 @@ def status(session: Session, *, as_json: bool) -> int:
 @command(
     "list",
     examples=[
-        Example("gitrag issues list", "those that are open"),
-        Example("gitrag issues list --status all --label bug", "all with a label"),
+        Example("gitrag issues list", "open issues"),
+        Example("gitrag issues list --status all --label bug", "all issues with a label"),
         Example("gitrag issues list --json", "for programs"),
     ],
 )
@@ -134,9 +136,9 @@ def status(session: Session, *, as_json: bool) -> int:
     type=click.Choice(["open", "closed", "merged", "draft", "all"]),
     default="open",
     show_default=True,
-    help="Only these.",
+    help="Only issues of this status.",
 )
-@click.option("--label", "labels", multiple=True, metavar="LABEL", help="Only with this label.")
+@click.option("--label", "labels", multiple=True, metavar="LABEL", help="Only issues with this label.")
 @no_sync_option
 @json_option
 @pass_session
@@ -172,7 +174,7 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
 @command(
     "show",
     examples=[
-        Example("gitrag issues show 142", "an issue as it is kept here"),
+        Example("gitrag issues show 142", "the local copy of an issue"),
         Example("gitrag issues show PROJ-123 --json", "for programs"),
     ],
 )
@@ -244,7 +246,7 @@ def _say_none(terminal: Terminal, workspace: Workspace) -> None:
 
     known = issues_status(workspace)
     if known.issues:
-        terminal.note(f"None of the {count(known.issues, 'issue')} here is so.")
+        terminal.note(f"None of the {count(known.issues, 'issue')} here matches.")
         terminal.hint("`gitrag issues list --status all` shows them all")
     else:
         terminal.note("There are no issues here yet.")
@@ -258,10 +260,10 @@ def _say_synced(done: Synced, terminal: Terminal) -> None:
     terminal.print(
         f"Synced {count(done.seen, 'issue')} from {done.tracker}: {', '.join(parts)} in {done.seconds:.1f} s"
     )
-    for line in done.odd[:_ODD_SHOWN]:
+    for line in done.left_out[:_LEFT_OUT_SHOWN]:
         terminal.warn(line)
-    if len(done.odd) > _ODD_SHOWN:
-        terminal.warn(f"{len(done.odd) - _ODD_SHOWN} more were left out")
+    if len(done.left_out) > _LEFT_OUT_SHOWN:
+        terminal.warn(f"{len(done.left_out) - _LEFT_OUT_SHOWN} more were left out")
 
 
 def _row(issue: Issue) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from gitrag.errors import NOTHING, OK, RepositoryError
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import size
 
+if TYPE_CHECKING:
+    from gitrag.embedding.local_model import ModelFetch
+
 
 @group(
     "model",
@@ -22,7 +26,7 @@ from gitrag.words.numbers import size
     ],
 )
 def model() -> None:
-    """Fetch the embedding model, or look at it.
+    """Fetch the embedding model, or show its state.
 
     all-MiniLM-L6-v2 turns texts into vectors. It lies in your cache directory, one for all repositories, or
     where GITRAG_MODEL_DIR says.
@@ -34,7 +38,10 @@ def model() -> None:
 @pass_session
 def fetch(session: Session, *, keep_weights: bool) -> int:
     """Download the model, verify it, and convert it to what this machine runs best."""
-    fetch_model(session, keep_weights=keep_weights)
+    from gitrag.actions.model import fetch_model
+
+    terminal = session.terminal
+    say_fetched(fetch_model(directory(session), terminal.progress, keep_weights=keep_weights), terminal)
     return OK
 
 
@@ -79,18 +86,8 @@ def directory(session: Session) -> Path:
         return local_model.model_directory(session.config_outside().model_dir)
 
 
-def fetch_model(session: Session, *, keep_weights: bool = False) -> None:
-    """Fetch the model with a progress bar, and say how long each step took."""
-    from gitrag.embedding import fetching
-
-    terminal: Terminal = session.terminal
-    with terminal.progress("Fetching the model") as progress:
-
-        def report(what: str, done: int, total: int | None) -> None:
-            progress.status(what)
-            progress.update(done, total)
-
-        fetched = fetching.fetch(directory(session), progress=report, keep_weights=keep_weights)
+def say_fetched(fetched: ModelFetch, terminal: Terminal) -> None:
+    """Say how long each step of fetching the model took, and where it is."""
     for step in fetched.steps:
         terminal.print(f"  {step.name}: {step.seconds:.1f} s")
     path = sanitise_line(str(fetched.path))

@@ -21,23 +21,23 @@ _USES = ("adr", "spec", "discover", "plan", "work", "audit")
 @command(
     "related",
     examples=[
-        Example('gitrag related "switch from REST to gRPC"', "edges that a new decision may have"),
-        Example('gitrag related --for spec "authentication"', "that a new specification may have"),
+        Example('gitrag related "switch from REST to gRPC"', "what a new decision may refer to"),
+        Example('gitrag related --for spec "authentication"', "what a new specification may refer to"),
         Example('gitrag related --for plan "user sessions"', "code to extend, and issues about it"),
-        Example('gitrag related --duplicates "parse a user id"', "what covers it already"),
-        Example("gitrag related --diff main...", "what a change should name, and helpers like those it adds"),
+        Example('gitrag related --duplicates "parse a user id"', "what already does that"),
+        Example("gitrag related --diff main...", "what a change should mention, and code like what it adds"),
     ],
 )
 @click.argument("text", nargs=-1)
-@click.option("--diff", "span", metavar="RANGE", help="Look at a change, as git diff takes it.")
-@click.option("--duplicates", "only_duplicates", is_flag=True, help="List what covers TEXT already.")
+@click.option("--diff", "span", metavar="RANGE", help="Review a change, given as for git diff.")
+@click.option("--duplicates", "only_duplicates", is_flag=True, help="List what already does what TEXT says.")
 @click.option(
     "--threshold",
     type=click.FloatRange(-1, 1),
     metavar="COSINE",
-    help="Least cosine of what is called alike.  [default: 0.7]",
+    help="Minimum cosine of a duplicate.  [default: 0.7]",
 )
-@click.option("--for", "use", type=click.Choice(_USES), help="What TEXT is to become, or is needed for.")
+@click.option("--for", "use", type=click.Choice(_USES), help="What you are about to write or do.")
 @output_option
 @pass_session
 def related(
@@ -50,12 +50,12 @@ def related(
     use: str | None,
     output: str | None,
 ) -> int:
-    """Say what is there already: related to a text, covering it, or like what a change adds.
+    """Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.
 
-    TEXT is what you are about to write or decide. With --diff, the decisions and issues that a change touches
-    but does not name, and the definitions like those it adds.
+    TEXT is what you are about to write or decide. With --diff, the answer lists decisions and issues that the
+    change touches but does not mention, and existing definitions similar to those it adds.
 
-    With --for, what to look among: adr (decisions), spec (specifications), discover and audit (both), plan
+    --for chooses what is searched: adr (decisions), spec (specifications), discover and audit (both), plan
     (code and issues), work (code).
     """
     given = " ".join(text)

@@ -41,17 +41,17 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "core": LazyCommand("gitrag.cli.core:core", "Mark the files that every session should know of."),
     "check": LazyCommand(
         "gitrag.cli.check:check",
-        "Say which decisions and specifications bear on a file, or whether what is pushed is indexed.",
+        "Show which decisions and specifications bear on a file, or check that a push is indexed.",
     ),
     "related": LazyCommand(
         "gitrag.cli.related:related",
-        "Say what is there already: related to a text, covering it, or like what a change adds.",
+        "Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.",
     ),
-    "model": LazyCommand("gitrag.cli.model:model", "Fetch the embedding model, or look at it."),
+    "model": LazyCommand("gitrag.cli.model:model", "Fetch the embedding model, or show its state."),
     "doctor": LazyCommand(
-        "gitrag.cli.doctor:doctor", "Check everything gitrag rests on, and say what mends it."
+        "gitrag.cli.doctor:doctor", "Check everything gitrag depends on, and say how to fix what is wrong."
     ),
-    "hooks": LazyCommand("gitrag.cli.hooks:hooks", "Install, remove or look at the git hooks."),
+    "hooks": LazyCommand("gitrag.cli.hooks:hooks", "Install, remove or inspect the git hooks."),
     "config": LazyCommand("gitrag.cli.config:config", "List every setting, its value and its origin."),
     "completion": LazyCommand("gitrag.cli.completion:completion", "Print the completion script of a shell."),
     "hook": LazyCommand("gitrag.cli.hook:hook", hidden=True),

@@ -119,12 +119,13 @@ def search(
     from gitrag import report
     from gitrag.actions import search
     from gitrag.search.language_filter import language_named
+    from gitrag.search.sections import Wanted
     from gitrag.store.candidates import Filters
 
     terminal = session.terminal
     workspace = session.workspace()
     form = output or ("text" if terminal.is_interactive else "markdown")
-    wanted = workspace.wanted(collections, module or "", with_issues=form == "text")
+    wanted = Wanted.of(workspace.name, collections, module or "", with_issues=form == "text")
     if collections and wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 

@@ -108,7 +108,7 @@ class Session:
         Raises:
             ConfigError: A setting is wrong.
         """
-        from gitrag.config.keys import load
+        from gitrag.config.loading import load
         from gitrag.git.environment import run_git, scrubbed_environment
 
         asked = ["config", "--null", "--get-regexp", r"^gitrag\."]

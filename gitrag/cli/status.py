@@ -7,13 +7,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from gitrag.actions.model import fetch_failure
+from gitrag.actions.status import WorkspaceStatus, read_status
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
-from gitrag.workspace import WorkspaceStatus
 
 _MOST_REASONS = 5
 
@@ -30,13 +31,13 @@ _MOST_REASONS = 5
 def status(session: Session, *, as_json: bool) -> int:
     """Say what is indexed, how fresh, how large, and who is working."""
     workspace = session.workspace()
-    found = workspace.status()
+    found = read_status(workspace)
     if as_json:
         row = dataclasses.asdict(found)
         row["model"]["path"] = str(found.model.path)
         session.terminal.print_json(row)
         return OK
-    _show(found, workspace.fetch_failure(), session.terminal)
+    _show(found, fetch_failure(workspace), session.terminal)
     return OK
 
 

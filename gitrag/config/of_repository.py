@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from gitrag.config.keys import Config, load
+from gitrag.config.keys import KEYS, Config
+from gitrag.config.loading import load
 from gitrag.config.team_file import read_team
 from gitrag.git import Repository
-
-_THE_USERS = frozenset({"gitrag.trackerurl", "gitrag.trackercredentials", "gitrag.modeldir"})
-"""Who gets a token, and which model is loaded. A ``.git/config`` may have come with an archive."""
 
 
 def settings_of(
@@ -25,14 +23,14 @@ def settings_of(
     """
     team = read_team(repo.root) if repo.root is not None else None
     git, ignored = repo.config("gitrag"), []
-    for key in _THE_USERS & git.keys():
-        entries = [entry for entry in repo.configuration.entries() if entry.key == key]
+    for name in {key.git_name.lower() for key in KEYS if key.not_in_repository} & git.keys():
+        entries = [entry for entry in repo.configuration.entries() if entry.key == name]
         if entries[-1].is_the_repositorys:
             users = [entry.value for entry in entries if not entry.is_the_repositorys]
-            git.pop(key)
-            git |= {key: users[-1]} if users else {}
+            git.pop(name)
+            git |= {name: users[-1]} if users else {}
             ignored.append(
-                f"{key} of the repository's own git configuration is ignored: use git config --global."
+                f"{name} of the repository's own git configuration is ignored: use git config --global."
             )
     config = load(git=git, team=team, env=environ, flags=flags)
     return replace(config, warnings=(*config.warnings, *sorted(ignored)))

@@ -16,16 +16,17 @@ LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 """This machine: unencrypted traffic to it cannot be overheard."""
 
 T = TypeVar("T", int, float, timedelta)
+Value_co = TypeVar("Value_co", covariant=True)
 
 
-class Rule(Protocol):
+class Rule(Protocol[Value_co]):
     """Parses a key's text into its value."""
 
     @property
     def allowed(self) -> str:
         """Which values are allowed, as the end of the sentence "it must be …"."""
 
-    def parse(self, text: str) -> object:
+    def parse(self, text: str) -> Value_co:
         """Return the value, or raise ValueError."""
 
 
@@ -148,8 +149,10 @@ class Address:
         parts = urlsplit(text.strip())
         host, port = parts.hostname or "", parts.port
         safe = parts.scheme == "https" or (parts.scheme == "http" and host in LOCAL_HOSTS)
-        odd = "@" in parts.netloc or parts.query or parts.fragment or not text.isprintable() or port == 0
-        if not host or not safe or odd:
+        malformed = (
+            "@" in parts.netloc or parts.query or parts.fragment or not text.isprintable() or port == 0
+        )
+        if not host or not safe or malformed:
             raise ValueError(text)
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from gitrag.embedding.safetensors import read_tensors
-from gitrag.embedding.version import DIMENSIONS, DRAFT_VERSION, MAX_TOKENS
+from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS
 from gitrag.embedding.word_pieces import WordPieces
+from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,6 +95,21 @@ class Drafter:
             drafts[start : start + len(pieces)] = found
         return drafts
 
+    def rough(self, words: Sequence[str]) -> Vectors:
+        """Return the sum of each word's rows: float32 (n, 384), L2-normalised; a tenth of a draft's time."""
+        import numpy as np
+
+        pieces = [self._pieces.cut(word, MAX_PIECES) for word in words]
+        sizes = np.array([len(own) for own in pieces], dtype=np.int64)
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
+        rows = self._rows[flat].astype(np.float32) * self._scales[flat].reshape(-1, 1)
+        found = np.zeros((len(words), DIMENSIONS), np.float32)
+        speaking = np.flatnonzero(sizes)
+        if len(speaking):
+            found[speaking] = np.add.reduceat(rows, (np.cumsum(sizes) - sizes)[speaking])
+        _normalise(found)
+        return found
+
     def _sums(self, pieces: Sequence[Sequence[int]]) -> Vectors:
         """Return each text's two sums of rows, each normalised, side by side; zeros if it has no pieces."""
         import numpy as np
@@ -138,6 +154,10 @@ class Undrafted:
         import numpy as np
 
         return np.zeros((len(texts), DIMENSIONS), np.float32)
+
+    def rough(self, words: Sequence[str]) -> Vectors:
+        """Return zeros: float32 (n, 384)."""
+        return self.draft(words)
 
 
 def has_table() -> bool:

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Self
 from gitrag.embedding.manifest import check
 from gitrag.embedding.published import TOKENIZER
 from gitrag.embedding.sessions import has_gpu, open_cpu, open_gpu
-from gitrag.embedding.version import DIMENSIONS, ENCODER_VERSION, MAX_TOKENS
+from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS
 from gitrag.errors import ModelError
+from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     import numpy as np

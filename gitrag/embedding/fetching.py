@@ -21,10 +21,13 @@ from gitrag.embedding.published import HUB, PUBLISHED, TOKENIZER, WEIGHTS, Progr
 from gitrag.embedding.sessions import GPU_MODEL, MODEL, has_gpu
 from gitrag.embedding.sources import from_hub, from_package_index
 from gitrag.errors import BusyError, GitragError, ModelError, NetworkError
+from gitrag.machine.locks import CannotLockError, try_lock, unlock, wait_for
 
 _LOCK = "fetch.lock"
 _TEMPORARY = ".fetch-"
 _LOCK_TIMEOUT_S = 900.0
+"""How long to wait for another process that fetches the model: a slow connection takes minutes."""
+
 _LOCK_POLL_S = 0.2
 
 _IN_PLACE = "the directory itself"
@@ -75,7 +78,7 @@ def fetch(
     except OSError as error:
         raise ModelError(
             f"Cannot write the model to {directory}: {error.strerror or error}.",
-            "Free some space (300 MB for a moment, 24 MB in the end) or mend the permissions; "
+            "Free some space (300 MB for a moment, 24 MB in the end) or fix the permissions; "
             "GITRAG_MODEL_DIR puts it elsewhere.",
         ) from error
 
@@ -158,30 +161,24 @@ def _timed(steps: list[FetchStep], name: str) -> Iterator[None]:
 
 @contextmanager
 def _locked(directory: Path, progress: Progress) -> Iterator[None]:
-    import portalocker
-
-    flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
-    deadline = time.monotonic() + _LOCK_TIMEOUT_S
     with (directory / _LOCK).open("a") as file:
-        while True:
-            try:
-                portalocker.lock(file, flags)
-                break
-            except portalocker.AlreadyLocked as error:
-                if time.monotonic() > deadline:
-                    raise BusyError(
-                        f"Another process is fetching the model into {directory}.", "Try again later."
-                    ) from error
-            except portalocker.LockException as error:
-                raise ModelError(
-                    f"Cannot lock {file.name}: {error}.", "GITRAG_MODEL_DIR puts the model on another disk."
-                ) from error
-            progress("Waiting for another process that fetches the model", 0, None)
-            time.sleep(_LOCK_POLL_S)
+        try:
+            taken = wait_for(
+                lambda: try_lock(file),
+                time.monotonic() + _LOCK_TIMEOUT_S,
+                poll_s=_LOCK_POLL_S,
+                waiting=lambda: progress("Waiting for another process that fetches the model", 0, None),
+            )
+        except CannotLockError as error:
+            raise ModelError(
+                f"Cannot lock {file.name}: {error}.", "GITRAG_MODEL_DIR puts the model on another disk."
+            ) from error
+        if not taken:
+            raise BusyError(f"Another process is fetching the model into {directory}.", "Try again later.")
         try:
             yield
         finally:
-            portalocker.unlock(file)
+            unlock(file)
 
 
 def _remove_leftovers(directory: Path) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.embedding.safetensors import read_tensors
-from gitrag.embedding.version import DIMENSIONS
 from gitrag.errors import ModelError
+from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -56,7 +56,7 @@ def open_cpu(directory: Path) -> Any:
 
 
 def open_gpu(directory: Path, cpu: Any, threads: int) -> Any | None:
-    """Open the float32 model on a GPU; None if there is none that is correct and faster.
+    """Open the float32 model on a GPU; None unless one is correct and faster.
 
     A provider may be installed without its driver, and one that splits the graph into pieces can be slower
     than the CPU, so the two are compared first.

@@ -229,7 +229,7 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
         if said.startswith("not a git repository:"):  # a .git file with a missing target
             return RepositoryError(
                 f"The .git file of {start} points to a repository that is not there: {said}.",
-                "A linked worktree that was moved is mended by: git worktree repair",
+                "To repair a linked worktree that was moved: git worktree repair",
             )
         return NoRepositoryError(
             f"There is no git repository at {start} or above it.",

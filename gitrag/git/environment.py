@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gitrag.errors import RepositoryError
 from gitrag.machine.environment import safe_environment
+from gitrag.machine.programs import TookTooLongError, run_program
 
 # Variables that git exports to its hooks, or a caller exported for another command, and why they must not
 # reach our git. Kept are the user's configuration (GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, and
@@ -67,6 +67,8 @@ TIMEOUT_S = 600.0
 
 TIMEOUT_VARIABLE = "GITRAG_GIT_TIMEOUT_S"
 
+_COMPLAINT_BYTES = 1 << 20
+"""How much of git's complaints is read for the message of an error: a line for each of ten thousand files."""
 
 PATIENCE_S = 5.0
 """Time after which we check whether git is blocked, for example by a named pipe."""
@@ -83,7 +85,7 @@ def run_git(
     environment: Mapping[str, str],
     stdin: bytes | None = None,
     timeout_s: float | None = None,
-    look: Callable[[], None] = lambda: None,
+    look: Callable[[], None] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git and return its output, whatever its exit status.
 
@@ -99,56 +101,30 @@ def run_git(
         RepositoryError: git is not installed, or the directory cannot be entered.
         GitTimeoutError: It took longer than the timeout.
     """
+    command = ["git", *args]
     deadline_s = timeout_s or _deadline_s(environment)
     try:
-        with subprocess.Popen(
-            ["git", *args],
+        done = run_program(
+            command,
+            environment,
+            limit_s=deadline_s,
+            said_bytes=_COMPLAINT_BYTES,
             cwd=cwd,
-            env=environment,
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
-            try:
-                output, complaint = _communicate(process, stdin, deadline_s, look)
-            except BaseException:
-                process.kill()
-                raise
-        return subprocess.CompletedProcess(process.args, process.returncode, output, complaint)
-    except subprocess.TimeoutExpired as error:
+            stdin=stdin or b"",
+            look_after_s=PATIENCE_S,
+            look=look,
+        )
+        return subprocess.CompletedProcess(command, done.status, done.out, done.said)
+    except TookTooLongError as error:
         words = [os.fsdecode(part) for part in args]
-        command = next((word for word in words if word[:1] != "-" and "=" not in word), "")
+        name = next((word for word in words if word[:1] != "-" and "=" not in word), "")
         raise GitTimeoutError(
-            f"`git {command}` in {cwd} took longer than {deadline_s:,.0f} s and was ended.",
+            f"`git {name}` in {cwd} took longer than {deadline_s:,.0f} s and was ended.",
             "Patterns with many `*` in .gitattributes or .gitignore can hold it up; of a giant repository set"
             f" {TIMEOUT_VARIABLE} to more seconds.",
         ) from error
     except OSError as error:  # one that is too long to be passed on included
         raise not_run(error, cwd) from error
-
-
-def _communicate(
-    process: subprocess.Popen[bytes], stdin: bytes | None, deadline_s: float, look: Callable[[], None]
-) -> tuple[bytes, bytes]:
-    found: list[RepositoryError] = []
-
-    def watch() -> None:
-        try:
-            look()
-        except RepositoryError as error:
-            found.append(error)
-            process.kill()
-
-    timer = threading.Timer(PATIENCE_S, watch)  # in a thread: an interrupted send cannot be resumed
-    timer.daemon = True
-    timer.start()
-    try:
-        said = process.communicate(stdin, deadline_s)
-    finally:
-        timer.cancel()
-    if found:
-        raise found[0]
-    return said
 
 
 def _deadline_s(environment: Mapping[str, str]) -> float:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
-import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gitrag.git.environment import not_run
 from gitrag.git.repository import Repository
+from gitrag.machine.programs import ProgramError, run_program
 
 MOST_BYTES = 512 * 1024
 """Maximum output: thousands of lines, more than anybody ranks."""
@@ -69,35 +67,18 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
             *("--", "."),
         ]
     try:
-        output = _run(command, repo, timeout_s)
+        output = run_program(
+            [os.fsencode(part) for part in command],
+            repo.environment,
+            limit_s=timeout_s,
+            most_bytes=MOST_BYTES,
+            cwd=repo.root,
+        ).out
+    except ProgramError as error:
+        output = error.out
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise not_run(error, repo.root) from error
     return list(_parse(output, b":" if ripgrep else b"\0"))
-
-
-def _run(command: Sequence[str], repo: Repository, timeout_s: float) -> bytes:
-    """Run a command until it ends, the time is up, or there is enough output."""
-    end = time.monotonic() + timeout_s
-    read = bytearray()
-    with subprocess.Popen(
-        [os.fsencode(part) for part in command],
-        cwd=repo.root,
-        env=repo.environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        output = process.stdout
-        while output is not None and len(read) < MOST_BYTES:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([output], [], [], left)[0]:
-                break
-            part = os.read(output.fileno(), 65_536)
-            if not part:
-                break
-            read += part
-        process.kill()  # no effect if it has ended
-    return bytes(read)
 
 
 def _parse(output: bytes, mark: bytes) -> Iterator[GrepLine]:

@@ -1,8 +1,9 @@
 """From changed blobs to chunks, postings and vectors in the store.
 
-``plan`` says which paths of a tree change and how (pure); ``preparation`` cuts one content into what the
-store keeps (pure); ``cutting`` does that for many, with several processes; ``refresh`` brings a worktree's
-view up to date; ``embed_texts`` computes vectors; ``worker`` is the one background process of a store.
+``snapshot`` asks git; ``difference`` works out what a view loses and gains, by ``rules_and_modules`` of the
+tree; ``known`` asks the index what it has of that. ``records`` makes of a content or a path what the index
+keeps (pure), ``pending_contents`` does so for many, in several processes. ``refresh`` calls these in order
+and writes. ``embed_texts`` computes vectors; ``worker`` is the one background process of a store.
 """
 
-PREPARATION_VERSION = 4  # raise when anything in `preparation` changes: every index is then rebuilt
+RECORDS_VERSION = 4  # raise when anything in `records` changes: every index is then rebuilt

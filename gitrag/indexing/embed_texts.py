@@ -14,9 +14,9 @@ from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import GitragError
 from gitrag.machine.files import write_private
 from gitrag.machine.isolation import reason_of
+from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.connection import Store
-from gitrag.store.schema import DIMENSIONS
 from gitrag.store.vectors import PendingText
 
 if TYPE_CHECKING:

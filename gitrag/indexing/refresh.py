@@ -5,89 +5,36 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from gitrag.corpus.layout import Module
-from gitrag.git import Change
-from gitrag.indexing.cutting import Cut, cut_few, cut_waiting, write_cut
-from gitrag.indexing.plan import Plan
-from gitrag.indexing.planning import Planning, on_top, plan_of, rule_files_of
+from gitrag.indexing.difference import Difference, Differences, TreeDifference
+from gitrag.indexing.known import (
+    NO_DOCUMENTS,
+    Documents,
+    Refreshed,
+    Start,
+    Survey,
+    needed,
+    settled,
+    start_of,
+    survey,
+    unread,
+    waiting_in,
+)
+from gitrag.indexing.pending_contents import Cut, cut_few, cut_waiting, write_cut
 from gitrag.indexing.snapshot import REVISION, Snapshot
-from gitrag.model import Head, Skip
+from gitrag.model import Skip
 from gitrag.store import content, views
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.content import PendingContent
-from gitrag.store.views import EntryRecord, View, ViewOverlay
+from gitrag.store.content import ContentKey, PendingContent
+from gitrag.store.views import Ids, View, ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
-
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """How many indexed documents are new, changed and deleted."""
-
-    added: int = 0
-    updated: int = 0
-    removed: int = 0
-
-
-NO_DOCUMENTS = Documents()
-
-
-@dataclass(frozen=True, slots=True)
-class Refreshed:
-    """State of a view after a refresh.
-
-    Attributes:
-        view: The view of HEAD's tree.
-        overlay: The uncommitted changes on top of it.
-        head: HEAD at the time.
-        documents: What is new, changed and deleted since the last refresh.
-        dirty: Paths with uncommitted changes.
-        cut: Contents read and cut now.
-        waiting: Contents left for later when time ran out.
-        recorded: Whether anything had changed and was written.
-    """
-
-    view: View
-    overlay: ViewOverlay
-    head: Head
-    documents: Documents = NO_DOCUMENTS
-    dirty: int = 0
-    cut: int = 0
-    waiting: int = 0
-    recorded: bool = False
-
-
-def known(db: Connection, now: Snapshot) -> Refreshed | None:
-    """Return the view's state if it needs no writing except cutting contents; None when something is new."""
-    found = _known(db, now, Planning(now))
-    return found and replace(found[0], waiting=len(found[1]))
-
-
-def recorded(db: Connection, now: Snapshot, view: View) -> ViewOverlay:
-    """Return the part of an overlay that the store already knows."""
-    changes = on_top(now, views.rule_files(db, view), _modules_of(db, view))
-    return views.overlay(db, changes.removed, changes.added, partly=True) or ViewOverlay()
-
-
-def _known(
-    db: Connection, now: Snapshot, planning: Planning
-) -> tuple[Refreshed, list[PendingContent]] | None:
-    view = views.current(db, now.slot)
-    if view is None or (view.tree, view.rules) != (now.head.tree, now.rules_key):
-        return None
-    overlay = ViewOverlay()
-    if now.changes:
-        changes = planning.on_top(views.rule_files(db, view), _modules_of(db, view))
-        found = views.overlay(db, changes.removed, changes.added)
-        if found is None:
-            return None
-        overlay = found
-    refreshed = Refreshed(view, overlay, now.head, dirty=now.dirty)
-    return refreshed, _waiting(db, refreshed)
+_Found: TypeAlias = tuple[Refreshed, list[PendingContent]]
+"""A view's state, and the contents to be cut."""
 
 
 def refresh(
@@ -101,7 +48,8 @@ def refresh(
 ) -> Refreshed:
     """Refresh the worktree's view and cut new contents.
 
-    Nothing is written when nothing has changed.
+    Nothing is written when nothing has changed. The index is asked for what it has before it is locked for
+    writing, and again only if another process has changed it meanwhile.
 
     Args:
         store: The repository's store.
@@ -109,25 +57,24 @@ def refresh(
         budget_s: Seconds after which remaining contents are left for later; None for no limit.
         advance: Called with (contents done, total contents) during cutting.
         at_once: Called while the store is locked; contents then pending are left for later.
-        start: Where to start from, if just read (``start_of``).
+        start: Where to start from, if it has been read (``start_of``).
     """
     deadline = None if budget_s is None else time.monotonic() + budget_s
-    planning = Planning(now)
-    found, done = None, 0
+    differences = Differences(now)
+    done = 0
     cut: Cut = {}
-    with suppress(StoreMissingError):
-        if start is None:
-            with store.read() as db:
-                found = _known(db, now, planning)
-                start = start_of(db, now)
+    asked, wanted, found = _ask(store, now, differences, start)
     if found is None:
-        found, cut = _prepare(store, now, planning, start or Start(), deadline)
+        differences.records(asked.new_paths)
+        cut = cut_few(store, now, wanted, deadline)
     if found is None or at_once is not None:
         with store.write("updating the view") as db:
-            found = _known(db, now, planning)  # another process may have done it meanwhile
+            if not asked.start.holds_in(store.state):  # another process has written meanwhile
+                asked = survey(db, now, differences, start_of(db, now, store.state))
+                found = settled(db, now, asked)
             if found is None:
-                refreshed = _record(db, now, planning)
-                found = refreshed, _waiting(db, refreshed)
+                refreshed = _record(db, now, differences, asked)
+                found = refreshed, waiting_in(db, refreshed)
             done = write_cut(db, found[1], cut)
             found = found[0], [item for item in found[1] if (item.blob, item.language) not in cut]
             if at_once is not None:
@@ -145,128 +92,123 @@ def refresh(
     return replace(refreshed, cut=done + more, waiting=len(waiting) - more)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What the store offers as a starting point for a view.
-
-    Attributes:
-        view: The view to start from.
-        is_of_tree: Whether it is a view of exactly this tree.
-        files: The rule files of its tree.
-        modules: The modules of its tree.
-    """
-
-    view: View | None = None
-    is_of_tree: bool = False
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    modules: tuple[Module, ...] = ()
-
-
-def start_of(db: Connection, now: Snapshot) -> Start:
-    """Find a starting point: a view of the same tree, else the worktree's last, else another worktree's."""
-    view = twin = views.find(db, now.head.tree, now.rules_key)
-    if view is None:
-        view = views.current(db, now.slot)
-        if view is None or view.rules != now.rules_key:
-            view = views.nearest(db, now.rules_key)
-    if view is None:
-        return Start()
-    return Start(view, twin is not None, views.rule_files(db, view), _modules_of(db, view))
-
-
-def _prepare(
-    store: Store, now: Snapshot, planning: Planning, start: Start, deadline: float | None
-) -> tuple[tuple[Refreshed, list[PendingContent]] | None, Cut]:
-    """Compute what will be written before taking the lock, so that other processes wait less.
+def _ask(
+    store: Store, now: Snapshot, differences: Differences, start: Start | None
+) -> tuple[Survey, list[ContentKey], _Found | None]:
+    """Ask the index what has to be written; what git says about that is worked out while it is closed.
 
     Returns:
-        The known state, where another process has written it meanwhile; else the contents cut, if few.
+        What has to be written, which contents must be read for it, and the state if there is nothing.
     """
-    files, modules = start.files, start.modules
-    added: list[EntryRecord] = []
-    if not start.is_of_tree:
-        move = planning.move(start.view, files, modules)
-        files, modules = move.files, move.modules
-        added += move.difference.added
-    if now.changes:
-        added += planning.on_top(files, modules).added
-    paths = list(dict.fromkeys(entry.path for entry in added))
-    wanted = list(dict.fromkeys((entry.blob, entry.language) for entry in added if not entry.skip))
-    with suppress(StoreMissingError), store.read() as db:
-        found = _known(db, now, planning)
-        if found is not None:
-            return found, {}
-        paths, wanted = views.unknown_paths(db, paths), content.unread(db, wanted)
-    planning.records(paths)
-    return None, cut_few(store, now, wanted, deadline)
+    with suppress(StoreMissingError):
+        if start is None:
+            with store.read() as db:
+                start = start_of(db, now, store.state)
+                if start.is_current:  # git has only to be asked about uncommitted changes
+                    return _asked(db, now, differences, start)
+        needed(now, differences, start)
+        with store.read() as db:
+            if not start.holds_in(store.state):
+                start = start_of(db, now, store.state)
+            return _asked(db, now, differences, start)
+    nothing = Start()
+    found = Survey(nothing, *needed(now, differences, nothing), Ids({}, {}))
+    return found, found.new_contents, None
 
 
-def lacking(db: Connection, now: Snapshot) -> tuple[list[tuple[int, int]], int]:
-    """Return what the store lacks of a snapshot's tree, whether or not a view of it exists; write nothing.
-
-    Returns:
-        Pairs of path id (0 for none) and content id that the store knows, and the number of
-        paths whose content has not been read.
-    """
-    view = views.find(db, now.head.tree, now.rules_key)
-    if view is not None:  # a view of the tree, if there is one, need not be computed again
-        entries = list(views.held(db, view.view_id).items())
-        waiting = {item.content_id for item in content.pending(db, [], view.view_id)}
-        return entries, sum(content_id in waiting for _path_id, content_id in entries)
-    repo = now.repo
-    changes = [Change(entry.path, entry) for entry in repo.entries(now.head.tree)]
-    difference = plan_of(now, changes, rule_files_of(repo, changes), ())
-    held = [(entry.blob, entry.language) for entry in difference.added if not entry.skip]
-    found = content.look_up(db, held)
-    unread = set(content.unread(db, held))
-    missing = sum(key in unread for key in held)
-    paths = views.path_ids(db, [entry.path for entry in difference.added])
-    known_entries = [
-        (paths.get(entry.path, 0), found[entry.blob, entry.language])
-        for entry in difference.added
-        if (entry.blob, entry.language) in found and not entry.skip
-    ]
-    return known_entries, missing
+def _asked(
+    db: Connection, now: Snapshot, differences: Differences, start: Start
+) -> tuple[Survey, list[ContentKey], _Found | None]:
+    asked = survey(db, now, differences, start)
+    found = settled(db, now, asked)
+    return asked, [] if found is not None else unread(db, asked), found
 
 
-def _waiting(db: Connection, refreshed: Refreshed) -> list[PendingContent]:
-    own = [content_id for _path_id, content_id in refreshed.overlay.entries]
-    return content.pending(db, own, refreshed.view.view_id)
-
-
-def _modules_of(db: Connection, view: View) -> tuple[Module, ...]:
-    return tuple(Module(name, directory) for name, directory in views.modules(db, view))
-
-
-def _record(db: Connection, now: Snapshot, planning: Planning) -> Refreshed:
+def _record(db: Connection, now: Snapshot, differences: Differences, asked: Survey) -> Refreshed:
     """Write the view of HEAD's tree and its overlay."""
-    slot, head = now.slot, now.head
+    start, changes = asked.start, asked.uncommitted
+    if asked.tree is not None:
+        _retry(db, now, asked.tree)
+    before, after = _held(db, asked)
+    ids = Ids(
+        {**asked.ids.paths, **views.record_paths(db, differences.records(asked.new_paths))},
+        {**asked.ids.contents, **content.add(db, asked.new_contents)},
+    )
+    view = _point(db, now, asked, ids)
     views.forget_worktrees(db, [*now.repo.worktrees(), REVISION])
-    view = views.current(db, slot)
-    moves = view is None or (view.tree, view.rules) != (head.tree, now.rules_key)
-    before = views.held(db, view.view_id) if view is not None and moves else {}
-    if view is None or moves:
-        start = start_of(db, now)
-        if start.view is not None and start.is_of_tree:
-            view = replace(start.view, commit=head.commit)
-            views.point(db, slot, view)
-        else:
-            view = _move_view(db, now, planning, start)
-    documents = _compare(before, views.held(db, view.view_id)) if moves else NO_DOCUMENTS
-    overlay = ViewOverlay()
+    overlay, documents = ViewOverlay(), NO_DOCUMENTS
+    if not start.is_current:
+        after = _with_difference(after, asked.of_tree, ids)
+        documents = _compare(before, after)
     if now.changes:
-        changes = planning.on_top(views.rule_files(db, view), _modules_of(db, view))
-        views.record_paths(db, planning.records(_unknown(db, changes)))
-        own = [(entry.blob, entry.language) for entry in changes.added if not entry.skip]
-        seen = content.look_up(db, own)
-        content.ensure(db, own)
-        found = views.overlay(db, changes.removed, changes.added)
-        if found is None:
-            raise AssertionError("what was just recorded is not there")
-        overlay = found
-        documents = _with_new(documents, overlay, set(seen.values()), views.held(db, view.view_id))
-    views.touch(db, view)
-    return Refreshed(view, overlay, head, documents, now.dirty, recorded=True)
+        overlay = views.overlay(ids, changes.removed, changes.added)
+        seen = set(asked.ids.contents.values())
+        seen |= {ids.contents[entry.content] for entry in asked.of_tree.added if not entry.skip}
+        new = [path_id for path_id, content_id in overlay.entries if content_id not in seen]
+        held = views.held(db, view.view_id, new) if start.is_current and new else after
+        updated = sum(path_id in held for path_id in new)
+        documents = replace(
+            documents, added=documents.added + len(new) - updated, updated=documents.updated + updated
+        )
+    return Refreshed(view, overlay, now.head, documents, now.dirty, recorded=True)
+
+
+def _retry(db: Connection, now: Snapshot, tree: TreeDifference) -> None:
+    """Read contents again that were left out for reasons that may no longer hold."""
+    if tree.base is None:
+        content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the size limit or the clone may have changed
+    elif not now.repo.promised_packs():
+        content.retry(db, [Skip.UNREADABLE])  # few, and perhaps repaired; a partial clone lacks thousands
+
+
+def _point(db: Connection, now: Snapshot, asked: Survey, ids: Ids) -> View:
+    """Point the worktree at the view of HEAD's tree, built if there is none."""
+    start, tree = asked.start, asked.tree
+    if tree is not None:
+        return views.replace(
+            db,
+            now.slot,
+            before=start.current,
+            base=tree.base,
+            tree=now.head.tree,
+            rules=now.rules_key,
+            commit=now.head.commit,
+            removed=tree.difference.removed,
+            added=tree.difference.added,
+            ids=ids,
+            rule_files=tree.files,
+            modules=[(module.name, module.directory) for module in tree.modules],
+        )
+    if start.view is None:
+        raise AssertionError("neither a view of the tree nor how to build one")
+    if start.is_current:
+        views.touch(db, start.view)
+        return start.view
+    view = replace(start.view, commit=now.head.commit)
+    views.point(db, now.slot, view)
+    return view
+
+
+def _held(db: Connection, asked: Survey) -> tuple[dict[int, int], dict[int, int]]:
+    """Read what the worktree's view holds, and what the view to start from holds, by path id."""
+    start = asked.start
+    if start.is_current:
+        return {}, {}
+    before = {} if start.current is None else views.held(db, start.current.view_id)
+    base = start.view if asked.tree is None else asked.tree.base
+    if base is None:
+        return before, {}
+    return before, before if base == start.current else views.held(db, base.view_id)
+
+
+def _with_difference(held: Mapping[int, int], difference: Difference, ids: Ids) -> dict[int, int]:
+    """Return what a view holds after a difference, by path id."""
+    gone = {*difference.removed, *(entry.path for entry in difference.added if entry.skip)}
+    new = {ids.paths[entry.path]: ids.contents[entry.content] for entry in difference.added if not entry.skip}
+    left = {**held, **new}
+    for path in gone:
+        left.pop(ids.paths.get(path, 0), None)
+    return left
 
 
 def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> Documents:
@@ -275,38 +217,3 @@ def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> Documents:
     return Documents(
         len(after) - len(both), sum(before[path] != after[path] for path in both), len(before) - len(both)
     )
-
-
-def _with_new(
-    documents: Documents, overlay: ViewOverlay, seen: set[int], held: Mapping[int, int]
-) -> Documents:
-    """Add the uncommitted documents whose content was unknown before."""
-    new = [path for path, content_id in overlay.entries if content_id not in seen]
-    updated = sum(path in held for path in new)
-    return Documents(documents.added + len(new) - updated, documents.updated + updated, documents.removed)
-
-
-def _move_view(db: Connection, now: Snapshot, planning: Planning, start: Start) -> View:
-    """Build the view of HEAD's tree."""
-    move = planning.move(start.view, start.files, start.modules)
-    if move.base is None:
-        content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the size limit or the clone may have changed
-    elif not now.repo.promised_packs():
-        content.retry(db, [Skip.UNREADABLE])  # few, and perhaps repaired; a partial clone lacks thousands
-    views.record_paths(db, planning.records(_unknown(db, move.difference)))
-    return views.replace(
-        db,
-        now.slot,
-        base=move.base,
-        tree=now.head.tree,
-        rules=now.rules_key,
-        commit=now.head.commit,
-        removed=move.difference.removed,
-        added=move.difference.added,
-        rule_files=move.files,
-        modules=[(module.name, module.directory) for module in move.modules],
-    )
-
-
-def _unknown(db: Connection, difference: Plan) -> list[str]:
-    return views.unknown_paths(db, [entry.path for entry in difference.added])

@@ -10,14 +10,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self, TypeVar
+from typing import IO, Self, TypeVar
 
 from gitrag.errors import BusyError
 from gitrag.machine.files import open_private
+from gitrag.machine.locks import CannotLockError, try_lock
 from gitrag.machine.processes import Pool, ProcessDiedError, pool_of
-
-if TYPE_CHECKING:
-    pass
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -176,8 +174,8 @@ class Journal:
         """Return what processes that no longer exist were reading when they ended."""
         found: set[str] = set()
         for path in sorted(self._directory.glob("reading.*")):
-            with suppress(OSError, ValueError), path.open("r+", encoding="ascii") as file:
-                if _lock(file):
+            with suppress(OSError, ValueError, CannotLockError), path.open("r+", encoding="ascii") as file:
+                if try_lock(file):
                     found.update(file.read().split())
                     self._left.append(path)
         return frozenset(found)
@@ -199,7 +197,8 @@ class Journal:
         file: IO[str] | None = None
         with suppress(OSError):
             file = open_private(path, "w", encoding="ascii")
-            _lock(file)
+            with suppress(CannotLockError):
+                try_lock(file)
             file.write("\n".join(names))
             file.flush()
         try:
@@ -209,13 +208,3 @@ class Journal:
                 with suppress(OSError):
                     path.unlink()
                 file.close()
-
-
-def _lock(file: IO[str]) -> bool:
-    import portalocker
-
-    try:
-        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-    except portalocker.LockException:  # includes AlreadyLocked
-        return False
-    return True

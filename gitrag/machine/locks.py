@@ -1,8 +1,7 @@
-"""A lock for one writer or many readers, across processes.
+"""Locks on files, across processes: take one, wait for one, say who holds one; and the lock of the index.
 
-DuckDB lets one process write or many read. Each operation takes an advisory file lock while its connection
-is open, and waits its turn. Readers first pass a gate that a waiting writer closes, so that a
-stream of overlapping readers cannot keep a writer out.
+Whoever waits for a lock on a file does so in `wait_for`. How long each waits is listed in ARCHITECTURE.md,
+"How long we wait for a lock".
 """
 
 from __future__ import annotations
@@ -41,8 +40,66 @@ class Holder:
         return f"process {self.pid} ({self.purpose})"
 
 
+class CannotLockError(Exception):
+    """A file cannot be locked, though no process holds it; the text is the operating system's."""
+
+
+def try_lock(file: IO[str], *, shared: bool = False) -> bool:
+    """Lock an open file if no other process has; closing it, or `unlock`, releases it.
+
+    Args:
+        file: The file; to be locked exclusively, it must be open for writing.
+        shared: Whether others may hold it too, shared.
+
+    Returns:
+        Whether it is locked now.
+
+    Raises:
+        CannotLockError: The file system has no locks, or no more of them.
+    """
+    import portalocker
+
+    kind = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
+    try:
+        portalocker.lock(file, kind | portalocker.LockFlags.NON_BLOCKING)
+    except portalocker.AlreadyLocked:
+        return False
+    except portalocker.LockException as error:
+        raise CannotLockError(str(error)) from error
+    return True
+
+
+def unlock(file: IO[str]) -> None:
+    """Release the lock on an open file."""
+    import portalocker
+
+    portalocker.unlock(file)
+
+
+def wait_for(
+    take: Callable[[], bool], deadline: float, *, poll_s: float, waiting: Callable[[], None] = lambda: None
+) -> bool:
+    """Take a lock as soon as it is free.
+
+    Args:
+        take: Tries to take it, and returns whether it did; called at least once.
+        deadline: When to give up, by `time.monotonic`.
+        poll_s: How long to sleep between two tries.
+        waiting: Called before each sleep.
+
+    Returns:
+        Whether it was taken; False when others held it until the deadline.
+    """
+    while not take():
+        if time.monotonic() > deadline:
+            return False
+        waiting()
+        time.sleep(poll_s)
+    return True
+
+
 class FileLock:
-    """A file lock, shared or exclusive, that does not wait."""
+    """A file lock, shared or exclusive, that does not wait. A file that cannot be locked counts as taken."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -54,9 +111,6 @@ class FileLock:
         Raises:
             StoreError: The lock file cannot be opened.
         """
-        import portalocker
-
-        flags = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
         try:
             try:
                 file = open_private(self.path, "a+", encoding="utf-8")
@@ -70,8 +124,10 @@ class FileLock:
                 "Check the permissions of the git directory, and the free disk space.",
             ) from error
         try:
-            portalocker.lock(file, flags | portalocker.LockFlags.NON_BLOCKING)
-        except (portalocker.AlreadyLocked, portalocker.LockException):
+            taken = try_lock(file, shared=shared)
+        except CannotLockError:
+            taken = False
+        if not taken:
             file.close()
             return False
         self._file = file
@@ -80,9 +136,7 @@ class FileLock:
     def release(self) -> None:
         """Release the lock."""
         if self._file is not None:
-            import portalocker
-
-            portalocker.unlock(self._file)
+            unlock(self._file)
             self._file.close()
             self._file = None
 
@@ -101,7 +155,15 @@ def is_held(path: Path) -> bool:
 
 
 class StoreLock:
-    """The readers-writer lock of a store's directory.
+    """The lock of an index, for one writer or many readers.
+
+    DuckDB lets one process write or many read. Each operation holds the lock while its connection is open,
+    and waits its turn. Readers first pass a gate that a waiting writer closes, so that a stream of
+    overlapping readers cannot keep a writer out.
+
+    Args:
+        directory: The store's directory.
+        timeout_s: How long to wait for others, in seconds.
 
     Attributes:
         while_held: Returns a context that is entered while the lock is held.
@@ -157,15 +219,13 @@ class StoreLock:
         return FileLock(self._directory / "lock.gate"), FileLock(self._directory / "lock")
 
     def _wait(self, lock: FileLock, deadline: float, *, shared: bool = False) -> None:
-        while not lock.try_acquire(shared=shared):
-            if time.monotonic() > deadline:
-                holder = read_holder(self._directory / "lock.holder")
-                raise BusyError(
-                    f"The index was in use by {holder or 'searching processes'} "
-                    f"for more than {self._timeout_s:g} s.",
-                    "Try again; `gitrag doctor` shows who holds the lock.",
-                )
-            time.sleep(_POLL_S)
+        if not wait_for(lambda: lock.try_acquire(shared=shared), deadline, poll_s=_POLL_S):
+            holder = read_holder(self._directory / "lock.holder")
+            raise BusyError(
+                f"The index was in use by {holder or 'searching processes'} "
+                f"for more than {self._timeout_s:g} s.",
+                "Try again; `gitrag doctor` shows who holds the lock.",
+            )
 
 
 def write_holder(path: Path, purpose: str) -> None:

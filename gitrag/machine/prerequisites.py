@@ -71,13 +71,13 @@ class Check:
         name: What was checked.
         state: The result.
         message: What was found.
-        mend: The command or step that fixes it; empty when nothing is wrong.
+        fix: The command or step that fixes it; empty when nothing is wrong.
     """
 
     name: str
     state: CheckState
     message: str
-    mend: str = ""
+    fix: str = ""
 
 
 def check_git(environ: Mapping[str, str] | None = None) -> Check:
@@ -128,8 +128,8 @@ def check_packages() -> Check:
 def check_writable(directory: Path) -> Check:
     """Check that the index's directory and its contents are writable, or can be created."""
 
-    def fail(message: str, mend: str) -> Check:
-        return Check("git directory", CheckState.FAIL, message, mend)
+    def fail(message: str, fix: str) -> Check:
+        return Check("git directory", CheckState.FAIL, message, fix)
 
     place = _existing(directory)
     if not place.is_dir():
@@ -143,8 +143,8 @@ def check_writable(directory: Path) -> Check:
                 ours = path.lstat().st_uid == os.geteuid()
             except FileNotFoundError:  # e.g. another process's lock record, which may disappear at any moment
                 continue
-            mend = f"chmod -R u+rwX {_quoted(place)}" if ours else f'sudo chown -R "$USER" {_quoted(place)}'
-            return fail(f"{path} is not writable", mend)
+            fix = f"chmod -R u+rwX {_quoted(place)}" if ours else f'sudo chown -R "$USER" {_quoted(place)}'
+            return fail(f"{path} is not writable", fix)
     return Check("git directory", CheckState.OK, f"{place} is writable")
 
 
@@ -178,4 +178,4 @@ def require(checks: list[Check]) -> None:
     """
     for check in checks:
         if check.state is CheckState.FAIL:
-            raise NotSetUpError(f"Prerequisite missing ({check.name}): {check.message}.", check.mend)
+            raise NotSetUpError(f"Prerequisite missing ({check.name}): {check.message}.", check.fix)

@@ -18,6 +18,7 @@ from gitrag.actions.governance import (
     review as review_action,
 )
 from gitrag.actions.issues import sync_before_reading
+from gitrag.actions.status import read_status
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
@@ -62,7 +63,7 @@ def check(
     sync_before_reading(workspace, bench.listener(call))
     found = check_action.check(workspace, (workspace.repo.root or workspace.repo.git_dir) / target)
     data = json.loads(governance.checked_json(found))
-    freshness = replies.of_status(workspace.status(), bench.notes())
+    freshness = replies.of_status(read_status(workspace), bench.notes())
     return Reply(
         _text(governance.checked_markdown(found), freshness),
         Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
@@ -83,7 +84,7 @@ def related(
         Field(description="Of text in mode edges: a preset, such as plan (code and issues) or work (code)."),
     ] = "",
     threshold: Annotated[
-        float, Field(ge=-1, le=1, description="Least cosine of what is called alike.")
+        float, Field(ge=-1, le=1, description="Minimum cosine of a duplicate.")
     ] = related_action.THRESHOLD,
 ) -> Reply[RelatedFound]:
     """Say what is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
@@ -99,16 +100,16 @@ def related(
         review = review_action.review(workspace, diff, threshold, call.advance)
         markdown, data = governance.review_markdown(review), json.loads(governance.review_json(review))
     elif mode == "duplicates":
-        alike = related_action.duplicates(workspace, text, threshold)
-        near = [] if alike else related_action.nearest(workspace, text)
-        markdown = governance.duplicates_markdown(alike, threshold, nearest=near)
-        data = json.loads(governance.duplicates_json(text, alike, threshold, nearest=near))
+        found = related_action.duplicates(workspace, text, threshold)
+        near = [] if found else related_action.nearest(workspace, text)
+        markdown = governance.duplicates_markdown(found, threshold, nearest=near)
+        data = json.loads(governance.duplicates_json(text, found, threshold, nearest=near))
     else:
-        found = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
-        lines = [governance.related_markdown(text, found.proposals), *governance.nearest_lines(found.nearest)]
+        edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
+        lines = [governance.related_markdown(text, edges.proposals), *governance.nearest_lines(edges.nearest)]
         markdown = "\n".join(lines)
-        data = json.loads(governance.related_json(text, found.proposals, found.nearest))
-    freshness = replies.of_status(workspace.status(), bench.notes())
+        data = json.loads(governance.related_json(text, edges.proposals, edges.nearest))
+    freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),
         duplicates=data.get("duplicates", []),

@@ -10,10 +10,10 @@ from gitrag.actions.graph import GraphAnswer
 from gitrag.actions.lines import Range
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
+from gitrag.actions.status import WorkspaceStatus
 from gitrag.indexing.notices import undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.workspace import WorkspaceStatus
 
 _SURE = 0.9
 """As in ``gitrag graph``: calls with a lower confidence are likely, not certain."""

@@ -9,6 +9,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from gitrag.actions.core_context import core_context, project_of
+from gitrag.actions.documents import indexed_documents
 from gitrag.actions.lines import file_lines
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
@@ -65,13 +66,13 @@ def _core_file(bench: Workbench, path: str) -> str:
 
 
 def _adrs(bench: Workbench) -> str:
-    found = bench.workspace.documents((CollectionKind.ADRS,))
+    found = indexed_documents(bench.workspace, (CollectionKind.ADRS,))
     lines = [f"- {each.id}: {each.title} ({each.path})" for _kind, each, _text in found]
     return "\n".join(lines) or "There are no decisions."
 
 
 def _adr(bench: Workbench, wanted: str) -> str:
-    for _kind, each, text in bench.workspace.documents((CollectionKind.ADRS,)):
+    for _kind, each, text in indexed_documents(bench.workspace, (CollectionKind.ADRS,)):
         if each.id.lower() == wanted.lower():
             return text
     raise ResourceNotFoundError(f"There is no decision {wanted}.")

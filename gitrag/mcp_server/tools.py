@@ -12,10 +12,12 @@ from pydantic import Field
 from gitrag.actions import graph as graph_action
 from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
+from gitrag.actions.catch_up import start_worker
 from gitrag.actions.core_context import core_context, project_of
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
+from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
@@ -24,7 +26,8 @@ from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import as_json, as_markdown
 from gitrag.report.prime import as_markdown as primed_text
-from gitrag.workspace import Workspace, WorkspaceStatus
+from gitrag.search.sections import Wanted
+from gitrag.workspace import Workspace
 
 Project = Annotated[str, Field(description="Another indexed repository; empty for this one.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Results at most.")]
@@ -66,7 +69,7 @@ def search(
 ) -> Reply[replies.Searched]:
     """Semantic search by vector embeddings over decisions (ADRs), specifications and code, in one report."""
     workspace = bench.workspace
-    answer = ask(workspace, query, SearchOptions(wanted=workspace.wanted((), module), limit=limit))
+    answer = ask(workspace, query, SearchOptions(wanted=Wanted.of(workspace.name, (), module), limit=limit))
     drawn = None
     if graph or unfiltered:
         drawn = graph_action.graph_of(
@@ -139,10 +142,10 @@ def index_code(
     workspace, inside = bench.open_path(path, project)
     done = workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
     call.check()
-    files, chunks = workspace.count_indexed(inside) if inside else (done.counts.files, done.counts.chunks)
-    workspace.start_worker()
+    files, chunks = count_indexed(workspace, inside) if inside else (done.counts.files, done.counts.chunks)
+    start_worker(workspace)
     text = f"Indexed {chunks} chunks from {files} files"
-    freshness = replies.of_status(workspace.status(), bench.notes())
+    freshness = replies.of_status(read_status(workspace), bench.notes())
     data = replies.IndexedCode(project_of(workspace, project), files, chunks, freshness)
     return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", data)
 
@@ -155,7 +158,7 @@ def reindex(
     """Index changed files again, with vector embeddings, in the background. Call once; returns at once."""
     del call
     try:
-        bench.workspace.start_worker()
+        start_worker(bench.workspace)
     except OSError:  # a search picks up the changes too; nothing waits for this
         logging.getLogger("gitrag").warning("reindex could not start the worker", exc_info=True)
     what = replies.counted(len(files), "changed file")
@@ -166,7 +169,7 @@ def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[rep
     """Say what is indexed, how fresh, and how many chunks have vector embeddings."""
     del call
     workspace = bench.app_of(project)
-    found = workspace.status()
+    found = read_status(workspace)
     data = _standing(workspace, found, bench)
     return Reply(_status_text(data), data)
 
@@ -176,7 +179,7 @@ def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -
     del call
     workspace = bench.app_of(project)
     context = core_context(workspace, bench.core, project or None)
-    standing = _standing(workspace, workspace.status(), bench)
+    standing = _standing(workspace, read_status(workspace), bench)
     text = _status_text(standing) + context
     return Reply(text, replies.Told(text, standing.freshness))
 
@@ -191,7 +194,7 @@ def prime(
         bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
     )
     text = primed_text(primed)
-    freshness = replies.of_status(bench.workspace.status(), bench.notes())
+    freshness = replies.of_status(read_status(bench.workspace), bench.notes())
     return Reply(f"{text}\n\n[{replies.freshness_line(freshness)}]", replies.Told(text, freshness))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.machine import files
-from gitrag.machine.locks import FileLock
+from gitrag.machine.locks import FileLock, wait_for
 from gitrag.memory import core_text
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
@@ -25,7 +25,7 @@ MOST_BYTES = 1024 * 1024
 """Largest file: thousands of core files, of which a handful makes sense."""
 
 _LOCK_TIMEOUT_S = 10.0
-_POLL_S = 0.01
+_LOCK_POLL_S = 0.01
 
 HEADING = "\n\n## Core Codebase Context\n"
 
@@ -180,13 +180,10 @@ def _wrong(path: Path) -> StoreError:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     lock = FileLock(path)
-    end = time.monotonic() + _LOCK_TIMEOUT_S
-    while not lock.try_acquire():
-        if time.monotonic() > end:
-            raise BusyError(
-                f"Another process has been changing {NAME} for {_LOCK_TIMEOUT_S:.0f} s.", "Try again."
-            )
-        time.sleep(_POLL_S)
+    if not wait_for(lock.try_acquire, time.monotonic() + _LOCK_TIMEOUT_S, poll_s=_LOCK_POLL_S):
+        raise BusyError(
+            f"Another process has been changing {NAME} for {_LOCK_TIMEOUT_S:.0f} s.", "Try again."
+        )
     try:
         yield
     finally:

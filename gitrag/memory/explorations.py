@@ -259,7 +259,7 @@ class Explorations:
         import numpy as np
 
         from gitrag.embedding.text import text_key
-        from gitrag.embedding.version import DIMENSIONS
+        from gitrag.model import DIMENSIONS
 
         keys = [text_key(text) for text in wanted]
         kept = {} if encoder is None else self.store.vectors(dict.fromkeys(keys))

@@ -11,7 +11,7 @@ from gitrag.actions.governance.review import Added, Review, ReviewQuestion
 from gitrag.corpus.documents import Document
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.parts import lines_of
-from gitrag.search.alike import Alike
+from gitrag.search.similar_chunks import SimilarChunk
 
 NOTHING_TO_COMPARE = "There are no ADRs or specs to compare '{target}' with."
 NOTHING_SURE = "Nothing above {least:g}; the nearest are:"
@@ -106,7 +106,11 @@ def _proposal_data(each: Proposal) -> dict[str, object]:
 
 
 def duplicates_markdown(
-    found: Sequence[Alike], threshold: float, style: Style = plain, *, nearest: Sequence[Alike] = ()
+    found: Sequence[SimilarChunk],
+    threshold: float,
+    style: Style = plain,
+    *,
+    nearest: Sequence[SimilarChunk] = (),
 ) -> str:
     """Return what covers a text, or else what is nearest, as Markdown or, with a style, for a terminal."""
     if found:
@@ -116,7 +120,7 @@ def duplicates_markdown(
 
 
 def duplicates_json(
-    text: str, found: Sequence[Alike], threshold: float, *, nearest: Sequence[Alike] = ()
+    text: str, found: Sequence[SimilarChunk], threshold: float, *, nearest: Sequence[SimilarChunk] = ()
 ) -> str:
     """Return what covers a text, or else what is nearest, as JSON."""
     data = {
@@ -186,13 +190,13 @@ def _added(each: Added, style: Style) -> Iterator[str]:
         yield f"  {_alike(other, style)}"
 
 
-def _alike(each: Alike, style: Style) -> str:
+def _alike(each: SimilarChunk, style: Style) -> str:
     name = f" `{style(each.chunk.qualified_name, 'name')}`" if each.chunk.qualified_name else ""
     path = style(shown(each.path), "path")
     return f"- **{path}** {lines_of(each.chunk)}{name} (cosine: {each.cosine:.2f})"
 
 
-def _alike_data(each: Alike) -> dict[str, object]:
+def _alike_data(each: SimilarChunk) -> dict[str, object]:
     return {
         "path": shown(each.path),
         "name": each.chunk.qualified_name,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.question import Question
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
-from gitrag.words.path_traits import BESIDE, Trait
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,6 +58,9 @@ class Evidence:
         coverage: float32 (f,), the share of the question's information (idf) that each file's words cover. It
             tells whether there is an answer, not which one: as a feature it costs 0.003.
         around: float32, the cosines of the nearest chunks, including those of the other collections asked.
+        idf: float32 (t,), the information of each of the question's terms.
+        in_source: bool (t,), whether a file of the product's own code has the term; of a scope without any
+            such file, whether any file has it.
         is_name: Whether the question is a single word.
     """
 
@@ -70,6 +73,8 @@ class Evidence:
     worth: Column
     coverage: Column
     around: Column
+    idf: Column
+    in_source: NDArray[np.bool_]
     is_name: bool = False
 
 
@@ -154,6 +159,8 @@ def gather(
         worth,
         coverage.astype(np.float32),
         np.sort(np.concatenate([near.cosine, *([] if elsewhere is None else [elsewhere])]))[-NEAREST:],
+        idf.astype(np.float32),
+        np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
         question.is_name,
     )
 
@@ -269,6 +276,16 @@ def _above(cosine: Column) -> Column:
     return (cosine - least).clip(0) / max(best - least, 1e-6)
 
 
+def _is_source(files: Files) -> NDArray[np.bool_]:
+    """Tell which files are the product's own code; all, if none is."""
+    import numpy as np
+
+    languages, language = np.unique(files.language, return_inverse=True)
+    code = np.array([is_code(str(name)) for name in languages] or [False])[language]
+    source = code & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    return source if source.any() else np.ones(len(files), dtype=bool)
+
+
 def _nature(files: Files, question: Question) -> dict[str, Any]:
     """Return each file's kind, and the share of the repository's own code in its directory."""
     import numpy as np
@@ -278,9 +295,9 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code gets no advantage
     prose = np.array([is_prose(str(name)) for name in languages] or [False])[language]
     _names, top = np.unique(files.top, return_inverse=True)
-    by_top = np.bincount(top, np.where(code & ((files.traits & BESIDE) == 0), files.length, 0))
+    by_top = np.bincount(top, np.where(code & ((files.traits & OUTSIDE_THE_PRODUCT) == 0), files.length, 0))
     return {
-        "test_or_doc": (files.traits & BESIDE & ~question.asks_for) > 0,
+        "test_or_doc": (files.traits & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
         "support": (files.traits & Trait.SUPPORT) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),

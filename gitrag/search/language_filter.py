@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitrag.chunking.languages import BY_NAME, language_of
-from gitrag.config.keys import nearest
 from gitrag.errors import UsageError
+from gitrag.words.spelling import did_you_mean
 
 
 def language_named(given: str) -> str:
@@ -16,7 +16,7 @@ def language_named(given: str) -> str:
     name = given.lower()
     found = name if name in BY_NAME else language_of(f"a.{name}")
     if found is None:
-        close = nearest(name, list(BY_NAME)).strip()
+        close = did_you_mean(name, list(BY_NAME)).strip()
         raise UsageError(
             f'There is no language "{given}".', close or "`gitrag status` lists those of this repository."
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.corpus import specs
 from gitrag.corpus.documents import Document, targets
-from gitrag.corpus.layout import READERS, CollectionKind, kind_of
+from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
 from gitrag.search import engine
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.evidence import NEAREST
@@ -35,6 +35,16 @@ if TYPE_CHECKING:
 USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
 """Collections that a search asks by default; issues only on request."""
 
+_LEAST = 0.02
+"""Score of the least likely code that is shown: on repositories left out, 0.99 of the answers among the first
+three files score above, and half of the pages with one answer show three files or fewer
+(`scripts/training/fit_hit_scores.py`)."""
+
+_NOTHING = 0.05
+"""Where even the best file scores below, nothing is shown."""
+
+_LEAST_DOCUMENT = 0.3
+
 _FURTHER = 20
 """Hits beyond the limit in which to look for a document that the question names."""
 
@@ -52,6 +62,20 @@ class Wanted:
     kinds: tuple[CollectionKind, ...] = USUAL_KINDS
     module: str = ""
     names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, repository: str, names: Sequence[str], module: str, *, with_issues: bool = False) -> Wanted:
+        """Return which collections to ask, as a user names them.
+
+        Args:
+            repository: The repository's slug.
+            names: Names of collections, with or without the slug in front; none means all.
+            module: Only this module; empty for all.
+            with_issues: Whether issues are among the kinds to ask.
+        """
+        own = [name.removeprefix(f"{repository}-") for name in names]
+        kinds = (*USUAL_KINDS, CollectionKind.ISSUES) if with_issues else USUAL_KINDS
+        return cls(kinds, slug(module), tuple(own))
 
     @property
     def issues(self) -> bool:
@@ -112,7 +136,7 @@ def ask(
     wanted: Wanted,
     *,
     limit: int,
-    min_score: float,
+    min_score: float | None,
     every_chunk: bool = False,
     memo: Memo | None = None,
 ) -> Sections:
@@ -125,7 +149,8 @@ def ask(
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         wanted: Which collections to ask.
         limit: Maximum number of hits per kind.
-        min_score: Hits below are left out.
+        min_score: Hits below are left out; None for the least score of each kind, and then for no code at all
+            where the best file scores below `_NOTHING`.
         every_chunk: Return a hit for each chunk, not for each file.
         memo: Cache for the next question.
     """
@@ -147,13 +172,16 @@ def ask(
     for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
+        least = (
+            min_score if min_score is not None else _LEAST if kind is CollectionKind.CODE else _LEAST_DOCUMENT
+        )
         found[kind] = engine.ask(
             db,
             question,
             replace(scoped, filters=filters),
             vector,
             limit=limit + _FURTHER if look_further else limit,
-            min_score=0.0 if look_further else min_score,
+            min_score=0.0 if look_further else least,
             every_chunk=every_chunk,
             each_alone=kind is not CollectionKind.CODE,
             memo=memo,
@@ -161,13 +189,19 @@ def ask(
         )
         if kind is CollectionKind.CODE:
             elsewhere = found[kind].around
+        if min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
+            found[kind] = replace(found[kind], hits=(), chunk_ids=())
         hits = _read(db, kind, question, scoped, found[kind].hits)
         if look_further:
-            hits = _named_first(hits, named, limit, min_score)
+            hits = _named_first(hits, named, limit, least)
         sections[kind] = AnswerSection(kind, hits)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
     return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids)
+
+
+def _is_nothing(found: engine.Found) -> bool:
+    return not any(hit.score >= _NOTHING for hit in found.hits)
 
 
 def read_documents(

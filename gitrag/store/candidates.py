@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, run
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
-from gitrag.store.schema import DIMENSIONS
 from gitrag.store.views import ViewOverlay
 from gitrag.words.terms import IN_NAME
 

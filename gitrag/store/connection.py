@@ -175,7 +175,7 @@ class Store:
                     self.memo, self.state = copy.memo, copy.state
                     yield copy.db
                 return
-            with _interruptible(), self._engine() as engine, self._lock.shared(), engine.let_go():
+            with _interruptible(), self._engine() as engine, self._lock.shared(), engine.detaching():
                 self._require()  # it may have been removed while waiting for the lock
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
@@ -213,7 +213,8 @@ class Store:
     def write(self, purpose: str, *, make: bool = True) -> Iterator[DuckDBPyConnection]:
         """Open the index exclusively, for one transaction.
 
-        The transaction is committed when the block ends and rolled back when it raises.
+        The transaction is committed when the block ends and rolled back when it raises. Inside the block
+        ``state`` identifies what was there before it: if it is that of an earlier read, so is the content.
 
         Args:
             purpose: What for, in a few words; shown to waiting processes.
@@ -237,8 +238,9 @@ class Store:
             if not make:
                 self._require()
             before = self._identity_seen
+            self.state = state_of(self.path)
             try:
-                with engine.let_go():
+                with engine.detaching():
                     db = self._open_or_make(engine)
                     if not make and before is not None and self._identity_seen != before:
                         problem = "The index has been built anew by another process."

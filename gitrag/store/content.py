@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.model import Chunk, Kind
 from gitrag.store import vectors
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 INDEXED = "indexed"
 PENDING = "pending"
+
+ContentKey: TypeAlias = "tuple[str, str | None]"
+"""A content: its blob's id and its language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +58,27 @@ class PendingContent:
     language: str | None
 
 
-def ensure(
-    db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]
-) -> dict[tuple[str, str | None], int]:
-    """Look up contents by (blob, language), adding new ones as pending; return their ids."""
-    found = look_up(db, wanted)
-    missing = [key for key in dict.fromkeys(wanted) if key not in found]
-    if missing:
-        first = next_id(db, "contents", "content_id")
-        columns = [
-            integers(range(first, first + len(missing))),
-            objects(bytes.fromhex(blob) for blob, _language in missing),
-            objects(language or "" for _blob, language in missing),
-        ]
-        run(
-            db,
-            columns,
-            "INSERT INTO contents SELECT column0, column1, column2, ?, 0, 0, now() FROM columns"
-            " ORDER BY column0",
-            [PENDING],
-        )
-        found.update((key, first + i) for i, key in enumerate(missing))
-    return found
+def add(db: DuckDBPyConnection, keys: Sequence[ContentKey]) -> dict[ContentKey, int]:
+    """Add contents that are not recorded yet, as pending; return their ids."""
+    if not keys:
+        return {}
+    first = next_id(db, "contents", "content_id")
+    columns = [
+        integers(range(first, first + len(keys))),
+        objects(bytes.fromhex(blob) for blob, _language in keys),
+        objects(language or "" for _blob, language in keys),
+    ]
+    run(
+        db,
+        columns,
+        "INSERT INTO contents SELECT column0, column1, column2, ?, 0, 0, now() FROM columns ORDER BY column0",
+        [PENDING],
+    )
+    return {key: first + i for i, key in enumerate(keys)}
 
 
-def look_up(
-    db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]
-) -> dict[tuple[str, str | None], int]:
-    """Look up contents by (blob, language); unknown ones are left out."""
+def look_up(db: DuckDBPyConnection, wanted: Sequence[ContentKey]) -> dict[ContentKey, int]:
+    """Look up contents; unknown ones are left out."""
     if not wanted:
         return {}
     columns = [
@@ -96,13 +92,6 @@ def look_up(
         " JOIN columns ON blob = column0 AND language = column1",
     ).fetchall()
     return {(blob, language or None): content_id for blob, language, content_id in rows}
-
-
-def unread(db: DuckDBPyConnection, wanted: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """List the contents, by (blob, language), that are unknown or not read yet, without duplicates."""
-    found = look_up(db, wanted)
-    waiting = {item.content_id for item in pending(db, found.values(), None)}
-    return [key for key in dict.fromkeys(wanted) if key not in found or found[key] in waiting]
 
 
 def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | None) -> list[PendingContent]:

@@ -65,7 +65,7 @@ class Engine:
             self._engine = start(self._directory)
 
     @contextmanager
-    def let_go(self) -> Iterator[None]:
+    def detaching(self) -> Iterator[None]:
         """Detach the file at the end of the block; an open transaction is rolled back."""
         try:
             yield

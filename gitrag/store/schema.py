@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from gitrag.model import DIMENSIONS
+
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-DIMENSIONS = 384
 
 TABLES_VERSION = 3  # raise when a table changes that no release has written: such an index is rebuilt
 
@@ -31,7 +31,7 @@ def _create(db: DuckDBPyConnection) -> None:
         -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip): and how
         -- it failed.
         -- chunks and length: how many, and the sum of their lengths, once it is indexed.
-        -- left_at: when it came, or when a view last let go of it.
+        -- left_at: when it was added, or when a view last dropped it.
         CREATE TABLE contents (
             content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER,
             left_at TIMESTAMPTZ
@@ -45,7 +45,7 @@ def _create(db: DuckDBPyConnection) -> None:
             line_start INTEGER, line_end INTEGER, length INTEGER
         );
 
-        -- term is a hash (words.terms); tf is weighted (indexing.preparation), terms.IN_NAME is its top bit.
+        -- term is a hash (words.terms); tf is weighted (indexing.records), terms.IN_NAME is its top bit.
         CREATE TABLE postings (term UBIGINT, chunk_id INTEGER, tf USMALLINT);
 
         -- What is embedded, once in its life: key is a hash of the text and the encoder's version.

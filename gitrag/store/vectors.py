@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gitrag.model import Chunk, Kind
+from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.columns import integers, objects, run
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
-from gitrag.store.schema import DIMENSIONS
 
 if TYPE_CHECKING:
     import numpy as np

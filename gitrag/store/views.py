@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.store import content, vectors
 from gitrag.store.columns import hashes, integers, next_id, objects, run
+from gitrag.store.content import ContentKey
 from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
@@ -63,6 +64,19 @@ class EntryRecord:
     language: str | None
     skip: str = ""
     collection: str = "code"
+
+    @property
+    def content(self) -> ContentKey:
+        """Its content, unless it is left out."""
+        return self.blob, self.language
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Ids of paths and contents; what is not recorded has none."""
+
+    paths: Mapping[str, int]
+    contents: Mapping[ContentKey, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +136,14 @@ def replace(
     db: DuckDBPyConnection,
     worktree: str,
     *,
+    before: View | None,
     base: View | None,
     tree: str,
     rules: str,
     commit: str | None,
     removed: Sequence[str],
     added: Sequence[EntryRecord],
+    ids: Ids,
     rule_files: Mapping[str, bytes],
     modules: Sequence[tuple[str, str]] = (),
 ) -> View:
@@ -136,20 +152,21 @@ def replace(
     Args:
         db: An open connection, writing.
         worktree: The worktree's slot.
+        before: The view that it points to so far.
         base: The view to start from; None to start from nothing.
         tree: The tree's object id.
         rules: Hash of its rules.
         commit: The commit, for messages.
         removed: Paths of the base that are gone.
-        added: Paths that are new or changed; they must have been recorded (``record_paths``).
+        added: Paths that are new or changed.
+        ids: The ids of these paths, and of what is added.
         rule_files: The tree's rule files, path and content.
         modules: The tree's modules, name and directory.
     """
-    before = current(db, worktree)
-    gone = path_ids(db, [*removed, *(entry.path for entry in added)])
     view = View(_start(db, worktree, base), tree, rules, commit)
     changed = {entry.collection for entry in added if not entry.skip}
-    columns = [integers(gone.values())]
+    differing = [*removed, *(entry.path for entry in added)]
+    columns = [integers(ids.paths[path] for path in differing if path in ids.paths)]
     changed |= {
         name
         for (name,) in run(
@@ -163,10 +180,9 @@ def replace(
     going = "view_id = ? AND path_id IN (SELECT column0 FROM columns)"
     _leave(db, columns, going, view.view_id)
     run(db, columns, f"DELETE FROM entries WHERE {going}", [view.view_id])
-    contents = content.ensure(db, [(entry.blob, entry.language) for entry in added if not entry.skip])
     columns = [
-        integers(gone[entry.path] for entry in added),
-        integers(0 if entry.skip else contents[entry.blob, entry.language] for entry in added),
+        integers(ids.paths[entry.path] for entry in added),
+        integers(0 if entry.skip else ids.contents[entry.content] for entry in added),
         objects(entry.skip for entry in added),
         objects(entry.collection for entry in added),
     ]
@@ -248,7 +264,7 @@ def drop_unused(db: DuckDBPyConnection) -> None:
     unused = "view_id NOT IN (SELECT view_id FROM worktrees)"
     if not db.execute(f"SELECT 1 FROM views WHERE {unused}").fetchone():
         return
-    _leave(db, [], unused)
+    _leave(db, [integers(())], unused)
     for table in ("entries", "rule_files", "modules", "touched", "views"):
         db.execute(f"DELETE FROM {table} WHERE {unused}")
 
@@ -283,12 +299,19 @@ def modules(db: DuckDBPyConnection, view: View) -> tuple[tuple[str, str], ...]:
     return tuple((name, decode_path(directory)) for name, directory in rows)
 
 
-def held(db: DuckDBPyConnection, view_id: int) -> dict[int, int]:
-    """Read a view's content ids by path id, without what is left out."""
-    rows = db.execute(
-        "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0", [view_id]
-    ).fetchall()
-    return dict(rows)
+def held(db: DuckDBPyConnection, view_id: int, among: Iterable[int] | None = None) -> dict[int, int]:
+    """Read a view's content ids by path id, without what is left out.
+
+    Args:
+        db: An open connection.
+        view_id: The view.
+        among: Only these path ids; None for all.
+    """
+    sql = "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0"
+    if among is None:
+        return dict(db.execute(sql, [view_id]).fetchall())
+    columns = [integers(among)]
+    return dict(run(db, columns, f"{sql} AND path_id IN (SELECT column0 FROM columns)", [view_id]).fetchall())
 
 
 def look_up(
@@ -296,16 +319,7 @@ def look_up(
 ) -> dict[str, int]:
     """Look up the content ids of paths in a view and its overlay; paths without one are left out."""
     ids = path_ids(db, paths)
-    columns = [integers(ids.values())]
-    found = dict(
-        run(
-            db,
-            columns,
-            "SELECT path_id, content_id FROM entries SEMI JOIN columns ON path_id = column0"
-            " WHERE view_id = ? AND content_id <> 0",
-            [view_id],
-        ).fetchall()
-    )
+    found = held(db, view_id, ids.values())
     for path_id in overlay.masked:
         found.pop(path_id, None)
     found |= dict(overlay.entries)
@@ -325,32 +339,32 @@ def touched(db: DuckDBPyConnection, view_id: int) -> dict[str, float]:
     return dict(rows)
 
 
-def overlay(
-    db: DuckDBPyConnection, removed: Sequence[str], added: Sequence[EntryRecord], *, partly: bool = False
-) -> ViewOverlay | None:
-    """Look up the ids of an overlay; None when one of its paths or contents is not recorded yet.
+def overlay(ids: Ids, removed: Sequence[str], added: Sequence[EntryRecord]) -> ViewOverlay:
+    """Make an overlay of changes; what is not recorded is left out.
 
     Args:
-        db: An open connection.
+        ids: The ids of the paths, and of what is added.
         removed: Paths that are gone.
         added: Paths that are new or changed.
-        partly: Leave out what is not recorded instead of returning None.
     """
-    paths = path_ids(db, [*removed, *(entry.path for entry in added)])
-    held = [entry for entry in added if not entry.skip]
-    contents = content.look_up(db, [(entry.blob, entry.language) for entry in held])
-    there = [entry for entry in held if entry.path in paths and (entry.blob, entry.language) in contents]
-    if len(there) < len(held) and not partly:
-        return None
-    entries = tuple((paths[entry.path], contents[entry.blob, entry.language]) for entry in there)
-    return ViewOverlay(tuple(sorted(paths.values())), entries, tuple(entry.collection for entry in there))
+    paths = [*removed, *(entry.path for entry in added)]
+    there = [
+        entry
+        for entry in added
+        if not entry.skip and entry.path in ids.paths and entry.content in ids.contents
+    ]
+    return ViewOverlay(
+        tuple(sorted({ids.paths[path] for path in paths if path in ids.paths})),
+        tuple((ids.paths[entry.path], ids.contents[entry.content]) for entry in there),
+        tuple(entry.collection for entry in there),
+    )
 
 
-def unknown_paths(db: DuckDBPyConnection, paths: Iterable[str]) -> list[str]:
-    """List the paths that are not recorded yet."""
-    wanted = list(dict.fromkeys(paths))
-    known = path_ids(db, wanted)
-    return [path for path in wanted if path not in known]
+def ids_of(db: DuckDBPyConnection, removed: Sequence[str], added: Sequence[EntryRecord]) -> Ids:
+    """Look up the ids of the paths of changes, and of the contents that are added."""
+    paths = dict.fromkeys([*removed, *(entry.path for entry in added)])
+    contents = dict.fromkeys(entry.content for entry in added if not entry.skip)
+    return Ids(path_ids(db, list(paths)), content.look_up(db, list(contents)))
 
 
 def path_ids(db: DuckDBPyConnection, paths: Sequence[str]) -> dict[str, int]:
@@ -362,12 +376,10 @@ def path_ids(db: DuckDBPyConnection, paths: Sequence[str]) -> dict[str, int]:
     return {decode_path(path): path_id for path, path_id in rows}
 
 
-def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:
-    """Add new paths, with their words' postings and text."""
-    new = set(unknown_paths(db, [record.path for record in records]))
-    records = [record for record in records if record.path in new]
+def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> dict[str, int]:
+    """Add paths that are not recorded yet, with their words' postings and text; return their ids."""
     if not records:
-        return
+        return {}
     import numpy as np
 
     text_ids = content.ensure_texts(db, [record.text_key for record in records])
@@ -389,3 +401,4 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> None:
             integers(path_id for _, path_id in postings),
         ]
         run(db, columns, "INSERT INTO name_postings SELECT * FROM columns ORDER BY column0, column1")
+    return {record.path: first + i for i, record in enumerate(records)}

@@ -56,7 +56,7 @@ class Page:
         merged: Ids of issues that a merged change says it closes.
         gone: Ids of issues that have been deleted.
         at: The tracker's clock when it began to answer; None if it does not say.
-        odd: Lines about entries that could not be read.
+        left_out: Lines about entries that could not be read.
     """
 
     issues: tuple[Issue, ...]
@@ -66,7 +66,7 @@ class Page:
     merged: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     at: datetime | None = None
-    odd: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 class Tracker(Protocol):

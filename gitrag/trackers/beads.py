@@ -21,6 +21,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeGuard
 
+from gitrag.machine.programs import ProgramError, run_program
 from gitrag.trackers.base import Order, Page, Registration, TrackerError, TrackerSetting, TrackerSetupError
 from gitrag.trackers.fields import (
     Json,
@@ -34,7 +35,6 @@ from gitrag.trackers.fields import (
     when,
 )
 from gitrag.trackers.issue import Issue, IssueState, find_references
-from gitrag.trackers.programs import ProgramError, ask
 
 COMMAND = ("bd", "list", "--json", "--all", "--limit", "0")
 FOLDER = ".beads"
@@ -74,7 +74,7 @@ class Beads:
     def _from_program(self) -> list[Json] | None:
         """Run ``bd``; return None if it is not installed, or fails but an export can be read instead."""
         try:
-            done = ask(
+            done = run_program(
                 COMMAND, self._environ, limit_s=_PROGRAM_TIMEOUT_S, most_bytes=_MOST_BYTES, cwd=self._root
             )
         except FileNotFoundError:

@@ -16,6 +16,7 @@ from typing import IO
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.machine import files
+from gitrag.machine.locks import CannotLockError, try_lock, unlock, wait_for
 from gitrag.trackers.issue import Issue, by_number, read_moment
 from gitrag.trackers.rendering import parse, render
 
@@ -176,24 +177,31 @@ class IssueFolder:
     def locked(self, timeout_s: float, waiting: Callable[[], None]) -> Iterator[None]:
         """Lock the directory against other syncs.
 
+        Args:
+            timeout_s: How long to wait for another one.
+            waiting: Called every tenth of a second while it waits.
+
         Raises:
             BusyError: Another sync held the lock for longer than the time limit.
             StoreError: The directory cannot be locked.
         """
-        import portalocker
-
         path = self.path / _LOCK
-        deadline = time.monotonic() + timeout_s
         with self._open_lock(path) as file:
-            while not _try_lock(file):
-                if time.monotonic() > deadline:
-                    raise BusyError("Another gitrag is syncing these issues.", "Try again when it is done.")
-                waiting()
-                time.sleep(_LOCK_POLL_S)
+            try:
+                taken = wait_for(
+                    lambda: try_lock(file),
+                    time.monotonic() + timeout_s,
+                    poll_s=_LOCK_POLL_S,
+                    waiting=waiting,
+                )
+            except CannotLockError as error:
+                raise StoreError(f"Cannot lock {path}: {error}.") from error
+            if not taken:
+                raise BusyError("Another gitrag is syncing these issues.", "Try again when it is done.")
             try:
                 yield
             finally:
-                portalocker.unlock(file)
+                unlock(file)
 
     def _open_lock(self, path: Path) -> IO[str]:
         try:
@@ -216,18 +224,6 @@ def _check(meta: Meta) -> None:
     ):
         if not isinstance(value, kind):
             raise TypeError(kind)
-
-
-def _try_lock(file: IO[str]) -> bool:
-    import portalocker
-
-    try:
-        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-    except portalocker.AlreadyLocked:
-        return False
-    except portalocker.LockException as error:
-        raise StoreError(f"Cannot lock {file.name}: {error}.") from error
-    return True
 
 
 def _read(path: Path) -> bytes | None:

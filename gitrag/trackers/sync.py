@@ -89,7 +89,7 @@ class Synced:
         seen: Issues that the tracker returned.
         written: Files that changed or are new.
         removed: Files removed because their issues were deleted.
-        odd: Lines about entries that were left out.
+        left_out: Lines about entries that were left out.
         whole: Whether every issue was asked for.
         seconds: How long it took.
     """
@@ -98,7 +98,7 @@ class Synced:
     seen: int
     written: int
     removed: int
-    odd: tuple[str, ...]
+    left_out: tuple[str, ...]
     whole: bool
     seconds: float
 
@@ -166,7 +166,7 @@ def sync(
         len(state.seen),
         state.written,
         removed,
-        tuple(state.odd),
+        tuple(state.left_out),
         whole,
         time.monotonic() - begin,
     )
@@ -182,7 +182,7 @@ class _SyncProgress:
         self.pages = 0
         self._entries: set[str] = set()
         self._known_again = 0
-        self.odd: dict[str, None] = {}  # each line once, since an issue may be listed twice
+        self.left_out: dict[str, None] = {}  # each line once, since an issue may be listed twice
         self._folder = folder
         self._meta = meta
         self._noted = known
@@ -214,7 +214,7 @@ class _SyncProgress:
             self._clock = page.at or self._clock
         if self.pages == 1 and self._noted != self._meta:  # of another tracker, or none: start afresh
             self._note(self._meta)
-        self.odd.update(dict.fromkeys(page.odd))
+        self.left_out.update(dict.fromkeys(page.left_out))
         self._mark_merged(page.merged)
         for issue in page.issues:
             self._write(issue)
@@ -232,7 +232,7 @@ class _SyncProgress:
 
     def _write(self, issue: Issue) -> None:
         if not is_file_name(issue.id):
-            self.odd[f"left out, its id is no file name: {issue.id[:_SHOWN]!r}"] = None
+            self.left_out[f"left out, its id is no file name: {issue.id[:_SHOWN]!r}"] = None
             return
         if issue.status is IssueState.CLOSED and issue.id in self._merged:
             issue = replace(issue, status=IssueState.MERGED)

@@ -57,16 +57,16 @@ class TasksMd:
         """Return all tasks; see `gitrag.trackers.base.Tracker`."""
         del since, cursor
         issues: list[Issue] = []
-        odd: list[str] = []
+        left_out: list[str] = []
         for path in task_files(self._root):
             shown = path.relative_to(self._root).as_posix()
             try:
                 text = read_regular(path).decode("utf-8", "replace")
             except OSError as error:
-                odd.append(f"{shown} cannot be read: {error.strerror}")
+                left_out.append(f"{shown} cannot be read: {error.strerror}")
                 continue
             issues += to_issues(text, path.parent.name, shown)
-        return Page(tuple(issues), total=len(issues), odd=tuple(odd))
+        return Page(tuple(issues), total=len(issues), left_out=tuple(left_out))
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

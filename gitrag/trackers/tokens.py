@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from gitrag.machine.programs import ProgramError, run_program
 from gitrag.trackers.base import Registration, Secret, TrackerPlace
-from gitrag.trackers.programs import ProgramError, ask
 
 Credentials = Callable[[str], str]
 """Returns the password that git's credential helper has for a URL; empty if it has none."""
@@ -73,7 +73,7 @@ def _from_program(registration: Registration, base: str, environ: Mapping[str, s
     parts = urlsplit(base)
     names = {"host": parts.hostname, "address": parts.netloc}
     try:
-        done = ask(
+        done = run_program(
             [part.format(**names) for part in registration.cli],
             kept,
             limit_s=_PROGRAM_TIMEOUT_S,

@@ -19,9 +19,8 @@ class Trait(IntFlag):
     SUPPORT = 8
 
 
-BESIDE = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
-"""Files outside the product. Support code may be part of it: some projects keep all code in a directory named
-internal."""
+OUTSIDE_THE_PRODUCT = Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT
+"""Files outside the product. Not support code: some projects keep all code in a directory named internal."""
 
 
 def _words(*words: str) -> str:

@@ -101,13 +101,19 @@ _NAME_UNIT = 1 << 32
 """The same while frequencies are summed."""
 
 
-def count(
-    texts: Sequence[Sequence[tuple[str, int, bool]]],
-) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
-    """Count the hashed terms of texts.
+NAME_WEIGHT = 3
+"""Occurrences that one in the name counts as, because names say what a text is about."""
 
-    Each text is given as pieces: the words, the weight of an occurrence, and whether it is a name. Words
-    become numbers in Python, the rest is NumPy: five times faster than counting in dictionaries.
+
+def count(
+    texts: Sequence[tuple[str, str]],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
+    """Count the hashed terms of texts and of their names.
+
+    Words become numbers in Python, the rest is NumPy: five times faster than counting in dictionaries.
+
+    Args:
+        texts: Pairs of a text and its name, whose occurrences are weighted by ``NAME_WEIGHT``.
 
     Returns:
         The distinct terms of each text, sorted, one text after the other; their weighted frequencies, at
@@ -122,11 +128,11 @@ def count(
     vocabulary = _vocabulary
     numbers: list[int] = []
     runs: list[tuple[int, int, int]] = []  # text, weight, words
-    for position, pieces in enumerate(texts):
-        for text, weight, is_name in pieces:
+    for position, pair in enumerate(texts):
+        for text, weight in zip(pair, (1, NAME_WEIGHT + _NAME_UNIT), strict=True):
             words = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
             numbers.extend(map(vocabulary.__getitem__, words))
-            runs.append((position, weight + _NAME_UNIT * is_name, len(words)))
+            runs.append((position, weight, len(words)))
     run = np.array(runs, dtype=np.int64).reshape(-1, 3)
     word = np.array(numbers, dtype=np.int64)
     starts = np.frombuffer(vocabulary.starts, dtype=np.int64)  # views, released when this call returns

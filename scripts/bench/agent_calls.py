@@ -26,6 +26,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 
 from gitrag.actions import search_code
+from gitrag.actions.status import count_indexed
 from gitrag.workspace import Workspace
 
 GITRAG = Path(sys.executable).with_name("gitrag")
@@ -55,7 +56,7 @@ def main() -> None:
     workspace.update()
     if arguments.drafts_count:
         promote_drafts(workspace)
-    files, chunks = workspace.count_indexed()
+    files, chunks = count_indexed(workspace)
     print(f"python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     print(f"{files} files, {chunks} chunks, {workspace.count_unembedded()} unembedded")
     asked = questions(workspace, arguments.calls)

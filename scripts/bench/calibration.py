@@ -6,10 +6,10 @@
 QUESTIONS and --work are as in `scripts/bench/quality.py`; whole repositories. Beside the annotated questions
 each repository is asked those of `absent.toml`, which it has nothing on. Printed:
 
-- absent questions: the share that gives no hit at the default ``--min-score``, by kind
-- annotated questions with a target in the top 10: the share that keeps one at that score
-- reliability: how far the first hit's score is from the share of pages that hold a target, over ten bins of
-  the score (expected calibration error, Naeini et al., 2015); absent questions' pages hold none
+- absent questions: the share that gives no hit by default, and the share that gives none of a half or more
+- annotated questions with a target in the top 10: the share that keeps one by default
+- reliability: how far the first hit's score is from the share of first hits that are a target, over ten bins
+  of the score (expected calibration error, Naeini et al., 2015); of an absent question none is
 
 --drafts prints the same before a vector is refined, without the model (questions drafted too) and by words
 alone, from a store of its own in a temporary directory. --list prints the wrong answers.
@@ -55,7 +55,11 @@ MENTIONS = 3
 """A pattern found in more files than this is no longer a mention in passing."""
 
 BINS = 10
-MIN_SCORE = 0.3
+LEAST = 0.02
+NOTHING = 0.05
+"""By default hits below the first are left out, and a page whose best hit is below the second is empty."""
+
+HALF = 0.5
 Search = Callable[[str], Sequence[Hit]]
 
 
@@ -85,6 +89,7 @@ class Outcome:
         absent: Whether there is nothing to be found.
         score: The first hit's; 0 without a hit.
         target_score: The best score of a hit that shows a target; -1 when none of the page does.
+        first: Whether the first hit is in the file of a target.
     """
 
     repository: str
@@ -93,6 +98,7 @@ class Outcome:
     absent: bool
     score: float
     target_score: float
+    first: bool
 
 
 def main() -> None:
@@ -159,16 +165,16 @@ def measure(search: Search, project: Project, absent: Sequence[Absent]) -> list[
         hits = search(question.text)
         ranks = [rank for target in question.targets if (rank := rank_of(target, hits))]
         target_score = hits[min(ranks) - 1].score if ranks else -1.0
-        outcomes.append(_outcome(project, question.kind, question.text, hits, target_score, absent=False))
-    return outcomes + [
-        _outcome(project, row.kind, row.text, search(row.text), -1.0, absent=True) for row in absent
-    ]
+        first = bool(hits) and any(target.is_at(hits[0].path) for target in question.targets)
+        outcomes.append(_outcome(project, question.kind, question.text, hits, target_score, first))
+    return outcomes + [_outcome(project, row.kind, row.text, search(row.text), -1.0, None) for row in absent]
 
 
 def _outcome(
-    project: Project, kind: str, text: str, hits: Sequence[Hit], target_score: float, *, absent: bool
+    project: Project, kind: str, text: str, hits: Sequence[Hit], target_score: float, first: bool | None
 ) -> Outcome:
-    return Outcome(project.name, kind, text, absent, hits[0].score if hits else 0.0, target_score)
+    score = hits[0].score if hits else 0.0
+    return Outcome(project.name, kind, text, first is None, score, target_score, bool(first))
 
 
 def measure_drafts(repository: Path, project: Project, absent: Sequence[Absent]) -> dict[str, list[Outcome]]:
@@ -187,26 +193,27 @@ def measure_drafts(repository: Path, project: Project, absent: Sequence[Absent])
 
 def report(stage: str, outcomes: Sequence[Outcome], *, wrong: bool) -> None:
     """Print the tables of one stage."""
-    print(f"\n== {stage}\n{'absent':24} {'questions':>9} {'no match':>9}")
+    print(f"\n== {stage}\n{'absent':24} {'questions':>9} {'no match':>9} {'< half':>9}")
     absent = [outcome for outcome in outcomes if outcome.absent]
     groups = {kind: [o for o in absent if o.kind == kind] for kind in dict.fromkeys(o.kind for o in absent)}
     for kind, chosen in [*groups.items(), ("all", absent)]:
-        silent = np.mean([outcome.score < MIN_SCORE for outcome in chosen])
-        print(f"{kind:24} {len(chosen):9} {silent:9.3f}")
+        silent = np.mean([outcome.score < NOTHING for outcome in chosen])
+        low = np.mean([outcome.score < HALF for outcome in chosen])
+        print(f"{kind:24} {len(chosen):9} {silent:9.3f} {low:9.3f}")
     present = [outcome for outcome in outcomes if outcome.target_score >= 0]
-    kept = np.mean([outcome.target_score >= MIN_SCORE for outcome in present])
+    kept = np.mean([outcome.score >= NOTHING and outcome.target_score >= LEAST for outcome in present])
     print(f"{'target kept':24} {len(present):9} {kept:9.3f}")
     scores = np.array([outcome.score for outcome in outcomes])
-    answered = np.array([outcome.target_score >= 0 for outcome in outcomes])
+    answered = np.array([outcome.first for outcome in outcomes])
     error, bins = calibration_error(scores, answered)
-    print("score of the first hit, pages, share that hold a target")
+    print("score of the first hit, questions, mean score, share of first hits that are a target")
     for low, (count, mean, share) in bins.items():
         print(f"{low / BINS:.1f}-{(low + 1) / BINS:.1f}  {count:6}  {mean:.3f}  {share:.3f}")
     print(f"expected calibration error {error:.3f}")
     if wrong:
         for outcome in sorted(outcomes, key=lambda outcome: outcome.score):
-            hidden = 0 <= outcome.target_score < MIN_SCORE
-            if hidden or (outcome.absent and outcome.score >= MIN_SCORE):
+            hidden = 0 <= outcome.target_score < LEAST
+            if hidden or (outcome.absent and outcome.score >= HALF):
                 print(f"{outcome.score:.2f}  {outcome.kind:12} {outcome.repository:20} {outcome.question}")
 
 

@@ -20,7 +20,7 @@ from questions import PAGE, chosen_projects, open_files, parser_of
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.languages import is_code
-from gitrag.words.path_traits import BESIDE, traits
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 
 DRAWN = 15
 MODIFIER = (
@@ -50,7 +50,10 @@ def main() -> None:
             givers = defaultdict(set)
             for chunk_id, kind, text in db.execute("SELECT chunk_id, kind, text FROM chunks").fetchall():
                 for file in files[chunk_id]:
-                    if is_code(str(scope.files.language[file])) and not traits(own[file]) & BESIDE:
+                    if (
+                        is_code(str(scope.files.language[file]))
+                        and not traits(own[file]) & OUTSIDE_THE_PRODUCT
+                    ):
                         texts[own[file]] += text
                         for found in VALUE.finditer(text):
                             givers[found[1] or found[2]].add((own[file], kind in ("module", "class")))

@@ -27,7 +27,7 @@ from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.local_model import model_directory
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.git import DEFAULT_MAX_BYTES, Rules, content_skip
-from gitrag.indexing.preparation import WORDS_ONLY
+from gitrag.indexing.records import WORDS_ONLY
 
 LOADS = 5
 

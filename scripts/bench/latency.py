@@ -19,6 +19,7 @@ from pathlib import Path
 from projects import QUESTIONS, WARM_UP, memory_mb
 
 from gitrag.actions.search import search
+from gitrag.actions.status import read_status
 from gitrag.workspace import Workspace
 
 
@@ -46,7 +47,7 @@ def main() -> None:
                 search(workspace, question)
                 times.append(1000 * (time.perf_counter() - begin))
             cells += [statistics.median(times), sorted(times)[int(len(times) * 0.95)]]
-            view = workspace.status().view
+            view = read_status(workspace).view
             chunks = view.chunks if view else 0
         opened, opened_95, kept, kept_95 = cells
         print(

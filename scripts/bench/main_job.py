@@ -33,6 +33,7 @@ from typing import Any
 from projects import GITRAG, PROJECTS, QUESTIONS, WARM_UP, git, make_repository, memory_mb
 
 from gitrag.actions.search import search
+from gitrag.actions.status import read_status
 from gitrag.workspace import Workspace
 
 BIG = "django"
@@ -90,7 +91,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
     from gitrag.embedding.draft import Drafter
     from gitrag.embedding.text import chunk_text, text_key
     from gitrag.git import content_skip
-    from gitrag.indexing.preparation import WORDS_ONLY, prepare_all
+    from gitrag.indexing.records import WORDS_ONLY, prepare_all
     from gitrag.store import content, views
     from gitrag.store.connection import Store
     from gitrag.words import terms
@@ -116,7 +117,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         cut = [chunk(text, language_of(path)) for path, text in data]
     with stage("terms"):
         for pieces in cut:
-            terms.count([((piece.text, 1, False), (piece.qualified_name, 3, True)) for piece in pieces])
+            terms.count([(piece.text, piece.qualified_name) for piece in pieces])
     with stage("texts"):
         texts = [
             [chunk_text(piece) for piece in pieces]
@@ -134,7 +135,7 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         store = Store(Path(folder), recipe="bench")
         records = [views.EntryRecord(entry.path, entry.blob, language_of(entry.path)) for entry in entries]
         with store.write("bench") as db:
-            ids = content.ensure(db, [(entry.blob, entry.language) for entry in records])
+            ids = content.add(db, list(dict.fromkeys((entry.blob, entry.language) for entry in records)))
         blobs = {entry.path: (entry.blob, language_of(entry.path)) for entry in entries}
         prepared = prepare_all([(ids[blobs[path]], text, blobs[path][1], 1 << 20) for path, text in data])
         with stage("write"):
@@ -316,7 +317,7 @@ def wait_for_worker(repository: Path) -> None:
     """Wait until nobody works in the background."""
     time.sleep(0.3)  # a hook that has just been started has to get to its lock
     workspace = Workspace.open(repository, environ=os.environ)
-    while workspace.status().worker is not None:
+    while read_status(workspace).worker is not None:
         time.sleep(0.2)
 
 

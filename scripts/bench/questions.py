@@ -21,13 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gitrag.indexing.recipe import RECIPE
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS, SearchScope
-from gitrag.store.connection import Store
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -162,8 +160,7 @@ def prepare(project: Project, mode: str, work: Path) -> Path:
 def draft_index(repository: Path) -> Iterator[tuple[Workspace, int]]:
     """Index a repository into a store of its own, nothing embedded; give its view too."""
     with tempfile.TemporaryDirectory(prefix="gitrag-bench-") as folder:
-        workspace = Workspace.open(repository, environ=os.environ)
-        workspace.store = Store(Path(folder), recipe=RECIPE)
+        workspace = Workspace.open(repository, environ=os.environ, store_directory=Path(folder))
         yield workspace, workspace.update().refreshed.view.view_id
 
 

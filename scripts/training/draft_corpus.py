@@ -42,7 +42,7 @@ from gitrag.embedding.sessions import open_cpu
 from gitrag.embedding.text import chunk_text, path_text, split_words
 from gitrag.embedding.version import DIMENSIONS
 from gitrag.git import DEFAULT_MAX_BYTES, Rules, content_skip
-from gitrag.indexing.preparation import WORDS_ONLY
+from gitrag.indexing.records import WORDS_ONLY
 from gitrag.model import Chunk, Kind
 
 EXCLUDED = frozenset(

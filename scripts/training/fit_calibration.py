@@ -1,11 +1,11 @@
-"""Fit what the score says: how likely it is that a question's page holds an answer.
+"""Fit what a document's score says, on pages: how likely it is that a question's page holds an answer.
 
     .venv/bin/pip install scipy
     .venv/bin/python scripts/training/fit_calibration.py QUESTIONS [--work DIR] [--ridge R]
 
 QUESTIONS and --work are as in `scripts/bench/quality.py`, the questions those of
 `scripts/bench/calibration.py`, asked of the source folder and of the whole repository. A logistic regression
-of whether the page holds a target on ``ranking.question_facts``, with an L2 penalty on the standardised
+of whether the page holds a target on `page_facts`, with an L2 penalty on the standardised
 weights, once with vectors and once by words alone. Prints the figures on repositories left out, without each
 fact too, and the weights for `gitrag/search/ranking.py`. No randomness anywhere. The ranker's own weights are
 the product's, fitted on all of these repositories.
@@ -23,11 +23,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gitrag.search import engine, ranking
+from gitrag.search.evidence import Evidence
 from gitrag.search.question import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-from calibration import MIN_SCORE, calibration_error, read_absent
+from calibration import calibration_error, read_absent
 from questions import PAGE, Project, Target, open_files, parser_of, prepare, read_projects
+
+MIN_SCORE = 0.3
 
 FIXED = {"verbatim": 4.0}
 """Next to no question here quotes a text: a weight that is set, for messages that people paste."""
@@ -41,7 +44,7 @@ class Row:
         mode: source or whole.
         repository: Who was asked.
         kind: An absent question's, or "" for an annotated one.
-        facts: ``ranking.question_facts``.
+        facts: `page_facts`.
         answered: Whether the page holds a target.
     """
 
@@ -95,11 +98,21 @@ def collect(
             vector = workspace.encoder.encode_query(question.text) if by_meaning else None
             evidence = engine.collect(db, question, scope, vector)
             sums = ranking.candidates(evidence, PAGE)
-            page = ranking.rank(evidence, sums, scope.files.content_id, own, limit=PAGE, min_score=0.0)
-            answered = any(target.is_at(own[item.file]) for target in targets for item in page)
-            facts = ranking.question_facts(evidence, page[0].file) if page else {"bias": 1.0}
+            page = ranking.page(sums, scope.files.content_id, own, PAGE)
+            answered = any(target.is_at(own[file]) for target in targets for file in page)
+            facts = page_facts(evidence, page[0]) if page else {"bias": 1.0}
             rows.append(Row(mode, project.name, kind, facts, answered))
     return rows
+
+
+def page_facts(evidence: Evidence, first: int) -> dict[str, float]:
+    """Return ``ranking.document_facts`` of a page as if it were one document."""
+    facts = ranking.document_facts(evidence, first)
+    facts["coverage"] = float(evidence.coverage.max(initial=0.0))
+    if "cosine" in facts:
+        nearest = float(evidence.cosine.max(initial=0.0))
+        facts |= {"cosine": nearest, "above": facts["above"] + nearest - facts["cosine"]}
+    return facts
 
 
 def fit(facts: Sequence[str], rows: Sequence[Row], ridge: float) -> NDArray[np.float64]:

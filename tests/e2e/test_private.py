@@ -14,8 +14,8 @@ from tests.support.tracked import Tracked
 from tests.support.tracker_fakes import TOKEN, GitHubFake
 
 SECRET = "the password is hunter2"  # noqa: S105
-OPEN = ("sh", "-c", 'umask 0; exec "$@"', "sh")
-CLOSED = ("sh", "-c", 'umask 077; exec "$@"', "sh")
+OPEN, USUAL, CLOSED = 0, 0o022, 0o077
+"""What the umask takes from what a process makes."""
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_after_every_command_nothing_is_open_to_others(tmp_path, model_dir):
     temporary.mkdir()
     made: set[str] = set()
     for command in COMMANDS:
-        project.gitrag(*command, wrapper=OPEN, env={"TMPDIR": str(temporary)})
+        project.gitrag(*command, umask=OPEN, env={"TMPDIR": str(temporary)})
         for directory in (project.store, home, state, project.path / ".sdd"):
             if directory.exists():
                 assert open_to_others(directory) == [], command
@@ -111,10 +111,10 @@ def test_after_every_command_nothing_is_open_to_others(tmp_path, model_dir):
 
 def test_a_commits_hook_makes_nothing_that_others_may_read(private: Project):
     git = private.git
-    assert private.gitrag("init", wrapper=OPEN).status == 0
-    command = [*OPEN, "git", "commit", "--quiet", "--allow-empty", "--message", "Next"]
+    assert private.gitrag("init", umask=OPEN).status == 0
+    command = ["git", "commit", "--quiet", "--allow-empty", "--message", "Next"]
     for _ in range(4):
-        subprocess.run(command, cwd=git.path, env=git.environment, check=True)
+        subprocess.run(command, cwd=git.path, env=git.environment, check=True, umask=OPEN)
     wait_until((private.store / "worker.lock").exists, "no worker")
     notes = [private.store / f"worker.{name}" for name in ("marks", "taken", "holder")]
     wait_until(lambda: not any(note.exists() for note in notes), "the worker does not end")
@@ -133,8 +133,8 @@ def test_marks_that_a_hook_leaves_a_running_worker_are_private(private: Project)
         wait_until(
             lambda: subprocess.run(["flock", "-n", lock, "true"], check=False).returncode != 0, "no lock"
         )
-        command = [*OPEN, "git", "commit", "--quiet", "--allow-empty", "--message", "Next"]
-        subprocess.run(command, cwd=private.path, env=private.git.environment, check=True)
+        command = ["git", "commit", "--quiet", "--allow-empty", "--message", "Next"]
+        subprocess.run(command, cwd=private.path, env=private.git.environment, check=True, umask=OPEN)
         wait_until((private.store / "worker.marks").exists, "no marks")
         wait_until((private.store / "worker.start").exists, "no start")
         assert open_to_others(private.store) == []
@@ -157,7 +157,7 @@ def test_an_index_of_an_earlier_version_is_closed_with_the_next_write(private: P
 def test_an_index_that_is_damaged_is_put_aside_closed(private: Project):
     private.gitrag("index", "update", "--no-embed")
     (private.store / "index.duckdb").write_bytes(b"no database")
-    assert private.gitrag("index", "update", "--no-embed", wrapper=OPEN).status == 0
+    assert private.gitrag("index", "update", "--no-embed", umask=OPEN).status == 0
     assert list(private.store.glob("damaged-*.duckdb"))
     assert open_to_others(private.store) == []
 
@@ -165,11 +165,12 @@ def test_an_index_that_is_damaged_is_put_aside_closed(private: Project):
 def test_what_a_killed_process_left_is_in_a_closed_directory(private: Project):
     """While DuckDB is at work its own files have what the umask leaves; nobody gets to them."""
     process = subprocess.Popen(
-        [*OPEN, GITRAG, "index", "update", "--no-embed"],
+        [GITRAG, "index", "update", "--no-embed"],
         cwd=private.path,
         env=private.git.environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        umask=OPEN,
     )
     while process.poll() is None:
         if private.store.exists():
@@ -202,8 +203,8 @@ SHARED = {
 @pytest.mark.parametrize("umask", [OPEN, CLOSED], ids=["open", "closed"])
 def test_a_shared_repository_shares_its_index_as_git_shares_its_own(project: Project, value, umask):
     project.git.git("config", "core.sharedRepository", value)
-    assert project.gitrag("index", "update", "--no-embed", wrapper=umask).status == 0
-    project.gitrag("search", "retry", wrapper=umask)
+    assert project.gitrag("index", "update", "--no-embed", umask=umask).status == 0
+    project.gitrag("search", "retry", umask=umask)
     file_mode, directory_mode = SHARED[value]
     found = modes(project.store)
     assert found.pop("gitrag") == directory_mode
@@ -211,7 +212,7 @@ def test_a_shared_repository_shares_its_index_as_git_shares_its_own(project: Pro
     if directory_mode & stat.S_ISGID:  # what git itself makes, under the same umask
         (project.path / "new.txt").write_text(value)
         subprocess.run(
-            [*umask, "git", "add", "new.txt"], cwd=project.path, env=project.git.environment, check=True
+            ["git", "add", "new.txt"], cwd=project.path, env=project.git.environment, check=True, umask=umask
         )
         index = stat.S_IMODE((project.path / ".git" / "index").stat().st_mode)
         assert index | file_mode == (file_mode if umask is CLOSED else index)
@@ -239,11 +240,6 @@ def test_a_link_in_the_directory_is_not_followed(private: Project, tmp_path):
 
 
 def test_what_users_are_given_has_the_usual_permissions(project: Project):
-    assert (
-        project.gitrag(
-            "init", "--agents", "all", "--write", wrapper=("sh", "-c", 'umask 022; exec "$@"', "sh")
-        ).status
-        == 0
-    )
+    assert project.gitrag("init", "--agents", "all", "--write", umask=USUAL).status == 0
     assert stat.S_IMODE((project.path / "CLAUDE.md").stat().st_mode) == 0o644
     assert stat.S_IMODE((project.path / ".claude").stat().st_mode) == 0o755

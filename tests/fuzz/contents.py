@@ -12,7 +12,7 @@ from gitrag.chunking import chunk, decode
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS
 from gitrag.corpus import adrs, governing, specs
 from gitrag.corpus import issues as issue_files
-from gitrag.indexing.preparation import prepare_all
+from gitrag.indexing.records import prepare_all
 from gitrag.model import Chunk
 from gitrag.words import terms
 from tests.fuzz import sources
@@ -46,7 +46,7 @@ class Contents:
         chunks = chunk(data, language)
         if wrong := _unsound(data, chunks):
             return wrong
-        terms.count([((each.text, 1, False), (each.qualified_name, 3, True)) for each in chunks])
+        terms.count([(each.text, each.qualified_name) for each in chunks])
         if dice.random() < _PREPARED:
             _bad, good = prepare_all([(1, data, language, _LARGEST), (2, CANARY, "python", _LARGEST)])
             if list(good.chunks) != self._canary:

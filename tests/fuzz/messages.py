@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -105,7 +106,7 @@ def _said(dice: Random) -> dict[str, Any]:
     kind = dice.random()
     if kind < 0.7:
         name = dice.choice(sorted(_CALLS))
-        arguments = dict(_CALLS[name])
+        arguments = deepcopy(_CALLS[name])
         for key in list(arguments):
             if dice.random() < 0.4:
                 arguments[key] = dice.choice(_TEXTS) if dice.random() < 0.6 else odd(dice)

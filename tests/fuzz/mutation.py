@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -127,7 +128,7 @@ ODD: tuple[Any, ...] = (
 
 def deep(dice: Random) -> Any:
     """Nest lists or objects; deeper than any document, not as deep as to stop who writes it."""
-    value: Any = dice.choice(ODD)
+    value: Any = deepcopy(dice.choice(ODD))
     for _ in range(size(dice, 200)):
         value = [value] if dice.random() < 0.5 else {"a": value}
     return value
@@ -135,7 +136,7 @@ def deep(dice: Random) -> Any:
 
 def odd(dice: Random) -> Any:
     """Draw a value that nobody expects."""
-    return deep(dice) if dice.random() < 0.1 else dice.choice(ODD)
+    return deep(dice) if dice.random() < 0.1 else deepcopy(dice.choice(ODD))  # it may be changed in place
 
 
 def worsen_json(dice: Random, value: Any) -> Any:
@@ -166,7 +167,7 @@ def as_json(dice: Random, value: Any) -> bytes:
     """Write JSON: with lone surrogates, NaN, keys that come twice; sometimes damaged."""
     try:
         text = json.dumps(value, ensure_ascii=dice.random() < 0.5)
-    except (RecursionError, ValueError):  # a list was put into itself
+    except RecursionError:
         text = "[" * 3_000
     if dice.random() < 0.05 and text.startswith("{"):
         text = "{" + text[1:-1] + (", " if len(text) > 2 else "") + text[1:]

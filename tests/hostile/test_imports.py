@@ -57,7 +57,7 @@ def imported(tmp_path_factory, model_dir) -> set[str]:
     (place / "site" / "sitecustomize.py").write_text(LISTENING.format(str(listing)))
     environment = user_environment(place / "home", model_dir) | {"PYTHONPATH": str(place / "site")}
     git = create_repository(place / "project", environment, HONEST)
-    run_everything(Project(git, Gitrag(git.path, environment)))
+    run_everything(Project(git, Gitrag(git.path, environment, forks=False)))
     return set(listing.read_text().split())
 
 
@@ -87,7 +87,7 @@ def test_no_module_of_the_repository_is_imported(tmp_path, model_dir, traces, im
     def seen(what: str) -> None:
         assert traces.found() == [], what
 
-    run_everything(Project(git, Gitrag(git.path, environment)), seen)
+    run_everything(Project(git, Gitrag(git.path, environment, forks=False)), seen)
 
 
 @pytest.mark.timeout(900)
@@ -101,7 +101,7 @@ def test_an_honest_clone_of_the_standard_library_is_indexed(tmp_path, model_dir)
         elif path.name in {"asyncio", "concurrent", "email", "json", "multiprocessing"}:
             shutil.copytree(path, git.path / path.name)
     git.commit()
-    project = Project(git, Gitrag(git.path, environment))
+    project = Project(git, Gitrag(git.path, environment, forks=False))
 
     assert project.gitrag("init").status == 0
     found = project.gitrag("search", "run a pool of processes", "--output", "json")

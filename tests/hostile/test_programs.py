@@ -57,7 +57,7 @@ def test_no_program_of_the_repository_is_run(tmp_path, model_dir, traces):
     environment = user_environment(tmp_path / "home", model_dir)
     git = create_repository(tmp_path / "project", environment, FILES)
     plant(git, f"#!/bin/sh\n: >'{traces.directory}'/\"${{0##*/}}\"\n")
-    gitrag = Gitrag(git.path, environment | {"PATH": f":.:x/..:{os.environ['PATH']}::bin:"})
+    gitrag = Gitrag(git.path, environment | {"PATH": f":.:x/..:{os.environ['PATH']}::bin:"}, forks=False)
     project = Project(git, gitrag)
 
     def seen(what: str) -> None:
@@ -76,7 +76,7 @@ def test_hooks_run_no_program_of_the_repository(tmp_path, model_dir, traces, hoo
     """The shell of a hook finds by PATH what gitrag's script names, and git starts it in the working tree."""
     environment = user_environment(tmp_path / "home", model_dir)
     git = create_repository(tmp_path / "project", environment, FILES)
-    project = Project(git, Gitrag(git.path, environment))
+    project = Project(git, Gitrag(git.path, environment, forks=False))
     assert project.gitrag("init").status == 0
     idle(project)
     script = git.path / ".git" / "hooks" / hook

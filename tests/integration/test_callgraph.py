@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
@@ -18,6 +16,7 @@ from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.machine.log import close_log
 from gitrag.store.connection import Store
+from tests.support.command import Gitrag
 from tests.support.indexes import open_app
 from tests.support.mermaid import assert_parses
 
@@ -205,52 +204,45 @@ def test_without_an_index_it_says_so(make_repository):
 
 
 def gitrag(repository, *args):
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "gitrag", *args],
-        cwd=repository.path,
-        env=repository.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return Gitrag(repository.path, repository.environment)(*args)
 
 
 def test_the_command_prints_text_mermaid_dot_and_json(project):
     done = gitrag(project, "graph", "total", "--callers", "--format", "text")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines() == [
         "shop/cart.py:3-4  function total",
         "  called by 1 function",
         "    shop/view.py:5  Page.show",
     ]
     drawn = gitrag(project, "graph", "total")
-    assert drawn.stdout.startswith("graph TD\n")
-    assert gitrag(project, "graph", "--format", "dot").stdout.startswith("digraph")
-    value = json.loads(gitrag(project, "graph", "total", "--format", "json").stdout)
+    assert drawn.out.startswith("graph TD\n")
+    assert gitrag(project, "graph", "--format", "dot").out.startswith("digraph")
+    value = json.loads(gitrag(project, "graph", "total", "--format", "json").out)
     assert len(value["edges"]) == 2
-    assert_parses([drawn.stdout, gitrag(project, "graph").stdout])
+    assert_parses([drawn.out, gitrag(project, "graph").out])
 
 
 def test_the_command_says_what_it_did_not_find(project):
     wrong = gitrag(project, "graph", "totl")
-    assert (wrong.returncode, wrong.stdout) == (1, "")
-    assert wrong.stderr.splitlines() == [
+    assert (wrong.status, wrong.out) == (1, "")
+    assert wrong.said == [
         'Nothing in the call graph is called "totl".',
         "hint: Did you mean total?",
     ]
     other = gitrag(project, "graph", "tool.zig")
-    assert other.returncode == 1
-    assert "Call graph generation skipped for tool.zig (language not supported)." in other.stderr
-    assert gitrag(project, "graph", "--callers").returncode == 2
-    assert gitrag(project, "graph", "--filter", "(").returncode == 2
+    assert other.status == 1
+    assert "Call graph generation skipped for tool.zig (language not supported)." in other.err
+    assert gitrag(project, "graph", "--callers").status == 2
+    assert gitrag(project, "graph", "--filter", "(").status == 2
 
 
 def test_the_worker_makes_the_facts_before_anybody_asks(project):
-    assert gitrag(project, "hook", "run", "worker").returncode == 0
+    assert gitrag(project, "hook", "run", "worker").status == 0
     assert call_graph(open_app(project), GraphQuestion()).made == 0
     project.write({"shop/tax.py": "def rate():\n    return base()\n\ndef base():\n    return 1\n"})
     project.commit()
-    assert gitrag(project, "hook", "run", "worker").returncode == 0
+    assert gitrag(project, "hook", "run", "worker").status == 0
     answer = call_graph(open_app(project), GraphQuestion("rate"))
     assert answer.made == 0
     assert "rate -> base" in edges(answer)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.status import collection_names, read_status
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
+from tests.support.command import Done, Gitrag
 from tests.support.indexes import open_app
 from tests.support.repository import GitRepository, Link
 
@@ -35,11 +34,11 @@ def own(make_repository, model_dir, git_environment) -> GitRepository:
 
 def held(workspace: Workspace) -> dict[str, int]:
     """Documents by collection."""
-    return {each.name: each.documents for each in workspace.status().collections}
+    return {each.name: each.documents for each in read_status(workspace).collections}
 
 
 def updated(workspace: Workspace) -> dict[str, float | None]:
-    return {each.name: each.updated for each in workspace.status().collections}
+    return {each.name: each.updated for each in read_status(workspace).collections}
 
 
 def found(workspace: Workspace, query: str, wanted: Wanted = ALL_KINDS) -> dict[str, list[str]]:
@@ -47,15 +46,8 @@ def found(workspace: Workspace, query: str, wanted: Wanted = ALL_KINDS) -> dict[
     return {section.kind.value: [hit.path for hit in section.hits] for section in answer.sections}
 
 
-def gitrag(repository: GitRepository, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "gitrag", *args],
-        cwd=repository.path,
-        env=repository.environment | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def gitrag(repository: GitRepository, *args: str) -> Done:
+    return Gitrag(repository.path, repository.environment)(*args)
 
 
 def test_each_kind_is_a_collection_and_asked_on_its_own(own):
@@ -182,7 +174,7 @@ def test_a_broken_uncommitted_manifest_is_a_note(own):
     workspace = open_app(own)
     workspace.update()
     own.write({"package.json": "{"})
-    assert workspace.status().notes[0].startswith("package.json names no modules: ")
+    assert read_status(workspace).notes[0].startswith("package.json names no modules: ")
 
 
 def test_an_index_from_nothing_has_the_collections_of_one_that_grew(own, tmp_path):
@@ -200,7 +192,7 @@ def test_a_broken_manifest_is_a_note_and_no_error(own):
     own.commit({"package.json": "{"})
     workspace = open_app(own)
     workspace.update()
-    assert workspace.status().notes[0].startswith("package.json names no modules: ")
+    assert read_status(workspace).notes[0].startswith("package.json names no modules: ")
 
 
 # names
@@ -211,12 +203,12 @@ def test_a_collection_is_named_exactly(own):
     workspace = open_app(own)
     workspace.update()
     assert workspace.name == "parcel-watch"
-    assert workspace.collections() == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
+    assert collection_names(workspace) == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
     for name in ("parcel-watch-adrs", "adrs"):
-        assert found(workspace, "scans", workspace.wanted([name], "")).keys() == {"adrs"}
+        assert found(workspace, "scans", Wanted.of(workspace.name, [name], "")).keys() == {"adrs"}
     for name in ("adr", "watch-adrs", "not-parcel-watch-adrs", "parcel-watch"):
         with pytest.raises(NotSetUpError):
-            search(workspace, "scans", SearchOptions(wanted=workspace.wanted([name], "")))
+            search(workspace, "scans", SearchOptions(wanted=Wanted.of(workspace.name, [name], "")))
 
 
 def test_a_missing_collection_leaves_the_rest(own):
@@ -224,7 +216,7 @@ def test_a_missing_collection_leaves_the_rest(own):
     own.commit({"docs/specs/scans/spec.md": None})
     workspace = open_app(own)
     workspace.update()
-    assert found(workspace, "scans", workspace.wanted(["specs", "adrs"], "")).keys() == {"adrs"}
+    assert found(workspace, "scans", Wanted.of(workspace.name, ["specs", "adrs"], "")).keys() == {"adrs"}
 
 
 @pytest.mark.parametrize("arguments", [["-c", "nothing"], ["--module", "nothing"]])
@@ -232,9 +224,9 @@ def test_none_of_the_collections_is_said_in_the_promised_words(own, arguments):
     """The message names the command that builds an index."""
     open_app(own).update()
     done = gitrag(own, "search", *arguments, "scans")
-    assert done.returncode == NOT_SET_UP
-    assert "No gitrag collections found for parcel-watch. Run `gitrag index` first." in done.stderr
-    assert "parcel-watch-code" in done.stderr
+    assert done.status == NOT_SET_UP
+    assert "No gitrag collections found for parcel-watch. Run `gitrag index` first." in done.err
+    assert "parcel-watch-code" in done.err
 
 
 def test_a_search_that_just_indexed_the_module_finds_it(own):
@@ -247,7 +239,7 @@ def test_a_search_that_just_indexed_the_module_finds_it(own):
 def test_index_status_lists_each_collection(own):
     """Each with its own counts and time of change."""
     open_app(own).update()
-    lines = gitrag(own, "index", "status").stdout.splitlines()
+    lines = gitrag(own, "index", "status").out.splitlines()
     assert [line.split()[0] for line in lines] == [
         "collection",
         "parcel-watch-adrs",
@@ -282,7 +274,9 @@ def test_issues_are_asked_only_on_request(own):
     own.write({".sdd/issues/12.md": ISSUE})
     workspace.update()
     assert found(workspace, "scans lost at night", Wanted()).keys() == {"adrs", "specs", "code"}
-    assert found(workspace, "scans lost", workspace.wanted(["parcel-watch-issues"], "")).keys() == {"issues"}
+    assert found(workspace, "scans lost", Wanted.of(workspace.name, ["parcel-watch-issues"], "")).keys() == {
+        "issues"
+    }
 
 
 def test_issues_that_git_lists_are_issues_too(own):

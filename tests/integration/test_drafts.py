@@ -38,7 +38,7 @@ def repository(make_repository, model_dir) -> GitRepository:
 def few_count_as_many(monkeypatch) -> None:
     """Let a search neither embed all the texts that wait, as it does with a few, nor start the worker."""
     monkeypatch.setattr("gitrag.actions.current_view.INLINE_TEXTS", 0)
-    monkeypatch.setattr(Workspace, "start_worker", lambda _app: None)
+    monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda _workspace: None)
 
 
 def test_meaning_answers_without_the_model(repository, tmp_path):

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from gitrag.cli.index import embed_waiting
-from gitrag.cli.session import Session
-from gitrag.cli.terminal import ColorMode, Terminal
+from gitrag.actions.embed import embed_waiting
+from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
+from tests.support.progress import no_progress
 from tests.support.repository import GitRepository
 
 
@@ -53,15 +53,23 @@ def test_on_a_cpu_it_goes_on_in_the_background_and_the_log_is_named(own):
     workspace = Workspace.open(own.path, environ=own.environment)
     assert embed(own) == f"Embedding 2 texts in the background; log: {workspace.store.directory / 'log'}\n"
     deadline = time.monotonic() + 60
-    while workspace.count_unembedded() or workspace.worker():
+    while workspace.count_unembedded() or running(workspace.store.directory):
         assert time.monotonic() < deadline, "the worker has not embedded anything"
         time.sleep(0.1)
 
 
-def test_on_a_gpu_it_is_done_here(own, monkeypatch, capsys):
+def test_on_a_gpu_it_is_done_here(own, monkeypatch):
     monkeypatch.setattr(Workspace, "embeds_on_gpu", lambda _self: True)
     workspace = Workspace.open(own.path, environ=own.environment)
-    session = Session(own.path, own.environment, Terminal.standard(ColorMode.NEVER, own.environment))
-    embed_waiting(session, workspace, workspace.count_unembedded(), foreground=False)
-    assert capsys.readouterr().out.startswith("Embedded 2 texts in ")
+    (step,) = embed_waiting(workspace, workspace.count_unembedded(), no_progress, foreground=False)
+    assert (step.texts, step.left) == (2, 0)
     assert workspace.count_unembedded() == 0
+
+
+def test_what_there_is_no_time_for_is_left_to_the_worker(own):
+    workspace = Workspace.open(own.path, environ=own.environment)
+    started: list[Workspace] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gitrag.actions.embed.start_worker", started.append)
+        (step,) = embed_waiting(workspace, 2, no_progress, foreground=True, seconds=-1.0)
+    assert (step.texts, step.left, started) == (0, 2, [workspace])

@@ -9,6 +9,7 @@ import pytest
 
 from gitrag.actions.graph import call_graph
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.status import collection_names, read_status
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.git import untracked
 from gitrag.report import as_json
@@ -81,9 +82,9 @@ def test_what_else_is_read_is_read_of_the_copy_too(tmp_path: Path, model_dir: Pa
         search(resident, "retry with backoff")
     assert resident.store.memo.lasting
     fresh = Workspace.open(repository.path, environ=environment)
-    assert resident.status() == fresh.status()
+    assert read_status(resident) == read_status(fresh)
     assert resident.count_unembedded() == 0
-    assert resident.collections() == fresh.collections()
+    assert collection_names(resident) == collection_names(fresh)
     assert resident.update().refreshed.cut == 0
     graphs = [call_graph(workspace, GraphQuestion(filter="pool")) for workspace in (fresh, resident)]
     assert graphs[0].graph is not None

@@ -6,9 +6,11 @@ import pytest
 
 from gitrag.actions.catch_up import catch_up
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.status import read_status
 from gitrag.errors import UsageError
-from gitrag.indexing import cutting
-from gitrag.indexing.refresh import lacking, refresh
+from gitrag.indexing import pending_contents
+from gitrag.indexing.known import lacking
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import look, look_at
 from gitrag.store import content, inspection, views
 from gitrag.store.connection import Store, StoreMissingError
@@ -72,7 +74,7 @@ def test_a_revision_is_no_worktree(history):
     workspace = open_app(history)
     search(workspace, "def", SearchOptions())
     search(workspace, "def", SearchOptions(revision="v1"))
-    assert workspace.status().store.worktrees == 1
+    assert read_status(workspace).store.worktrees == 1
 
 
 def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
@@ -91,13 +93,13 @@ def test_a_long_lived_process_keeps_revisions_and_worktree_apart(history):
 
 
 def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(history, monkeypatch):
-    monkeypatch.setattr(cutting, "_BATCH_BYTES", 1)  # a file a batch; the first is always cut
+    monkeypatch.setattr(pending_contents, "_BATCH_BYTES", 1)  # a file a batch; the first is always cut
     history.git("config", "gitrag.catchUpS", "0")
     workspace = open_app(history)
     history.commit({f"m{n}.py": f"def m{n}(): pass\n" for n in range(3)})
     commit = history.git("rev-parse", "HEAD")
     history.git("reset", "--quiet", "--hard", "HEAD~1")
-    workspace.start_worker = lambda: None  # not beside this test
+    monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda _: None)  # not beside this test
     assert search(workspace, "def", SearchOptions(revision=commit)).waiting == 2
     catch_up(workspace, lambda: False)
     assert {"m0.py", "m1.py", "m2.py"} < paths(workspace, revision=commit)
@@ -159,7 +161,7 @@ def test_what_was_cut_for_one_index_is_not_written_into_another(history, tmp_pat
 
 def test_what_is_lacking_of_a_tree_is_the_same_with_a_view_of_it_and_without(history, monkeypatch):
     history.commit({f"more{number}.py": f"def more{number}(): pass\n" for number in range(3)})
-    monkeypatch.setattr(cutting, "_BATCH_BYTES", 0)
+    monkeypatch.setattr(pending_contents, "_BATCH_BYTES", 0)
     workspace = open_app(history)
     refresh(
         workspace.store, workspace.snapshot(), budget_s=0

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from gitrag.git import Repository
-from gitrag.indexing import cutting, planning
+from gitrag.indexing import difference, pending_contents
 from gitrag.indexing.refresh import refresh
 from gitrag.machine.locks import is_held
 from tests.support.indexes import open_app
@@ -31,9 +31,9 @@ def watched(monkeypatch: pytest.MonkeyPatch, make_repository):
 
         monkeypatch.setattr(owner, name, call)
 
-    watch(planning, "plan")
-    watch(planning, "prepare_paths")
-    watch(cutting, "prepare_all")
+    watch(difference, "decide")
+    watch(difference, "prepare_paths")
+    watch(pending_contents, "prepare_all")
     watch(Repository, "diff")
     return repo, workspace, done
 
@@ -56,7 +56,7 @@ def test_nothing_is_planned_or_cut_under_the_lock(watched):
     repo.commit({"m1.py": "def changed(): return 1\n", "new/deep.py": "def new(): return 2\n"})
     repo.write({"m2.py": "def dirty(): return 3\n"})
     workspace.update()
-    assert {name for name, _held in done} == {"plan", "prepare_paths", "prepare_all", "diff"}
+    assert {name for name, _held in done} == {"decide", "prepare_paths", "prepare_all", "diff"}
     assert not [name for name, held in done if held]
 
 

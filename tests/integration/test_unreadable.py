@@ -13,8 +13,9 @@ import pytest
 from gitrag.actions import catch_up
 from gitrag.actions.doctor import examine
 from gitrag.actions.graph import call_graph
+from gitrag.actions.status import read_status
 from gitrag.callgraph.answering import GraphQuestion
-from gitrag.indexing.worker import Worker, last_failure
+from gitrag.indexing.worker import Worker, last_failure, running
 from gitrag.machine.locks import FileLock
 from gitrag.store import vectors
 from gitrag.workspace import Workspace
@@ -62,7 +63,7 @@ def never() -> bool:
 def test_files_that_cannot_be_read_cost_themselves_only(project):
     workspace = open_app(project)
     catch_up.catch_up(workspace, never)
-    found = workspace.status()
+    found = read_status(workspace)
     assert found.view is not None
     assert found.view.embedded == found.view.texts
     assert [(each.path, each.stage, each.reason) for each in found.unread] == [
@@ -83,7 +84,7 @@ def test_a_file_that_changes_is_read_again(project):
     catch_up.catch_up(workspace, never)
     project.commit({"deep.py": "def shallow(): pass\n"})
     catch_up.catch_up(workspace, never)
-    assert workspace.status().unread == ()
+    assert read_status(workspace).unread == ()
     assert check_of(project, "files")[0] == "ok"
 
 
@@ -98,12 +99,12 @@ def test_a_stage_that_fails_keeps_the_others_from_nothing(project, monkeypatch):
         patch.setattr(catch_up, "_make_facts", fail)
         with pytest.raises(catch_up.StageError):
             catch_up.run_worker(workspace)
-    found = workspace.status()
+    found = read_status(workspace)
     assert found.view.embedded == found.view.texts, "the vectors come all the same"
     assert found.failure == "reading who calls whom failed: RuntimeError: no calls today"
     assert check_of(project, "worker") == ("warn", f"the last one failed: {found.failure}")
     catch_up.run_worker(workspace)
-    assert workspace.status().failure == ""
+    assert read_status(workspace).failure == ""
 
 
 def test_any_failure_of_one_worktrees_work_leaves_the_others_theirs(tmp_path):
@@ -131,15 +132,15 @@ def test_a_worker_that_was_killed_is_told_of(project):
         env=project.environment,
     )
     end = time.monotonic() + PATIENCE_S
-    while workspace.worker() is None:
+    while running(workspace.store.directory) is None:
         assert time.monotonic() < end
         time.sleep(0.01)
-    pid = workspace.worker().pid
+    pid = running(workspace.store.directory).pid
     os.kill(pid, signal.SIGKILL)
     process.wait()
     lock.release()
     told = f"process {pid} ended in the middle of its work"
-    assert workspace.status().failure == told
+    assert read_status(workspace).failure == told
     assert check_of(project, "worker") == ("warn", f"the last one failed: {told}")
 
 
@@ -151,7 +152,7 @@ def test_what_a_dead_process_was_reading_is_read_apart(project):
     note.write_text(blob)
     workspace.update()
     assert not note.exists()
-    assert (workspace.status().view.waiting, workspace.status().view.files) == (0, 5)
+    assert (read_status(workspace).view.waiting, read_status(workspace).view.files) == (0, 5)
 
 
 class Picky:
@@ -172,7 +173,7 @@ def test_a_text_that_cannot_be_embedded_keeps_its_draft(project):
     workspace = open_app(project)
     workspace.update()
     done = embed_pending(workspace.store, Picky(workspace.encoder))
-    found = workspace.status()
+    found = read_status(workspace)
     assert found.view.embedded == found.view.texts
     assert done == found.view.texts
     with workspace.store.read() as db:
@@ -193,4 +194,4 @@ def test_a_model_that_fails_with_any_text_is_no_fault_of_the_texts(project):
     workspace.update()
     with pytest.raises(RuntimeError, match="no model"):
         embed_pending(workspace.store, Broken())
-    assert workspace.status().unread == ()
+    assert read_status(workspace).unread == ()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from gitrag.actions.search import search
+from gitrag.indexing.refresh import refresh
 from gitrag.model import Chunk
 from gitrag.store import inspection, vectors
 from gitrag.store.views import ViewOverlay, current
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
 from tests.support.repository import GitRepository
+from tests.support.statements import noted_statements
 
 FILES = {
     f"src/{name}.py": f'"""About {name}s."""\n\n\ndef open_{name}(path):\n    return {name!r}\n\n\n'
@@ -181,3 +184,62 @@ def test_two_that_embed_at_once_begin_at_opposite_ends(project):
     assert newest == every[:4]
     assert oldest == every[::-1][:4]
     assert workspace.embed(oldest_first=True) == len(every)
+
+
+def nothing(_repo: GitRepository) -> None:
+    pass
+
+
+def edit(repo: GitRepository) -> None:
+    repo.write({"src/door.py": edited("door"), "src/copy.py": edited("door"), "src/lid.py": None})
+
+
+def commit(repo: GitRepository) -> None:
+    repo.commit({"src/gate.py": edited("gate"), "src/valve.py": None})
+
+
+def commit_rules(repo: GitRepository) -> None:
+    repo.commit({"src/gate.py": edited("gate"), ".gitragignore": b"lid.py\n"})
+
+
+def commit_and_edit(repo: GitRepository) -> None:
+    commit(repo)
+    edit(repo)
+
+
+def switch(repo: GitRepository) -> None:
+    repo.git("checkout", "--quiet", "--force", "--detach", "HEAD~1")
+
+
+@pytest.mark.parametrize("change", [nothing, edit, commit, commit_rules, commit_and_edit, switch])
+def test_the_index_is_asked_for_nothing_twice(project, monkeypatch, change):
+    """By a refresh of a worktree, whatever has changed; only the next free id changes meanwhile."""
+    project.commit({".gitignore": b"*.o\n", "src/hatch.py": None})
+    open_app(project).update()
+    change(project)
+    workspace = open_app(project)
+    now = workspace.snapshot()
+    with noted_statements(monkeypatch) as noted:
+        refresh(workspace.store, now)
+    asked = [each for each in noted if each[0].startswith("SELECT") and "SELECT coalesce(max(" not in each[0]]
+    assert asked
+    assert [statement for statement, times in Counter(asked).items() if times > 1] == []
+
+
+def test_what_another_process_writes_meanwhile_is_asked_for_again(project, monkeypatch):
+    """It moves the view between the look at the index and the lock."""
+    edit(project)
+    workspace = open_app(project)
+    now = workspace.snapshot()
+    real = workspace.store.write
+
+    def write(purpose, **how):
+        monkeypatch.undo()
+        open_app(project).update()
+        return real(purpose, **how)
+
+    monkeypatch.setattr(workspace.store, "write", write)
+    refreshed = refresh(workspace.store, now)
+    assert (refreshed.recorded, refreshed.waiting) == (False, 0)
+    with workspace.store.read() as db:
+        assert inspection.count_store(db).contents == len(FILES) + 1

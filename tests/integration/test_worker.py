@@ -17,6 +17,7 @@ import pytest
 from gitrag.actions.catch_up import catch_up
 from gitrag.actions.current_view import INLINE_TEXTS
 from gitrag.actions.search import search
+from gitrag.actions.status import read_status
 from gitrag.indexing.worker import Worker, processors, running
 from gitrag.machine.locks import FileLock, read_holder
 from gitrag.store import inspection, vectors
@@ -298,7 +299,7 @@ def test_processes_that_share_the_work_end_with_the_worker(project, number):
     worker.send_signal(number)
     worker.communicate(timeout=PATIENCE_S)
     wait_until(lambda: not [pid for pid in children if _is_running(pid)])
-    assert open_app(project).status().worker is None
+    assert read_status(open_app(project)).worker is None
 
 
 @needs_a_pool

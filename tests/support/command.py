@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.forked import ForkServer, can_fork
 from tests.support.repository import (
     GitRepository,
     isolated_environment,
@@ -60,28 +61,57 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Gitrag:
-    """``gitrag`` at a place."""
+    """``gitrag`` at a place.
+
+    Attributes:
+        place: The directory that it runs in.
+        environment: What it has for an environment.
+        forks: Whether a command may be forked from a process that has its libraries loaded, which is several
+            times faster; not in tests of how a process starts.
+    """
 
     place: Path
     environment: Mapping[str, str]
+    forks: bool = True
 
     def __call__(
         self,
         *args: str | bytes,
         env: Mapping[str, str] | None = None,
         stdin: bytes = b"",
+        umask: int = -1,
         wrapper: Sequence[str] = (),
     ) -> Done:
-        """Run it to its end; a traceback is a failure in every test."""
-        done = subprocess.run(
-            [*wrapper, GITRAG, *args],
-            cwd=self.place,
-            env={**self.environment, **(env or {})},
-            input=stdin,
-            capture_output=True,
-            check=False,
-        )
-        found = Done(done.returncode, os.fsdecode(done.stdout), without_progress(os.fsdecode(done.stderr)))
+        """Run it to its end; a traceback is a failure in every test.
+
+        Args:
+            args: Its arguments.
+            env: More environment.
+            stdin: What it can read.
+            umask: Permissions that are taken from what it makes; negative: as this process has it.
+            wrapper: A program and its arguments that start it.
+        """
+        environment = {**self.environment, **(env or {})}
+        if self.forks and not wrapper and can_fork(environment, stdin):
+            status, out, err = ForkServer.shared().run(
+                [str(GITRAG), *map(os.fsdecode, args)],
+                place=self.place,
+                environment=environment,
+                stdin=stdin,
+                umask=umask,
+            )
+        else:
+            done = subprocess.run(
+                [*wrapper, GITRAG, *args],
+                cwd=self.place,
+                env=environment,
+                input=stdin,
+                capture_output=True,
+                check=False,
+                umask=umask,
+            )
+            status, out, err = done.returncode, done.stdout, done.stderr
+        found = Done(status, os.fsdecode(out), without_progress(os.fsdecode(err)))
         assert "Traceback" not in found.out + found.err, found.out + found.err
         return found
 

@@ -11,13 +11,12 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from gitrag.indexing.recipe import RECIPE
-from gitrag.indexing.refresh import known, refresh
+from gitrag.indexing.known import known
+from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import look
 from gitrag.store import candidates
 from gitrag.store.candidates import SearchScope
 from gitrag.store.columns import run
-from gitrag.store.connection import Store
 from gitrag.store.paths import decode_path
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository, create_repository, isolated_environment
@@ -91,10 +90,7 @@ def open_app(
     repository: GitRepository, directory: Path | None = None, say: Callable[[str], None] = lambda _: None
 ) -> Workspace:
     """Open gitrag on a repository; with a directory, on an index of its own there."""
-    workspace = Workspace.open(repository.path, environ=repository.environment, say=say)
-    if directory is not None:
-        workspace.store = Store(directory, recipe=RECIPE)
-    return workspace
+    return Workspace.open(repository.path, environ=repository.environment, say=say, store_directory=directory)
 
 
 def logical(workspace: Workspace) -> Logical:

@@ -23,6 +23,8 @@ from tests.support.repository import GitRepository
 PAUSE_S = 1.0
 """Between two commits in a worktree: each starts a process of some tenths of a second."""
 
+_PATIENCE_S = 300.0
+
 STAMP = "stamp.py"
 """Says in its text at which commit of its worktree it is."""
 
@@ -74,18 +76,19 @@ def run(repo: GitRepository, space: Path, *, seconds: float, searchers: int, com
     places = [tree.path for tree in trees]
     context = multiprocessing.get_context("spawn")
     results: Any = context.Queue()
-    end = time.time() + seconds
+    begin: Any = context.Barrier(committers + searchers)  # a busy machine takes its time to start them
     processes = [
-        context.Process(target=_commit, args=(place, repo.environment, end, results)) for place in places
+        context.Process(target=_commit, args=(place, repo.environment, seconds, begin, results))
+        for place in places
     ] + [
-        context.Process(target=_search, args=(n, places, repo.environment, end, results))
+        context.Process(target=_search, args=(n, places, repo.environment, seconds, begin, results))
         for n in range(searchers)
     ]
     for process in processes:
         process.start()
     found = Load()
     for _ in processes:
-        one = results.get(timeout=seconds + 300)
+        one = results.get(timeout=seconds + _PATIENCE_S)
         found.waits_s += one.waits_s
         found.locked_s += one.locked_s
         found.late += one.late
@@ -96,10 +99,12 @@ def run(repo: GitRepository, space: Path, *, seconds: float, searchers: int, com
     return found
 
 
-def _commit(place: Path, environment: dict[str, str], end: float, results: Any) -> None:
+def _commit(place: Path, environment: dict[str, str], seconds: float, begin: Any, results: Any) -> None:
     os.setsid()  # as in terminals of their own, between which Linux shares processors out
     found = Load()
     tree = GitRepository(place, environment)
+    begin.wait(_PATIENCE_S)
+    end = time.time() + seconds
     try:
         while time.time() < end:
             found.commits += 1
@@ -112,13 +117,20 @@ def _commit(place: Path, environment: dict[str, str], end: float, results: Any) 
 
 
 def _search(
-    number: int, places: Sequence[Path], environment: dict[str, str], end: float, results: Any
+    number: int,
+    places: Sequence[Path],
+    environment: dict[str, str],
+    seconds: float,
+    begin: Any,
+    results: Any,
 ) -> None:
     """Ask of one worktree after the other; every second process keeps the index in memory."""
     os.setsid()
     found = Load()
     apps = [Workspace.open(place, environ=environment, resident=number % 2 == 1) for place in places]
     waits = _watch_lock()
+    begin.wait(_PATIENCE_S)
+    end = time.time() + seconds
     asked = 0
     while time.time() < end:
         asked += 1

@@ -20,13 +20,18 @@ class Link:
     target: str
 
 
+_PROGRESS = re.compile(
+    r"^(?:Indexing|Indexing what is pushed|Embedding|Fetching the model|Syncing issues|Reviewing): \d.*\n",
+    re.MULTILINE,
+)
+
 # What a path of a repository can hold in a test; None: remove it.
 Content = str | bytes | Link | None
 
 
 def without_progress(err: str) -> str:
     """What a command said on stderr but for how far it was, which a loaded machine says of anything."""
-    return re.sub(r"^(?:Indexing|Embedding): \d.*\n", "", err, flags=re.MULTILINE)
+    return _PROGRESS.sub("", err)
 
 
 def isolated_environment(home: Path) -> dict[str, str]:

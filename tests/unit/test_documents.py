@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions import issues
+from gitrag.config.keys import Config
+from gitrag.embedding import fetching
+from gitrag.memory import core_files, observations
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     "ARCHITECTURE.md",
@@ -46,6 +51,21 @@ def test_every_path_in_the_readme_is_there_and_no_link_is_relative():
     assert missing(README_PATH.findall(readme)) == []
     # A package index shows the README alone, where a relative link leads nowhere.
     assert re.findall(r"\]\((?!https?://|#)[^)]*\)", readme) == []
+
+
+def test_the_seconds_we_wait_for_locks_are_those_of_the_code():
+    row = re.compile(r"\| (\d+)[^|]*\| [^|]*`((?:gitrag|hooks)/[\w/.-]+)` \|\n")
+    said = [(place, float(seconds)) for seconds, place in row.findall(text_of("ARCHITECTURE.md"))]
+    (of_hooks,) = re.findall(r"flock -w (\d+)", text_of("hooks/post-commit"))
+    assert said == [
+        ("gitrag/config/keys.py", Config().lock_timeout_s),
+        ("gitrag/actions/issues.py", issues._LOCK_TIMEOUT_S),
+        ("gitrag/config/keys.py", Config().lock_timeout_s),
+        ("gitrag/embedding/fetching.py", fetching._LOCK_TIMEOUT_S),
+        ("gitrag/memory/core_files.py", core_files._LOCK_TIMEOUT_S),
+        ("gitrag/memory/observations.py", observations.BUSY_TIMEOUT_S),
+        ("hooks/post-commit", float(of_hooks)),
+    ]
 
 
 def test_every_room_is_on_the_map():

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 
 NEAR = 0.4
-"""Least cosine for a part to be called near in meaning."""
+"""Minimum cosine for a part to be called near in meaning."""
 
 MOST_MESSAGES = 8
 _MESSAGE_CHARACTERS = 600

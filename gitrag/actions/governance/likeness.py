@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ModelError
-from gitrag.search.alike import Alike, alike
 from gitrag.search.bearing import DocumentPart
 from gitrag.search.engine import Scoped
+from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
 from gitrag.store.candidates import Filters
 from gitrag.store.views import ViewOverlay
 from gitrag.workspace import Workspace
@@ -38,7 +38,7 @@ _TITLES = 20
 
 def like(
     workspace: Workspace, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
-) -> list[list[Alike]]:
+) -> list[list[SimilarChunk]]:
     """Find what is most similar to each of some texts, by cosine alone.
 
     Args:
@@ -46,7 +46,7 @@ def like(
         texts: As they are embedded (``chunk_text`` for code).
         filters: What to search.
         limit: At most so many for each text.
-        at_least: Least cosine.
+        at_least: Minimum cosine.
 
     Raises:
         NotSetUpError: There is no index.
@@ -63,9 +63,9 @@ def like(
         encoder = None
     own = drafter().draft(list(texts)) if encoder is None else encoder.encode(list(texts))
 
-    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> list[list[Alike]]:
+    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> list[list[SimilarChunk]]:
         scoped = Scoped(view_id, overlay, filters)
-        return alike(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
+        return similar_chunks(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
 
     result = view.read(ask)
     near = [each.chunk_id for found in result.found for each in found]
@@ -74,13 +74,13 @@ def like(
     return [[each for each in found if each.cosine >= at_least][:limit] for found in result.found]
 
 
-def documents_like(workspace: Workspace, text: str, at_least: float) -> list[Alike]:
+def documents_like(workspace: Workspace, text: str, at_least: float) -> list[SimilarChunk]:
     """Find the decisions, specifications and issues whose title, or whose text as a whole, is like a text.
 
     Args:
         workspace: gitrag on the repository.
         text: The text.
-        at_least: Least cosine.
+        at_least: Minimum cosine.
 
     Returns:
         The first chunk of each, named by the document's heading, with the higher of the two cosines.
@@ -116,7 +116,7 @@ def documents_like(workspace: Workspace, text: str, at_least: float) -> list[Ali
     if whole is not None:
         cosines = np.maximum(cosines, whole @ own[0])
     return [
-        Alike(
+        SimilarChunk(
             documents.documents[number].path,
             replace(part.chunk, qualified_name=part.chunk.qualified_name.partition(" > ")[0]),
             float(cosines[number]),

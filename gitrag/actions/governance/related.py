@@ -14,14 +14,14 @@ from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
-from gitrag.search.alike import Alike
 from gitrag.search.question import STOP_WORDS
+from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.store.candidates import NO_FILTERS
 from gitrag.words import terms
 from gitrag.workspace import Workspace
 
 THRESHOLD = 0.7
-"""Least cosine for something to cover a text: `scripts/bench/duplicates.py` prints which pairs reach it."""
+"""Minimum cosine for something to cover a text: `scripts/bench/duplicates.py` prints which pairs reach it."""
 
 NONE_RELATED = "No related artifacts found — drafting from scratch"
 
@@ -219,13 +219,13 @@ def _words(text: str) -> set[str]:
     return set(terms.query_terms(text)) - STOP_WORDS
 
 
-def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> list[Alike]:
+def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> list[SimilarChunk]:
     """List what covers a text already, by cosine alone: code, and documents by title, section or as a whole.
 
     Args:
         workspace: gitrag on the repository.
         text: A description, or a piece of code.
-        threshold: Least cosine.
+        threshold: Minimum cosine.
 
     Raises:
         NotSetUpError: There is no index.
@@ -246,7 +246,7 @@ def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) ->
     return order[:_MOST_DUPLICATES]
 
 
-def nearest(workspace: Workspace, text: str) -> list[Alike]:
+def nearest(workspace: Workspace, text: str) -> list[SimilarChunk]:
     """Return the few chunks most similar to a text, to show when nothing covers it.
 
     A sentence and the code that does what it says seldom have a cosine above 0.6, less than the threshold.

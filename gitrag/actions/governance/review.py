@@ -20,8 +20,8 @@ from gitrag.embedding.text import chunk_text, split_words
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.difference import ChangedFile, changed_files, messages
 from gitrag.model import Chunk, Kind
-from gitrag.search.alike import Alike
 from gitrag.search.engine import Hit
+from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.store.candidates import Filters
 from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
@@ -100,7 +100,7 @@ class Added:
 
     path: str
     chunk: Chunk
-    existing: tuple[Alike, ...]
+    existing: tuple[SimilarChunk, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def review(
     Args:
         workspace: gitrag on the repository, its worktree as the change leaves it.
         span: A range as git reads it: ``main...HEAD``, ``HEAD~1``.
-        threshold: Least cosine for an existing definition to be called like an added one.
+        threshold: Minimum cosine for an existing definition to be called like an added one.
         advance: Called with how many questions are answered, of how many.
 
     Raises:
@@ -181,7 +181,7 @@ def helpers_like(
     Args:
         workspace: gitrag on the repository.
         added: Paths and definitions.
-        threshold: Least cosine.
+        threshold: Minimum cosine.
     """
     own = {(path, each.qualified_name) for path, each in added}
     found = like(
@@ -203,7 +203,7 @@ def helpers_like(
             yield Added(path, each, tuple(_distinct(others))[:HELPERS])
 
 
-def _distinct(others: Iterable[Alike]) -> Iterator[Alike]:
+def _distinct(others: Iterable[SimilarChunk]) -> Iterator[SimilarChunk]:
     """Yield each definition once, though several of its chunks may be listed."""
     seen = set()
     for other in others:

@@ -175,47 +175,50 @@ def test_an_index_made_by_another_process_is_seen(own: Project):
     use(own, steps)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        (
-            "search_code",
-            {"query": "x", "top_k": 3},
-            "unknown parameter top_k. search_code takes query, project, limit.",
-        ),
-        ("search_code", {}, "query: Field required. search_code takes query, project, limit."),
-        ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
-        ("search_code", {"query": " "}, "The query is empty. Ask in words"),
-        (
-            "search_code",
-            {"query": "x", "project": "other"},
-            'There is no project "other" here; there is project.',
-        ),
-        ("search", {"query": "x", "module": "nope"}, "No gitrag collections found for project."),
-        ("get", {"what": "../secret"}, "../secret is outside the repository."),
-        ("get", {"what": "none.py"}, "There is no text file none.py in the repository."),
-        ("check", {"target": "none.py"}, "check: none.py is no file or directory of the repository."),
-        ("index_code", {"path": "nowhere"}, "There is no nowhere."),
-        ("index_code", {"path": ".."}, ".. is in no git repository."),
-        ("index_code", {"path": "\0"}, "There is no \\x00."),
-        ("index_code", {"path": "x" * 300}, "There is no xxx"),
-        ("check", {"target": "\0"}, "check: \\x00 is no file or directory of the repository."),
-        ("explore", {"title": "x"}, "At least one context field (goals, constraints, preferences, unknowns,"),
-        ("explore", {"title": " ", "goals": "x"}, "title is required"),
-        ("mark_core", {"path": "../x.py"}, "There is no file ../x.py"),
-        ("mark_core", {"path": ".git/config"}, ".git/config is git's own."),
-        ("memory_search", {"query": "?!"}, "There is no word to search for"),
-        ("call_graph", {}, "Neither target nor filter is given. Name a definition"),
-        ("call_graph", {"target": "nobody"}, "nobody"),
-        ("call_graph", {"filter": "("}, "("),
-        ("nope", {}, "Unknown tool: nope"),
-    ],
-)
-def test_errors_say_the_way_out(indexed: Project, tool: str, arguments: dict[str, Any], said: str):
+ERRORS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "search_code",
+        {"query": "x", "top_k": 3},
+        "unknown parameter top_k. search_code takes query, project, limit.",
+    ),
+    ("search_code", {}, "query: Field required. search_code takes query, project, limit."),
+    ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
+    ("search_code", {"query": " "}, "The query is empty. Ask in words"),
+    (
+        "search_code",
+        {"query": "x", "project": "other"},
+        'There is no project "other" here; there is project.',
+    ),
+    ("search", {"query": "x", "module": "nope"}, "No gitrag collections found for project."),
+    ("get", {"what": "../secret"}, "../secret is outside the repository."),
+    ("get", {"what": "none.py"}, "There is no text file none.py in the repository."),
+    ("check", {"target": "none.py"}, "check: none.py is no file or directory of the repository."),
+    ("index_code", {"path": "nowhere"}, "There is no nowhere."),
+    ("index_code", {"path": ".."}, ".. is in no git repository."),
+    ("index_code", {"path": "\0"}, "There is no \\x00."),
+    ("index_code", {"path": "x" * 300}, "There is no xxx"),
+    ("check", {"target": "\0"}, "check: \\x00 is no file or directory of the repository."),
+    ("explore", {"title": "x"}, "At least one context field (goals, constraints, preferences, unknowns,"),
+    ("explore", {"title": " ", "goals": "x"}, "title is required"),
+    ("mark_core", {"path": "../x.py"}, "There is no file ../x.py"),
+    ("mark_core", {"path": ".git/config"}, ".git/config is git's own."),
+    ("memory_search", {"query": "?!"}, "There is no word to search for"),
+    ("call_graph", {}, "Neither target nor filter is given. Name a definition"),
+    ("call_graph", {"target": "nobody"}, "nobody"),
+    ("call_graph", {"filter": "("}, "("),
+    ("nope", {}, "Unknown tool: nope"),
+]
+
+
+def test_errors_say_the_way_out(indexed: Project):
+    """All of them of one server, which is none the worse for any."""
+
     async def steps(client: Client) -> None:
-        result = await client.call_tool(tool, arguments)
-        assert result.is_error
-        assert said in text_of(result)
+        for tool, arguments, said in ERRORS:
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error, (tool, arguments)
+            assert said in text_of(result), (tool, arguments)
+        assert not (await client.call_tool("status", {})).is_error
 
     use(indexed, steps)
 

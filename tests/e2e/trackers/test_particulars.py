@@ -297,7 +297,7 @@ def test_copies_are_for_the_user_alone_and_git_is_told_to_leave_them(make_tracke
     assert "hint:" not in tracked.sync().err
     assert tracked.file(1).stat().st_mode & 0o777 == 0o600
     tracked.project.git.commit({".gitignore": "other\n"})
-    assert "hint: `gitrag init` keeps .sdd/ out of git; it is not ignored yet" in tracked.sync().said
+    assert "hint: git does not ignore .sdd/ yet; `gitrag init` sets that up" in tracked.sync().said
 
 
 def test_the_token_variable_is_what_is_sent(make_tracked):

@@ -38,7 +38,10 @@ def test_a_server_that_only_origin_names_is_probed_and_gets_no_token(make_tracke
     assert sent(tracked) == {""}
     told = tracked.project.gitrag("issues", "status")
     assert "token    none" in told.out
-    assert f"hint: the environment's token is not sent to {tracked.fake.url} unless you name it:" in told.err
+    assert (
+        f"hint: the environment's token is not sent to {tracked.fake.url} unless you name the server:"
+        in told.err
+    )
     tracked.project.git.git("config", "--global", "gitrag.trackerUrl", tracked.fake.url)
     tracked.fake.asked.clear()
     tracked.sync()

@@ -242,7 +242,7 @@ def test_hooks_sync_nothing(tracked):
 def test_what_is_missing_is_told_with_the_way_out(tracked):
     git, gitrag = tracked.project.git, tracked.project.gitrag
     git.commit({".gitignore": "other\n"})
-    not_ignored = "hint: `gitrag init` keeps .sdd/ out of git, and issues are synced when they are read"
+    not_ignored = "hint: once git ignores .sdd/ (`gitrag init`), issues are synced when they are read"
     assert not_ignored in gitrag("issues", "status").said
     done = gitrag("issues", "list")
     assert done.said == ["There are no issues here yet.", "hint: gitrag issues sync"]
@@ -255,7 +255,7 @@ def test_what_is_missing_is_told_with_the_way_out(tracked):
     assert "hint" not in gitrag("issues", "status").err
     done = gitrag("issues", "list", "--label", "nothing")
     assert done.said[-2:] == [
-        "None of the 3 issues here is so.",
+        "None of the 3 issues here matches.",
         "hint: `gitrag issues list --status all` shows them all",
     ]
 

@@ -6,8 +6,11 @@ import time
 
 import pytest
 
+from gitrag.actions.catch_up import refresh_after_write
+from gitrag.actions.documents import indexed_documents
 from gitrag.actions.prime import prime
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.status import read_status
 from gitrag.cli.root import root
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
@@ -102,7 +105,7 @@ def test_a_clock_that_was_ahead_holds_no_update_back(workspace, own, clock):
 def test_a_session_hears_of_chunks_without_vectors(workspace):
     """With the time it would take, so that the reader can decide to embed them."""
     note = prime(workspace).notes[-1]
-    unembedded = sum(each.unembedded for each in workspace.status().collections)
+    unembedded = sum(each.unembedded for each in read_status(workspace).collections)
     assert note.startswith(f"{unembedded} chunks unembedded — run `gitrag index embed` (≈")
     assert note.endswith("s on this machine)")
     workspace.embed()
@@ -201,10 +204,10 @@ def test_the_threshold_is_configured(own, git_environment, model_dir, clock, hea
 def test_after_a_write_the_collection_is_refreshed_silently(workspace, own, heard):
     """Success is expected; only a failure needs a line."""
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: Frobnication\n"})
-    assert workspace.refresh_after_write(CollectionKind.ADRS)
+    assert refresh_after_write(workspace, CollectionKind.ADRS)
     assert heard == []
     assert "ADR-0009" in {
-        document.id for _kind, document, _text in workspace.documents([CollectionKind.ADRS])
+        document.id for _kind, document, _text in indexed_documents(workspace, [CollectionKind.ADRS])
     }
 
 
@@ -212,7 +215,7 @@ def test_a_refresh_that_fails_is_one_line(workspace, own, heard):
     """And the write still counts."""
     own.write({"docs/adrs/ADR-0009-new.md": "# ADR-0009: New\n"})
     own.file(".git/index").write_bytes(b"damaged")
-    assert not workspace.refresh_after_write(CollectionKind.ADRS)
+    assert not refresh_after_write(workspace, CollectionKind.ADRS)
     assert heard == ["Index refresh failed for parcelwatch-adrs — run `gitrag index update` manually"]
 
 

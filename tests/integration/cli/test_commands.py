@@ -330,7 +330,7 @@ def test_what_is_to_be_added_by_hand_is_printed_exactly(call, project):
     done = call("hooks", "install")
     assert done.returncode == 1
     lines = done.stdout.splitlines()
-    at = lines.index(f"    to have it, add to {project.path / 'team' / 'post-commit'}:")
+    at = lines.index(f"    to install it, add to {project.path / 'team' / 'post-commit'}:")
     assert lines[at + 1] == '        (gitrag hook run post-commit "$@" </dev/null >/dev/null 2>&1 &)'
 
 

@@ -78,20 +78,22 @@ def path_record(path: str) -> PathRecord:
 def fill(store: Store, entries: dict[str, str], chunks: dict[str, list[tuple[str, str, list[int]]]]) -> None:
     """Index a view of {path: blob} with the chunks of each blob."""
     with store.write("test") as db:
-        views.record_paths(db, [path_record(path) for path in entries])
+        paths = views.record_paths(db, [path_record(path) for path in entries])
+        contents = content.add(db, [(blob, "python") for blob in dict.fromkeys(entries.values())])
         views.replace(
             db,
             "",
+            before=None,
             base=None,
             tree="t1",
             rules="r",
             commit="c1",
             removed=[],
             added=[EntryRecord(path, blob, "python") for path, blob in entries.items()],
+            ids=views.Ids(paths, contents),
             rule_files={},
         )
-        ids = content.look_up(db, [(blob, "python") for blob in chunks])
-        content.write(db, [record(ids[blob, "python"], *pieces) for blob, pieces in chunks.items()])
+        content.write(db, [record(contents[blob, "python"], *pieces) for blob, pieces in chunks.items()])
 
 
 def open_scope(

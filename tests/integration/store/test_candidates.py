@@ -329,12 +329,11 @@ def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
     store = open_store(tmp_path)
     fill(store, {"a.py": BLOB}, {BLOB: [("old", "old", [1])]})
     with store.write("test") as db:
-        new = content.ensure(db, [(OTHER, "python")])[OTHER, "python"]
+        new = content.add(db, [(OTHER, "python")])[OTHER, "python"]
         content.write(db, [record(new, ("new", "new", [1]))])
-        overlay = views.overlay(db, [], [EntryRecord("a.py", OTHER, "python")])
-        removal = views.overlay(db, ["a.py"], [])
-    assert overlay is not None
-    assert removal is not None
+        added = [EntryRecord("a.py", OTHER, "python")]
+        overlay = views.overlay(views.ids_of(db, [], added), [], added)
+        removal = views.overlay(views.ids_of(db, ["a.py"], []), ["a.py"], [])
     with store.read() as db:
         scope = open_scope(db, overlay)
         assert paths_of(db, scope) == ["a.py"]

@@ -30,7 +30,7 @@ def test_a_failed_transaction_leaves_nothing(tmp_path: Path):
 
     def fail() -> None:
         with store.write("test") as db:
-            content.ensure(db, [(BLOB, "python")])
+            content.add(db, [(BLOB, "python")])
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -39,13 +39,13 @@ def test_a_failed_transaction_leaves_nothing(tmp_path: Path):
         assert content.look_up(db, [(BLOB, "python")]) == {}
 
 
-def test_equal_content_is_stored_once_and_read_by_language(tmp_path: Path):
+def test_a_content_is_a_blob_in_a_language(tmp_path: Path):
     store = open_store(tmp_path)
     with store.write("test") as db:
-        first = content.ensure(db, [(BLOB, "python"), (BLOB, "python"), (BLOB, None), (OTHER, "go")])
-        again = content.ensure(db, [(BLOB, "python"), (OTHER, "go")])
-    assert len(set(first.values())) == 3
-    assert again == {key: first[key] for key in again}
+        added = content.add(db, [(BLOB, "python"), (BLOB, None), (OTHER, "go")])
+        found = content.look_up(db, [(BLOB, "python"), (BLOB, None), (BLOB, "go"), (OTHER, None)])
+    assert len(set(added.values())) == 3
+    assert found == {key: added[key] for key in [(BLOB, "python"), (BLOB, None)]}
 
 
 @pytest.mark.parametrize("noise", [b"", b"not a database", b"SQLite format 3\0" + b"\0" * 5000])
@@ -58,7 +58,7 @@ def test_a_foreign_file_is_moved_aside_and_said(tmp_path: Path, noise: bytes):
     assert len(said) == 1
     assert [path.read_bytes() for path in tmp_path.glob("damaged-*.duckdb")] == [noise]
     with store.write("test") as db:
-        content.ensure(db, [(BLOB, "python")])
+        content.add(db, [(BLOB, "python")])
     assert len(said) == 1
 
 
@@ -67,7 +67,7 @@ def test_a_database_of_something_else_is_moved_aside(tmp_path: Path):
         db.execute("CREATE TABLE mine AS SELECT 42 AS answer")
     said: list[str] = []
     with open_store(tmp_path, said).write("test") as db:
-        content.ensure(db, [(BLOB, "python")])
+        content.add(db, [(BLOB, "python")])
     assert len(said) == 1
     [aside] = tmp_path.glob("damaged-*.duckdb")
     with duckdb.connect(str(aside)) as db:
@@ -79,7 +79,7 @@ def test_a_directory_in_the_indexs_place_is_moved_aside(tmp_path: Path):
     store = open_store(tmp_path, said)
     store.path.mkdir()
     with store.write("test") as db:
-        content.ensure(db, [(BLOB, "python")])
+        content.add(db, [(BLOB, "python")])
     assert [line.partition(";")[0] for line in said] == ["The index was damaged (a directory)"]
 
 
@@ -265,7 +265,7 @@ def test_a_writer_gets_in_between_overlapping_readers(tmp_path: Path):
     try:
         for i in range(5):
             with open_store(tmp_path, lock_timeout_s=20).write("test") as db:
-                content.ensure(db, [(f"{i:040x}", "python")])
+                content.add(db, [(f"{i:040x}", "python")])
     finally:
         stop.set()
         for reader in readers:
@@ -283,13 +283,13 @@ def _read_until(directory: Path, stop: object) -> None:
 @pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.1])
 def test_a_killed_writer_loses_only_its_transaction(tmp_path: Path, delay_s: float):
     with open_store(tmp_path).write("first") as db:
-        content.ensure(db, [(BLOB, "python")])
+        content.add(db, [(BLOB, "python")])
     script = (
         "import sys; from pathlib import Path; from gitrag.store.connection import Store\n"
         "from gitrag.store import content\n"
         "for n in range(10**6):\n"
         "    with Store(Path(sys.argv[1]), recipe='test').write('x') as db:\n"
-        "        content.ensure(db, [(f'{n:020x}{i:020x}', 'go') for i in range(200)])\n"
+        "        content.add(db, [(f'{n:020x}{i:020x}', 'go') for i in range(200)])\n"
         "    if n == 2: print('going', flush=True)"
     )
     with subprocess.Popen([sys.executable, "-c", script, tmp_path], stdout=subprocess.PIPE) as writer:
@@ -314,10 +314,10 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path):
     try:
         store = open_store(small / "gitrag")
         with store.write("test") as db:
-            content.ensure(db, [(BLOB, "python")])
+            content.add(db, [(BLOB, "python")])
         wanted = [(os.urandom(20).hex(), "python") for _ in range(300_000)]
         with pytest.raises(DiskFullError) as caught, store.write("test") as db:
-            content.ensure(db, wanted)
+            content.add(db, wanted)
         assert caught.value.exit_code == 75
         with store.read() as db:
             assert len(content.look_up(db, [(BLOB, "python"), *wanted[:10]])) == 1
@@ -340,7 +340,7 @@ def test_an_index_removed_while_a_reader_waits_is_missed(tmp_path: Path, monkeyp
     said: list[str] = []
     store = open_store(tmp_path, said)
     with store.write("test") as db:
-        content.ensure(db, [(BLOB, "python")])
+        content.add(db, [(BLOB, "python")])
     shared = StoreLock.shared
 
     def waits(self: StoreLock):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitrag.config.keys import KEYS, Config, find_key, load
+from gitrag.config.keys import KEYS, Config, find_key
+from gitrag.config.loading import load
 from gitrag.config.rules import Duration, show_duration
 from gitrag.config.team_file import TEAM_FILE_BYTES, read_team
 from gitrag.errors import ConfigError
@@ -27,10 +29,17 @@ def refused(**places) -> str:
     return str(caught.value)
 
 
-def test_the_table_and_the_dataclass_agree():
-    config = Config()
-    assert {key.name: key.default for key in KEYS} == {key.name: getattr(config, key.name) for key in KEYS}
-    assert loaded() == Config(origins=loaded().origins)
+def test_every_field_is_a_setting_whose_default_its_own_rule_allows():
+    assert [field.name for field in fields(Config)] == [*(key.name for key in KEYS), "origins", "warnings"]
+    defaults = {key.name: getattr(Config(), key.name) for key in KEYS}
+    assert loaded(flags=defaults).explain() == [
+        replace(setting, origin="default" if defaults[setting.key] is None else "flag")
+        for setting in Config().explain()
+    ]
+
+
+def test_without_sources_every_setting_has_its_default():
+    assert loaded() == Config(origins=dict.fromkeys((key.name for key in KEYS), "default"))
 
 
 def test_a_later_place_wins_over_an_earlier_one():

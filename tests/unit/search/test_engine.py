@@ -10,11 +10,14 @@ from gitrag.search.evidence import Evidence
 NONE = np.empty(0)
 
 
-@pytest.mark.parametrize(("definition", "order"), [(0.9, [1, 0]), (0.7, [0, 1])])
-def test_a_definition_comes_before_imports_that_are_hardly_better(definition, order):
-    worth = np.array([1.0, definition])
-    evidence = Evidence({}, np.array([7, 8]), np.array([0, 0]), NONE, NONE, NONE, worth, NONE, NONE)
-    chunks = {7: chunk(Kind.MODULE), 8: chunk(Kind.FUNCTION)}
+@pytest.mark.parametrize("head", [Kind.MODULE, Kind.CLASS])
+@pytest.mark.parametrize(("definition", "order"), [(0.9, [1, 0]), (0.3, [0, 1])])
+def test_a_definition_comes_before_a_head_that_is_hardly_better(definition, order, head):
+    worth = np.array([1.4, definition])
+    evidence = Evidence(
+        {}, np.array([7, 8]), np.array([0, 0]), NONE, NONE, NONE, worth, NONE, NONE, NONE, NONE > 0
+    )
+    chunks = {7: chunk(head), 8: chunk(Kind.FUNCTION)}
     assert _telling_first([0, 1], evidence, {0: 7, 1: 8}, chunks) == order
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence
+from gitrag.search.other_words import Said
 from gitrag.search.ranking import CHANCE, WEIGHTS, Ranked
 from gitrag.store.candidates import DefinitionSite
 from tests.unit.search.columns import evidence_of, make_files
@@ -29,7 +30,18 @@ def rank(
 ) -> list[Ranked]:
     same = np.array(twins or range(len(paths)), dtype=np.int32)
     sums = ranking.candidates(evidence, limit)
-    return ranking.rank(evidence, sums, same, paths, limit=limit, min_score=min_score, each_alone=each_alone)
+    if each_alone:
+        ranked = ranking.rank_alone(evidence, sums, same, paths, limit=limit)
+    else:
+        page = ranking.page(sums, same, paths, limit)
+        ranked = ranking.scored(evidence, page, sums, [Said(0.5, 1.0)] * len(page))
+    return [item for item in ranked if item.score >= min_score]
+
+
+def score(evidence: Evidence, file: int, said: float = 0.5) -> float:
+    """The score of a file that is alone on its page."""
+    sums = ranking.candidates(evidence, 10) or {file: 0.0}
+    return ranking.scored(evidence, [file], sums, [Said(said, 1.0)])[0].score if file in sums else 0.0
 
 
 def found(ranked: list[Ranked]) -> list[int]:
@@ -238,7 +250,7 @@ def test_documents_come_in_the_order_of_what_each_says_for_itself():
     assert found(rank(evidence)) == [0, 1]
     first, second = rank(evidence, each_alone=True)
     assert (first.file, second.file) == (1, 0)
-    assert first.score == ranking.chance(evidence, 1, alone=True) > second.score
+    assert first.score == ranking.chance(evidence, 1) > second.score
     assert dict(first.reasons)["first_coverage"] == pytest.approx(CHANCE["first_coverage"])
     assert found(rank(evidence, each_alone=True, min_score=0.3)) == [1]
 
@@ -280,15 +292,14 @@ def test_a_chunk_that_stands_out_makes_an_answer_likelier():
     assert ranking.chance(evidence_of(FILES, near=among_equals), 0) < one
 
 
-@pytest.mark.parametrize("alone", [False, True])
-def test_a_document_has_to_stand_out_from_the_code_that_is_asked_too(alone):
+def test_a_document_has_to_stand_out_from_the_code_that_is_asked_too():
     """What a collection of two decisions is full of may be what the whole repository is full of."""
     facts = {"near": [(1, 0, 0.4)], "postings": [(0, 1, 0, 1, False, 10)]}
     apart = evidence_of(FILES, **facts)
     nearer = evidence_of(FILES, **facts, elsewhere=[0.45] * 2000)
     farther = evidence_of(FILES, **facts, elsewhere=[0.0] * 2000)
-    assert ranking.chance(nearer, 0, alone=alone) < ranking.chance(apart, 0, alone=alone)
-    assert ranking.chance(farther, 0, alone=alone) == pytest.approx(ranking.chance(apart, 0, alone=alone))
+    assert ranking.chance(nearer, 0) < ranking.chance(apart, 0)
+    assert ranking.chance(farther, 0) == pytest.approx(ranking.chance(apart, 0))
 
 
 def test_words_alone_can_make_an_answer_likely():
@@ -318,3 +329,29 @@ def test_reasons_add_up(cosines, rows):
 
 def test_every_feature_has_a_weight_and_every_weight_a_feature():
     assert set(evidence_of(FILES).features) == set(WEIGHTS)
+
+
+# scores of hits
+
+
+def test_a_file_answers_more_likely_the_more_of_the_question_it_says():
+    evidence = near(0.5, 0.2)
+    assert score(evidence, 0, said=0.4) < score(evidence, 0, said=0.9)
+
+
+def test_words_that_the_source_lacks_make_every_file_less_likely():
+    rows = [(term, 1, 0, 1, False, 10) for term in (0, 1)]
+    known = evidence_of(FILES, postings=rows, near=[(1, 0, 0.5)])
+    lacking = replace(known, in_source=np.array([True, False]))
+    assert score(lacking, 0) < score(known, 0)
+
+
+def test_a_file_far_behind_does_not_live_off_the_first():
+    first, *_, last = rank(near(0.7, 0.3, 0.2, 0.1))
+    assert last.score < first.score / 4
+
+
+def test_a_test_is_less_likely_the_answer_unless_it_is_asked_for():
+    evidence = near(0.5, 0.5)
+    outside = evidence.features | {"test_or_doc": np.array([1, 0, 0, 0], np.float32)}
+    assert score(replace(evidence, features=outside), 0) < score(evidence, 0)

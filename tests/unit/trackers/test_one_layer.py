@@ -56,7 +56,6 @@ def test_a_tracker_is_a_module_and_a_line_of_the_registry():
         "http",
         "issue",
         "paging",
-        "programs",
         "registry",
         "rendering",
     }

@@ -55,15 +55,12 @@ def test_identifiers_keep_dotted_names():
     ]
 
 
-Pieces = list[tuple[str, int, bool]]
-
-
-def counted(*texts: Pieces) -> list[Counter[int]]:
+def counted(*texts: tuple[str, str]) -> list[Counter[int]]:
     """What `terms.count` says of frequencies, as one counter a text."""
     return [counter for counter, _in_name in counted_with_names(*texts)]
 
 
-def counted_with_names(*texts: Pieces) -> list[tuple[Counter[int], set[int]]]:
+def counted_with_names(*texts: tuple[str, str]) -> list[tuple[Counter[int], set[int]]]:
     """What `terms.count` says, for each text the frequencies and the terms that are in a name."""
     found, frequencies, sizes, lengths = terms.count(texts)
     ends = sizes.cumsum()
@@ -82,19 +79,19 @@ def counted_with_names(*texts: Pieces) -> list[tuple[Counter[int], set[int]]]:
     return both
 
 
-def counted_slowly(pieces: Pieces) -> tuple[Counter[int], set[int]]:
+def counted_slowly(text: str, name: str) -> tuple[Counter[int], set[int]]:
     counts: Counter[int] = Counter()
     in_name: set[int] = set()
-    for text, weight, is_name in pieces:
-        for word in re.findall(r"\w+", text):
+    for words, weight, is_name in ((text, 1, False), (name, terms.NAME_WEIGHT, True)):
+        for word in re.findall(r"\w+", words):
             for term in terms.split(word):
                 counts[terms.hashed(term)] += weight
                 in_name |= {terms.hashed(term)} if is_name else set()
     return Counter({term: min(n, 32_767) for term, n in counts.items()}), in_name
 
 
-def test_weight_multiplies_counts():
-    assert counted([("send sendAll", 3, False), ("send", 1, False)]) == [
+def test_what_is_in_the_name_counts_three_times():
+    assert counted(("send", "send sendAll")) == [
         Counter({terms.hashed("send"): 7, terms.hashed("sendall"): 3, terms.hashed("all"): 3})
     ]
 
@@ -103,25 +100,25 @@ def test_frequencies_stop_at_what_the_store_holds():
     """A frequency at its most leaves the bit that tells of names alone."""
     x = terms.hashed("x")
     for often in (32_767, 32_768, 40_000, 70_000):
-        assert counted_with_names([("x " * often, 1, False)]) == [(Counter({x: 32_767}), set())]
-        assert counted_with_names([("x " * often, 1, False), ("x", 3, True)]) == [(Counter({x: 32_767}), {x})]
+        assert counted_with_names(("x " * often, "")) == [(Counter({x: 32_767}), set())]
+        assert counted_with_names(("x " * often, "x")) == [(Counter({x: 32_767}), {x})]
 
 
 def test_a_term_of_a_name_is_marked_and_counts_as_weighted():
-    [(counts, in_name)] = counted_with_names([("send mail", 1, False), ("Door.send", 3, True)])
+    [(counts, in_name)] = counted_with_names(("send mail", "Door.send"))
     send, mail, door = map(terms.hashed, ("send", "mail", "door"))
     assert counts == {send: 4, mail: 1, door: 3}
     assert in_name == {send, door}
 
 
-@given(st.lists(st.lists(st.tuples(st.text(), st.integers(1, 5), st.booleans()), max_size=3), max_size=5))
-def test_counting_many_texts_at_once_equals_counting_each_slowly(texts: list[Pieces]):
-    assert counted_with_names(*texts) == [counted_slowly(pieces) for pieces in texts]
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=5))
+def test_counting_many_texts_at_once_equals_counting_each_slowly(texts: list[tuple[str, str]]):
+    assert counted_with_names(*texts) == [counted_slowly(*pair) for pair in texts]
 
 
 @given(st.text())
 def test_a_text_is_found_by_each_of_its_own_terms(text: str):
-    [counts] = counted([(text, 1, False)])
+    [counts] = counted((text, ""))
     assert {terms.hashed(term) for term in terms.query_terms(text)} == set(counts)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.git import Change, Rules
-from gitrag.indexing.plan import plan
+from gitrag.indexing.difference import decide as decide_changes
 from gitrag.model import Skip, TreeEntry
 from gitrag.store.views import EntryRecord
 
@@ -17,7 +17,7 @@ def present(path: str, mode: int = FILE, skip: Skip | None = None) -> Change:
 
 
 def decide(*changes: Change, rules: Rules = NO_RULES, first_line: str = "", too_large: bool = False):
-    return plan(changes, rules, lambda _entry: first_line, lambda _entry: too_large)
+    return decide_changes(changes, rules, lambda _entry: first_line, lambda _entry: too_large)
 
 
 def test_what_is_gone_is_removed_and_what_is_there_is_added():
@@ -59,7 +59,7 @@ def test_only_what_must_be_is_read():
         raise AssertionError(f"{entry.path} was read")
 
     changes = [present("a.py"), present("go.sum"), present("link", SYMLINK), Change("run", None)]
-    assert len(plan(changes, NO_RULES, refuse, lambda _entry: False).added) == 3
+    assert len(decide_changes(changes, NO_RULES, refuse, lambda _entry: False).added) == 3
 
 
 def test_the_same_changes_give_the_same_plan():

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NAME_WEIGHT = 3
-"""Extra weight of a term that occurs in the qualified name, because names say what a chunk is
-about."""
-
-
 WORDS_ONLY = frozenset({"csv", "gettext", "json", "xml"})
 """Data formats, found by keywords only, without vectors. Of django's 63,000 chunks 10,400 are
 translations; embedding them would take two minutes and put foreign sentences among the answers."""
@@ -74,7 +69,7 @@ def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
     records = []
     end = 0
     for (content_id, *_), (skip, chunks), own in zip(jobs, cut, texts, strict=True):
-        counted = terms.count([((c.text, 1, False), (c.qualified_name, NAME_WEIGHT, True)) for c in chunks])
+        counted = terms.count([(c.text, c.qualified_name) for c in chunks])
         start, end = end, end + len(own)
         records.append(
             ContentRecord(

@@ -5,8 +5,7 @@ import pytest
 
 from gitrag.embedding.draft import Drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
-from gitrag.indexing.preparation import (
-    NAME_WEIGHT,
+from gitrag.indexing.records import (
     WORDS_ONLY,
     left_out_record,
     prepare_all,
@@ -56,7 +55,7 @@ def test_each_chunk_has_its_terms_its_length_and_the_key_of_its_text():
 
 def test_a_name_counts_beyond_its_place_in_the_text():
     found = frequencies(prepare(1, SOURCE, "python", LIMIT), 0)
-    assert found[terms.hashed("send")] == 2 + NAME_WEIGHT  # the definition's line and the docstring
+    assert found[terms.hashed("send")] == 2 + terms.NAME_WEIGHT  # the definition's line and the docstring
     assert found[terms.hashed("request")] == 2
 
 

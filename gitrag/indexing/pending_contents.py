@@ -1,4 +1,4 @@
-"""Cut contents into chunks and write them, in several processes when there is much to do."""
+"""Read pending contents, cut them into chunks (in several processes when there are many), and write them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.git import BlobError
-from gitrag.indexing.preparation import Job, failed_record, left_out_record, prepare_all
+from gitrag.indexing.records import Job, failed_record, left_out_record, prepare_all
 from gitrag.machine.isolation import Reading
 from gitrag.model import Skip
 from gitrag.store import content
 from gitrag.store.connection import Store
-from gitrag.store.content import ContentRecord, PendingContent
+from gitrag.store.content import ContentKey, ContentRecord, PendingContent
 
 if TYPE_CHECKING:
     from gitrag.indexing.snapshot import Snapshot
@@ -31,13 +31,11 @@ _OVERHEAD_BYTES = 2_000
 _FEW_BYTES = 256 << 10
 """Up to this much source is cut before the view is written: a typical commit, a tenth of a second."""
 
-Cut: TypeAlias = "dict[tuple[str, str | None], ContentRecord]"
+Cut: TypeAlias = "dict[ContentKey, ContentRecord]"
 """Contents cut but not written yet, by blob and language."""
 
 
-def cut_few(
-    store: Store, now: Snapshot, wanted: Sequence[tuple[str, str | None]], deadline: float | None
-) -> Cut:
+def cut_few(store: Store, now: Snapshot, wanted: Sequence[ContentKey], deadline: float | None) -> Cut:
     """Cut contents if they are few, to be written together with their view; else return no records."""
     if not wanted or (deadline is not None and time.monotonic() >= deadline):
         return {}

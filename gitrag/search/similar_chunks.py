@@ -24,7 +24,7 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarChunk:
     """A chunk that is similar to a text.
 
     Attributes:
@@ -40,9 +40,9 @@ class Alike:
     chunk_id: int
 
 
-def alike(
+def similar_chunks(
     db: Connection, scoped: Scoped, texts: NDArray[np.float32], *, limit: int, at_least: float
-) -> list[list[Alike]]:
+) -> list[list[SimilarChunk]]:
     """Find the chunks most similar to each of some texts.
 
     Args:
@@ -76,7 +76,9 @@ def alike(
     paths = candidates.read_paths(db, sorted(set(path_ids.values())))
     found = [
         [
-            Alike(paths[path_ids[at]], chunks[int(scope.chunk_id[at])], cosine, int(scope.chunk_id[at]))
+            SimilarChunk(
+                paths[path_ids[at]], chunks[int(scope.chunk_id[at])], cosine, int(scope.chunk_id[at])
+            )
             for at, cosine in own
         ]
         for own in chosen

@@ -1,0 +1,35 @@
+"""The decisions, specifications and issues that are indexed, whole: for `prime` and MCP's resources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gitrag.corpus.layout import CollectionKind
+from gitrag.indexing.known import recorded
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitrag.corpus.documents import Document
+
+
+def indexed_documents(
+    workspace: Workspace, kinds: Sequence[CollectionKind]
+) -> list[tuple[CollectionKind, Document, str]]:
+    """Return the indexed documents of some kinds of collection, of all modules, sorted by kind and path.
+
+    Returns:
+        Kind, document and text of each.
+
+    Raises:
+        StoreMissingError: There is no index.
+    """
+    from gitrag.search.sections import read_documents
+    from gitrag.store import views
+
+    now = workspace.snapshot()
+    with workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        if view is None:
+            return []
+        return read_documents(db, view.view_id, recorded(db, now, view), kinds)

@@ -1,0 +1,98 @@
+"""Compute the vectors that are missing: here, on request or on a GPU, else by the background worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag.actions.catch_up import start_worker
+from gitrag.actions.model import fetch_model, forget_fetch_failure
+from gitrag.actions.progress import ShowProgress
+from gitrag.embedding.local_model import DOWNLOAD_BYTES, ModelFetch
+from gitrag.indexing.worker import running
+from gitrag.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedHere:
+    """Texts were embedded in this process.
+
+    Attributes:
+        texts: How many.
+        seconds: How long that took.
+        left: How many texts have no vector yet; the background worker has been started for them.
+    """
+
+    texts: int
+    seconds: float
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingInBackground:
+    """The background worker has been started.
+
+    Attributes:
+        texts: How many texts have no vector yet.
+        download_bytes: Size of what it downloads first; 0 if the model is there.
+        log: Where it reports failures.
+    """
+
+    texts: int
+    download_bytes: int
+    log: Path
+
+
+EmbeddingStep = ModelFetch | EmbeddedHere | EmbeddingInBackground
+
+
+def embed_waiting(
+    workspace: Workspace,
+    waiting: int,
+    progress: ShowProgress,
+    *,
+    foreground: bool,
+    seconds: float | None = None,
+) -> Iterator[EmbeddingStep]:
+    """Embed in the foreground on request or on a GPU, else in the background; yield each step when done.
+
+    Args:
+        workspace: The repository.
+        waiting: How many texts have no vector.
+        progress: Shows the progress.
+        foreground: Whether to embed in this process, whatever it has.
+        seconds: In this process: for so long at most; the rest is left to the worker.
+
+    Raises:
+        GitragError: The model cannot be fetched, or the index not be written.
+    """
+    if not (foreground or workspace.embeds_on_gpu()):
+        yield embed_in_background(workspace, waiting)
+        return
+    if not workspace.model_is_there():
+        yield fetch_model(workspace.model_dir, progress)
+    begin = time.monotonic()
+    with progress("Embedding", waiting) as shown:
+        done = workspace.embed(
+            # The worker may be embedding too, newest first.
+            oldest_first=running(workspace.store.directory) is not None,
+            advance=lambda _done: shown.update(waiting - workspace.count_unembedded()),
+            stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
+        )
+    left = workspace.count_unembedded()
+    took = time.monotonic() - begin
+    if left:
+        start_worker(workspace)
+    yield EmbeddedHere(done, took, left)
+
+
+def embed_in_background(workspace: Workspace, waiting: int) -> EmbeddingInBackground:
+    """Start the background worker for texts without a vector; it may fetch the model at once."""
+    download_bytes = 0
+    if not workspace.model_is_there():
+        forget_fetch_failure(workspace)
+        download_bytes = DOWNLOAD_BYTES
+    start_worker(workspace)
+    return EmbeddingInBackground(waiting, download_bytes, workspace.store.directory / "log")

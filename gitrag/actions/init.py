@@ -1,0 +1,108 @@
+"""Set a repository up: hooks, .gitignore, first index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag.actions.embed import EmbeddingStep, embed_waiting
+from gitrag.actions.gitignore_entry import ignore_local_files
+from gitrag.actions.progress import ShowProgress
+from gitrag.errors import StoreError
+from gitrag.hooking.install import install
+from gitrag.hooking.status import HookState
+from gitrag.machine import prerequisites
+from gitrag.store.connection import StoreMissingError
+from gitrag.workspace import Indexed, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class HooksInstalled:
+    """The git hooks were installed.
+
+    Attributes:
+        names: Those that are installed now.
+        foreign: How many are not gitrag's to change.
+    """
+
+    names: tuple[str, ...]
+    foreign: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFilesIgnored:
+    """git ignores the local copies of issues.
+
+    Attributes:
+        added: Whether the entry was added to .gitignore; False if it was there.
+        failure: Why .gitignore could not be written; None if it could.
+    """
+
+    added: bool = False
+    failure: StoreError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSkipped:
+    """No vectors were computed, on request."""
+
+
+InitStep = HooksInstalled | LocalFilesIgnored | Indexed | EmbeddingSkipped | EmbeddingStep
+
+
+def initialise(
+    open_workspace: Callable[[], Workspace],
+    environ: Mapping[str, str],
+    progress: ShowProgress,
+    *,
+    hooks: bool,
+    foreground: bool,
+    skip_embed: bool,
+) -> Iterator[InitStep]:
+    """Set a repository up; yield each step once it is done, and go on when the next one is asked for.
+
+    Nothing is written before all that is needed is found to be there.
+
+    Args:
+        open_workspace: Opens the repository; called when git is there.
+        environ: The environment.
+        progress: Shows the progress.
+        hooks: Whether to install the git hooks.
+        foreground: Whether to compute the vectors in this process.
+        skip_embed: Whether to compute no vectors.
+
+    Raises:
+        NotSetUpError: A prerequisite is missing, or there is no repository.
+        GitragError: A step failed; those before it are done.
+    """
+    prerequisites.require([prerequisites.check_git(environ), prerequisites.check_packages()])
+    workspace = open_workspace()
+    prerequisites.require([prerequisites.check_writable(workspace.store.directory)])
+    with suppress(StoreMissingError), workspace.store.read():
+        pass  # raises for an index of a newer gitrag or a locked one, before anything is written
+
+    if hooks:
+        reports = install(workspace.repo)
+        installed = tuple(report.name for report in reports if report.state is HookState.INSTALLED)
+        yield HooksInstalled(installed, len(reports) - len(installed))
+    if workspace.repo.root is not None:
+        yield _ignore(workspace.repo.root)
+
+    workspace.repo.refresh_index()
+    with progress("Indexing", None) as shown:
+        indexed = workspace.update(advance=shown.update)
+    yield indexed
+    waiting = indexed.counts.texts - indexed.counts.embedded
+    if waiting and skip_embed:
+        yield EmbeddingSkipped()
+    elif waiting:
+        yield from embed_waiting(workspace, waiting, progress, foreground=foreground)
+
+
+def _ignore(root: Path) -> LocalFilesIgnored:
+    try:
+        return LocalFilesIgnored(added=bool(ignore_local_files(root)))
+    except StoreError as error:
+        return LocalFilesIgnored(failure=error)

@@ -1,0 +1,143 @@
+"""What is indexed, how fresh it is, and who is working: what ``gitrag status`` prints."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gitrag.callgraph.facts import FAILURE_MARK
+from gitrag.corpus import issues
+from gitrag.corpus.layout import CollectionKind, kind_of, module_of
+from gitrag.embedding import local_model
+from gitrag.indexing.known import recorded
+from gitrag.indexing.rules_and_modules import manifest_modules_of
+from gitrag.indexing.worker import last_failure, running
+from gitrag.machine.locks import Holder
+from gitrag.store.connection import StoreMissingError
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStatus:
+    """What is indexed, how fresh and large it is, how much is embedded, and who is working.
+
+    Attributes:
+        name: The repository's slug.
+        commit: HEAD's commit.
+        branch: HEAD's branch, None when detached.
+        fresh: Whether the index has HEAD's tree.
+        dirty: Paths with uncommitted changes.
+        updated: When the view was last moved, Unix seconds; None without an index.
+        view: How much the view holds; None without an index.
+        store: How much the store holds in all; None without an index.
+        size_bytes: Size of the store on disk.
+        worker: The running background worker, if any.
+        model: The model's state.
+        collections: What each collection holds, by kind and module.
+        notes: Problems with the workspace's manifests, and what git could not do.
+        unread: Files that could not be read in full.
+        failure: Why the last background worker failed; empty if it did not.
+    """
+
+    name: str
+    commit: str | None
+    branch: str | None
+    fresh: bool
+    dirty: int
+    updated: float | None
+    view: ViewCounts | None
+    store: StoreCounts | None
+    size_bytes: int
+    worker: Holder | None
+    model: local_model.ModelStatus
+    collections: tuple[CollectionCounts, ...] = ()
+    notes: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    failure: str = ""
+
+
+def read_status(workspace: Workspace) -> WorkspaceStatus:
+    """Return the state of the index, without changing it."""
+    from gitrag.store import inspection, views
+
+    now = workspace.snapshot()
+    head = now.head
+    view = counts = store = updated = None
+    collections: list[CollectionCounts] = []
+    unread: list[Unread] = []
+    with suppress(StoreMissingError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        store = inspection.count_store(db)
+        if view is not None:
+            counts = inspection.count_view(db, view)
+            updated = inspection.updated_at(db, view)
+            overlay = recorded(db, now, view)
+            collections = inspection.count_collections(db, view, overlay)
+            unread = inspection.unread(db, view, overlay, FAILURE_MARK)
+    return WorkspaceStatus(
+        name=workspace.name,
+        commit=head.commit,
+        branch=head.branch,
+        fresh=view is not None and view.tree == head.tree and not (counts and counts.waiting),
+        dirty=now.dirty,
+        updated=updated,
+        view=counts,
+        store=store,
+        size_bytes=workspace.store.size_bytes(),
+        worker=running(workspace.store.directory),
+        model=local_model.status(workspace.model_dir),
+        collections=tuple(
+            replace(each, updated=max(each.updated or 0.0, _issues_changed(workspace)))
+            if kind_of(each.name) is CollectionKind.ISSUES
+            else each
+            for each in sorted(collections, key=_order)
+        ),
+        notes=(*manifest_modules_of(now).notes, *filter(None, [workspace.repo.unconverted])),
+        unread=tuple(unread),
+        failure=last_failure(workspace.store.directory),
+    )
+
+
+def collection_names(workspace: Workspace) -> list[str]:
+    """Return the names of the indexed collections, each with the repository's slug in front.
+
+    Raises:
+        StoreMissingError: There is no index.
+    """
+    return [f"{workspace.name}-{each.name}" for each in read_status(workspace).collections]
+
+
+def count_indexed(workspace: Workspace, directory: str = "") -> tuple[int, int]:
+    """Count the indexed files and their chunks: all, or those at or below a path."""
+    from gitrag.store import candidates, views
+
+    now = workspace.snapshot()
+    with workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        if view is None:
+            return 0, 0
+        files = candidates.open_scope(db, view.view_id, recorded(db, now, view)).files
+        names = candidates.read_paths(db, files.path_id.tolist())
+        counts = [
+            int(chunks)
+            for path_id, chunks in zip(files.path_id.tolist(), files.chunks.tolist(), strict=True)
+            if not directory or names[path_id] == directory or names[path_id].startswith(f"{directory}/")
+        ]
+    return len(counts), sum(counts)
+
+
+def _order(counts: CollectionCounts) -> tuple[str, int]:
+    """Order collections by module, the repository's own first, then by kind."""
+    return module_of(counts.name), list(CollectionKind).index(kind_of(counts.name))
+
+
+def _issues_changed(workspace: Workspace) -> float:
+    """Return when the issues' directory was last written to, in Unix seconds; 0 if there is none."""
+    try:
+        return workspace.place.joinpath(issues.DIRECTORY).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,181 @@
+"""Run a program within limits: on how long it takes, and on how much it prints."""
+
+from __future__ import annotations
+
+import os
+import select
+import selectors
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+_BLOCK_BYTES = 1 << 16
+_SAID_BYTES = 1 << 16
+_SEND_BYTES = select.PIPE_BUF
+"""A pipe that is ready takes at least so much without blocking (pipe(7))."""
+
+
+class ProgramError(Exception):
+    """A program exceeded a limit and was killed; the text says which, as the end of the sentence "It …".
+
+    Attributes:
+        out: What it had printed until then.
+    """
+
+    def __init__(self, message: str, out: bytes) -> None:
+        super().__init__(message)
+        self.out = out
+
+
+class TookTooLongError(ProgramError):
+    """A program exceeded its time limit."""
+
+
+class PrintedTooMuchError(ProgramError):
+    """A program exceeded the limit on its output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """The result of a program.
+
+    Attributes:
+        status: Its exit status.
+        out: Its stdout.
+        said: Its stderr, or the end of it.
+    """
+
+    status: int
+    out: bytes
+    said: bytes
+
+
+def run_program(
+    command: Sequence[str | bytes | Path],
+    environ: Mapping[str, str],
+    *,
+    limit_s: float,
+    most_bytes: int | None = None,
+    said_bytes: int = _SAID_BYTES,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    look_after_s: float = 0.0,
+    look: Callable[[], None] | None = None,
+) -> Printed:
+    """Run a program; kill it if it exceeds a limit.
+
+    Args:
+        command: The program and its arguments.
+        environ: Its environment.
+        limit_s: Time limit.
+        most_bytes: Most bytes it may print; None for any number.
+        said_bytes: How much of the end of stderr to keep. The rest is read and dropped: a full pipe would
+            block the program.
+        cwd: Its working directory.
+        stdin: Its input.
+        look_after_s: When to call ``look``, if the program has not ended by then.
+        look: Called in another thread, meanwhile output is read. If it raises, the program is killed.
+
+    Raises:
+        FileNotFoundError: The program is not installed.
+        OSError: It cannot be started.
+        TookTooLongError: It exceeded the time limit.
+        PrintedTooMuchError: It printed more than it may.
+        Exception: What ``look`` raised.
+    """
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=environ,
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as program:
+        try:
+            with _watched(program, look_after_s, look):
+                return _followed(program, stdin, limit_s, most_bytes, said_bytes)
+        except BaseException:
+            program.kill()
+            raise
+
+
+def _followed(
+    program: subprocess.Popen[bytes], stdin: bytes, limit_s: float, most_bytes: int | None, said_bytes: int
+) -> Printed:
+    """Write to a program and read from it until it has ended."""
+    end = time.monotonic() + limit_s
+    out, said = bytearray(), bytearray()
+    unsent = memoryview(stdin)
+    pipes: list[tuple[IO[bytes] | None, int, bytearray | None]] = [
+        (program.stdin, selectors.EVENT_WRITE, None),
+        (program.stdout, selectors.EVENT_READ, out),
+        (program.stderr, selectors.EVENT_READ, said),
+    ]
+    with selectors.DefaultSelector() as ready:
+        for pipe, event, kept in pipes:
+            if pipe is not None:
+                ready.register(pipe, event, kept)
+        while ready.get_map():
+            found = ready.select(max(0.0, end - time.monotonic()))
+            if time.monotonic() >= end:
+                raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out))
+            for key, _events in found:
+                if key.data is None:
+                    unsent = unsent[_send(key.fd, unsent) :]
+                    over = not unsent
+                else:
+                    block = os.read(key.fd, _BLOCK_BYTES)
+                    over = not block
+                    key.data.extend(block)
+                if over:
+                    ready.unregister(key.fileobj)
+                    key.fileobj.close()  # type: ignore[union-attr]  # a pipe, as registered
+            del said[:-said_bytes]
+            if most_bytes is not None and len(out) > most_bytes:
+                raise PrintedTooMuchError(f"printed more than {most_bytes} bytes", bytes(out))
+    try:
+        status = program.wait(max(0.0, end - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out)) from error
+    return Printed(status, bytes(out), bytes(said))
+
+
+def _send(pipe: int, unsent: memoryview) -> int:
+    """Write a part of the input; return how much: all of it if the program reads no more."""
+    try:
+        return os.write(pipe, unsent[:_SEND_BYTES])
+    except BrokenPipeError:
+        return len(unsent)
+
+
+@contextmanager
+def _watched(
+    program: subprocess.Popen[bytes], after_s: float, look: Callable[[], None] | None
+) -> Iterator[None]:
+    """Look whether a program is blocked, once it has run for some time; kill it if so."""
+    if look is None:
+        yield
+        return
+    found: list[Exception] = []
+
+    def watch() -> None:
+        try:
+            look()
+        except Exception as error:  # noqa: BLE001 - raised below
+            found.append(error)
+            program.kill()
+
+    timer = threading.Timer(after_s, watch)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+    if found:
+        raise found[0]

@@ -1,0 +1,101 @@
+"""How much of a question a text says, be it in other words. Pure.
+
+Each word of the question is compared with each word of the text, by the vectors of single words that the
+draft table gives (`gitrag/embedding/draft.py`): its best match counts, weighted by the word's information. It
+is the MaxSim of late interaction (Khattab and Zaharia, ColBERT, 2020), with words for tokens. Where an answer
+uses other words than the question, the share of the question's words that occur says little; this tells
+"resend" beside "retry" from "resend" beside "render".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.embedding.draft import drafter
+from gitrag.search.question import STOP_WORDS, Question
+from gitrag.words import terms
+from gitrag.words.stems import stem
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MOST_CHARACTERS = 4_000
+_MOST_WORDS = 400
+"""Of a longer text the beginning counts: a definition's name, signature and first lines."""
+
+_NEAR = 3
+"""Words of a text whose drafts are compared with that of each asked word: the nearest by rough vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How much of a question a text says.
+
+    Attributes:
+        share: Mean likeness of the question's words to the text's nearest ones, weighted by information.
+        missing: The same for those words only that the source has nowhere; 1 if there is none.
+    """
+
+    share: float
+    missing: float
+
+
+def said(
+    question: Question, idf: NDArray[np.floating], in_source: NDArray[np.bool_], texts: Sequence[str]
+) -> list[Said]:
+    """Compare a question with texts.
+
+    Args:
+        question: The question.
+        idf: The information of its terms, float (t,).
+        in_source: Whether the source has them, bool (t,).
+        texts: The texts.
+    """
+    import numpy as np
+
+    if not texts:
+        return []
+    asked = _asked(question)
+    place = {term: i for i, term in enumerate(question.words)}
+    places = [place.get(stem(word)) for word in asked]
+    weight = np.array([1.0 if at is None else float(idf[at]) for at in places])
+    lacking = weight * np.array([at is not None and not in_source[at] for at in places])
+    of_texts = [_words(text) for text in texts]
+    vocabulary = list(dict.fromkeys(word for words in of_texts for word in words))
+    number = {word: i for i, word in enumerate(vocabulary)}
+    rough = drafter().rough(asked) @ drafter().rough(vocabulary).T
+    owns = [np.array([number[word] for word in words], dtype=np.int64) for words in of_texts]
+    nearest = [_nearest(rough, own) for own in owns]
+    compared = np.unique(np.concatenate([near.ravel() for near in nearest]))
+    drafts = drafter().draft([*asked, *(vocabulary[i] for i in compared)])
+    likeness = drafts[: len(asked)] @ drafts[len(asked) :].T
+    found = []
+    for own, near in zip(of_texts, nearest, strict=True):
+        best = np.take_along_axis(likeness, np.searchsorted(compared, near), axis=1).max(axis=1)
+        best = np.where([word in own for word in asked], 1.0, best)
+        share = float(best @ weight / max(weight.sum(), 1e-9))
+        found.append(Said(share, float(best @ lacking / lacking.sum()) if lacking.any() else 1.0))
+    return found
+
+
+def _asked(question: Question) -> list[str]:
+    every = list(dict.fromkeys(word.lower() for word in terms.bare_parts(question.text)))[
+        : terms.LONGEST_SPLIT
+    ]
+    return [word for word in every if not {word, stem(word)} & STOP_WORDS] or every[:1] or [question.text]
+
+
+def _words(text: str) -> dict[str, None]:
+    words = dict.fromkeys(word.lower() for word in terms.bare_parts(text[:_MOST_CHARACTERS]))
+    return dict.fromkeys(list(words)[:_MOST_WORDS] or ["-"])
+
+
+def _nearest(rough: NDArray[np.float32], own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the nearest words of a text to each of the question's, int64 (words, up to 3)."""
+    import numpy as np
+
+    count = min(_NEAR, len(own))
+    return own[np.argpartition(-rough[:, own], count - 1, axis=1)[:, :count]]

@@ -1,0 +1,148 @@
+"""Does a hit's score say how likely the file answers, where a repository lacks features that it could have?
+
+    .venv/bin/python scripts/bench/hit_scores.py CLONES [--only NAME] [--list] [--json FILE]
+
+CLONES has a clone of each repository of `scripts/bench/features/` at its revision, by name; those that it
+lacks are left out. Each is indexed, embedded and asked as a user asks: the default limit and least score.
+
+Printed, by repository and over all:
+
+- absent features: the share that gets no hit, and the share that gets none of a half or more
+- present features: the share whose answer is shown, and the share whose answer is first
+- the median and mean number of hits shown for a present feature
+- the expected calibration error over all hits (Naeini et al., 2015), ten bins. A hit that is a test, an
+  example or documentation is neither right nor wrong, as the sets say, and left out
+- sufficient: of the present features, the share where `search_code` says so, the share of those whose first
+  file is right, and the share of the absent ones where it says so
+
+--list prints absent features with a hit of a half or more, and present ones whose answer is not shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from calibration import calibration_error
+from features import FeatureSet, is_source, read_sets
+
+from gitrag.actions.search import search
+from gitrag.actions.search_code import search_code
+from gitrag.workspace import Workspace
+
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a question was answered.
+
+    Attributes:
+        repository: Who was asked.
+        question: The question.
+        absent: Whether there is nothing to be found.
+        scores: The hits' scores, best first.
+        right: Whether each hit answers; None where that is not known.
+        sufficient: Whether `search_code` says so.
+        first: Whether its first snippet's file answers.
+    """
+
+    repository: str
+    question: str
+    absent: bool
+    scores: tuple[float, ...]
+    right: tuple[bool | None, ...]
+    sufficient: bool
+    first: bool
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("--only", action="append", help="a repository's name; may be repeated")
+    parser.add_argument("--list", action="store_true", help="list the wrong answers")
+    parser.add_argument("--json", type=Path, help="keep the figures here")
+    arguments = parser.parse_args()
+    outcomes: list[Outcome] = []
+    print(f"{'':16} absent: none <half  present: shown first hits      error  sufficient: said right absent")
+    for features in read_sets():
+        place = arguments.clones / features.name
+        if (arguments.only and features.name not in arguments.only) or not place.exists():
+            continue
+        own = measure(features, place)
+        report(features.name, own)
+        outcomes += own
+    report("all", outcomes)
+    for outcome in outcomes if arguments.list else ():
+        if outcome.absent and max(outcome.scores, default=0.0) >= _HALF:
+            print(f"absent   {outcome.scores[0]:.2f} {outcome.repository:16} {outcome.question}")
+        elif not outcome.absent and True not in outcome.right:
+            print(f"present       {outcome.repository:16} {outcome.question}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1), "utf-8")
+
+
+def measure(features: FeatureSet, place: Path) -> list[Outcome]:
+    """Ask a repository for what it has and what it has not."""
+    workspace = Workspace.open(place, environ=os.environ)
+    workspace.update()
+    workspace.embed()
+    asked = [(row.text, True, frozenset[str](), frozenset(row.mentioned_in)) for row in features.absent]
+    asked += [(row.text, False, frozenset(row.files), frozenset[str]()) for row in features.present]
+    outcomes = []
+    for text, absent, targets, mentioned in asked:
+        hits = search(workspace, text).hits
+        right = tuple(
+            True
+            if hit.path in targets
+            else None
+            if hit.path in mentioned or not (absent or is_source(hit.path))
+            else False
+            for hit in hits
+        )
+        code = search_code(workspace, text)
+        first = bool(code.snippets) and code.snippets[0].path in targets
+        scores = tuple(hit.score for hit in hits)
+        outcomes.append(Outcome(features.name, text, absent, scores, right, code.sufficient, first))
+    return outcomes
+
+
+def report(name: str, outcomes: list[Outcome]) -> None:
+    """Print a line of figures."""
+    absent = [outcome for outcome in outcomes if outcome.absent]
+    present = [outcome for outcome in outcomes if not outcome.absent]
+    said = [outcome for outcome in present if outcome.sufficient]
+    known = [
+        (score, right)
+        for outcome in outcomes
+        for score, right in zip(outcome.scores, outcome.right, strict=True)
+        if right is not None
+    ]
+    if not absent or not present or not known:
+        return
+    error, _bins = calibration_error(
+        np.array([score for score, _ in known]), np.array([right for _, right in known])
+    )
+    hits = [len(outcome.scores) for outcome in present]
+    print(
+        f"{name:16} {np.mean([not outcome.scores for outcome in absent]):12.3f}"
+        f" {np.mean([max(outcome.scores, default=0.0) < _HALF for outcome in absent]):5.3f}"
+        f" {np.mean([True in outcome.right for outcome in present]):15.3f}"
+        f" {np.mean([outcome.right[:1] == (True,) for outcome in present]):5.3f}"
+        f" {np.median(hits):4.0f} {np.mean(hits):4.1f} {error:6.3f}"
+        f" {np.mean([outcome.sufficient for outcome in present]):16.3f}"
+        f" {np.mean([outcome.first for outcome in said] or [0.0]):5.3f}"
+        f" {np.mean([outcome.sufficient for outcome in absent]):6.3f}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
