@@ -29,6 +29,7 @@ from gitrag.actions.catch_up import start_worker
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
+from gitrag.actions.governance.presets import USES
 from gitrag.actions.governance.unreached import Unreached
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.status import read_status
@@ -271,39 +272,35 @@ class Workspace:
         matches = tuple(nodes[each] for each in sorted(found.graph.matches))
         return CallAnswer(tuple(nodes.values()), edges, matches, as_mermaid(found.graph), notes)
 
-    def related(self, text: str, *, use: Literal["adr", "spec"] | None = None) -> RelatedAnswer:
+    def related(
+        self,
+        text: str,
+        *,
+        use: Literal["adr", "spec", "discover", "plan", "work", "audit"] | None = None,
+    ) -> RelatedAnswer:
         """Propose what a document that is about to be written may refer to, as ``gitrag related`` does.
 
         Args:
             text: What it is to be about.
-            use: What is written; None where it is not known.
+            use: What is written, or needed: a decision, a specification, both of them that exist (discover,
+                audit), code and issues (plan), code (work); None where it is not known.
 
         Raises:
             UsageError: The text has no words.
             NotSetUpError: There is no index: call `update`.
         """
-        if use not in {None, "adr", "spec"}:
-            raise UsageError(f'A text does not become a "{use}".', "Give adr or spec.")
+        if use is not None and use not in USES:
+            raise UsageError(f'A text does not become a "{use}".', f"Give one of {', '.join(USES)}.")
         with self._turn() as inner:
             uses = (use,) if use else ("adr", "spec")
             found = related_action.related(inner, text, uses)
-            near = None if found else related_action.unrelated(inner, text, uses)
             heard = self._notes()
-        documents = tuple(
-            RelatedDocument(
-                collection=each.kind.value,
-                id=each.document.id,
-                title=each.document.title,
-                path=each.document.path,
-                status=each.document.status,
-                score=round(each.score, _DECIMALS),
-                section=each.section,
-                note=each.note,
-                relation=each.relation,
-            )
-            for each in found
+        return RelatedAnswer(
+            text,
+            tuple(map(_related, found.proposals)),
+            self._told(heard, _line(found.lacking)),
+            nearest=tuple(map(_related, found.nearest)),
         )
-        return RelatedAnswer(text, documents, self._told(heard, _unreached(near)))
 
     def duplicates(self, text: str, *, threshold: float = related_action.THRESHOLD) -> DuplicatesAnswer:
         """List what covers a text already, as ``gitrag related --duplicates`` does.
@@ -385,7 +382,7 @@ class Workspace:
             documents=tuple(map(_governing, found.candidates)),
             issues=tuple(map(_governing, found.issues)),
             missing=found.missing,
-            notes=self._told(heard, _unreached(found.unreached)),
+            notes=self._told(heard, _line(found.lacking)),
         )
 
     def get(self, what: str) -> FileLines:
@@ -639,6 +636,10 @@ def _similar(found: similar_chunks.SimilarChunk) -> SimilarChunk:
     )
 
 
+def _line(sentence: str) -> list[str]:
+    return [sentence] if sentence else []
+
+
 def _unreached(found: Unreached | None) -> list[str]:
     """Return what comes nearest where no document scores enough, as one line."""
     if found is None:
@@ -660,6 +661,20 @@ def _added(found: review_action.Added) -> AddedDefinition:
 
 def _node(node: Node) -> CallNode:
     return CallNode(node.path, node.name, (node.line_start, node.line_end), node.kind)
+
+
+def _related(found: related_action.Proposal) -> RelatedDocument:
+    return RelatedDocument(
+        collection=found.kind.value,
+        id=found.document.id,
+        title=found.document.title,
+        path=found.document.path,
+        status=found.document.status,
+        score=round(found.score, _DECIMALS),
+        section=found.section,
+        note=found.note,
+        relation=found.relation,
+    )
 
 
 def _governing(found: check_action.Candidate) -> GoverningDocument:

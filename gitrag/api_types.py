@@ -180,8 +180,8 @@ class RelatedDocument:
     """A document that one about to be written may refer to.
 
     Attributes:
-        collection: ``adrs`` or ``specs``.
-        id: Its id.
+        collection: ``adrs`` or ``specs``; for a plan or work also ``code`` and ``issues``.
+        id: Its id; of code its path.
         title: Its title.
         path: Its file.
         status: ``accepted``, for example; empty where it says none.
@@ -210,11 +210,13 @@ class RelatedAnswer:
         text: The text.
         documents: Best first.
         notes: What the command says on stderr, a line each.
+        nearest: Where there are fewer than three, the next nearest decisions and specifications.
     """
 
     text: str
     documents: tuple[RelatedDocument, ...]
     notes: tuple[str, ...] = ()
+    nearest: tuple[RelatedDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +359,8 @@ class CheckAnswer:
 
     Attributes:
         target: Its path.
-        documents: Decisions and specifications, those that the target names before all others.
+        documents: Decisions and specifications, those that the target names before all others; at most
+            eight, whatever their score: below 0.3 they are only the nearest.
         issues: About the same, best first.
         missing: Ids that the target names though there is no such document.
         notes: What the command says on stderr, a line each.

@@ -33,8 +33,8 @@ _UPDATE_S = 60.0
 def check(session: Session, *, push: bool, output: str | None, target: tuple[str, ...]) -> int:
     """Show which decisions and specifications bear on a file, or check that a push is indexed.
 
-    TARGET is a file or directory. For each of at most eight documents the answer says why it was found, and
-    whether TARGET names it; issues about the same subject follow.
+    TARGET is a file or directory. The best eight documents are shown with their scores; for each of them the
+    answer says why it was found, and whether TARGET names it. Issues about the same subject follow.
 
     With --push, the setting pre_push says what to do if a pushed commit is not indexed: warn, block (exit
     status 3), update, or off.
@@ -54,7 +54,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
         markdown=lambda: governance.checked_markdown(found),
         structured=lambda: governance.checked_json(found),
     )
-    return OK if found.candidates or found.issues else NOTHING
+    return OK if found.likely or found.issues else NOTHING
 
 
 def _check_push(session: Session) -> int:

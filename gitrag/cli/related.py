@@ -15,7 +15,7 @@ from gitrag.errors import NOTHING, OK, UsageError
 if TYPE_CHECKING:
     from gitrag.workspace import Workspace
 
-_USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
+_USES = ("adr", "spec", "discover", "plan", "work", "audit")
 
 
 @command(
@@ -23,6 +23,7 @@ _USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
     examples=[
         Example('gitrag related "switch from REST to gRPC"', "what a new decision may refer to"),
         Example('gitrag related --for spec "authentication"', "what a new specification may refer to"),
+        Example('gitrag related --for plan "user sessions"', "code to extend, and issues about it"),
         Example('gitrag related --duplicates "parse a user id"', "what already does that"),
         Example("gitrag related --diff main...", "what a change should mention, and code like what it adds"),
     ],
@@ -36,7 +37,7 @@ _USES = {"adr": ("adr",), "spec": ("spec",), None: ("adr", "spec")}
     metavar="COSINE",
     help="Minimum cosine of a duplicate.  [default: 0.7]",
 )
-@click.option("--for", "use", type=click.Choice(["adr", "spec"]), help="What you are about to write.")
+@click.option("--for", "use", type=click.Choice(_USES), help="What you are about to write or do.")
 @output_option
 @pass_session
 def related(
@@ -53,6 +54,9 @@ def related(
 
     TEXT is what you are about to write or decide. With --diff, the answer lists decisions and issues that the
     change touches but does not mention, and existing definitions similar to those it adds.
+
+    --for chooses what is searched: adr (decisions), spec (specifications), discover and audit (both), plan
+    (code and issues), work (code).
     """
     given = " ".join(text)
     if bool(given) == (span is not None) or (only_duplicates and span is not None):
@@ -64,24 +68,25 @@ def related(
         return _review(session, span, least, output)
     if only_duplicates:  # among them issues
         return _duplicates(session, synced_for_reading(session), given, least, output)
-    return _proposals(session, session.workspace(), given, use, output)
+    workspace = synced_for_reading(session) if use == "plan" else session.workspace()
+    return _proposals(session, workspace, given, use, output)
 
 
 def _proposals(session: Session, workspace: Workspace, text: str, use: str | None, output: str | None) -> int:
     from gitrag.actions.governance.related import related as propose
-    from gitrag.actions.governance.related import unrelated
     from gitrag.report import governance
 
-    found = propose(workspace, text, _USES[use])
-    near = None if found else unrelated(workspace, text, _USES[use])
+    found = propose(workspace, text, (use,) if use else ("adr", "spec"))
     print_finding(
         session.terminal,
         output,
-        text=lambda style: governance.related_markdown(text, found, style, unreached=near),
-        markdown=lambda: governance.related_markdown(text, found, unreached=near),
-        structured=lambda: governance.related_json(text, found, unreached=near),
+        text=lambda style: governance.related_markdown(text, found.proposals, style, lacking=found.lacking),
+        markdown=lambda: governance.related_markdown(text, found.proposals, lacking=found.lacking),
+        structured=lambda: governance.related_json(text, found.proposals, found.nearest),
     )
-    return OK if found else NOTHING
+    for line in governance.nearest_lines(found.nearest):
+        session.terminal.hint(line)
+    return OK if found.proposals else NOTHING
 
 
 def _duplicates(

@@ -46,6 +46,12 @@ GLOBS: tuple[str, ...] = (
 """Default places, and files there that are not decisions, as patterns of .gitignore."""
 
 _NAMED = re.compile(r"(?:adr[-_ ]?)?(\d{1,6})(?:[-_. ]|$)", re.IGNORECASE)
+_DATED = re.compile(r"(?:19|20)\d{2}([-_.])\d{2}\1\d{2}(?:[-_. ]+|$)")
+"""A date before the rest of a name, which is no number of the decision: ``2021-06-05_001-record.md``."""
+
+_WHOLE_FOLDER = frozenset({"readme", "index", "adr", "decision"})
+"""Names of files whose folder tells the decision: ``2022-12-05-http-client/README.md``."""
+
 _PREFIX = re.compile(
     r"^\W*(?:ADR[-_ #]*(\d{1,6})\W*[:.\u2013\u2014-]?|(\d{1,6})\s*[.:)\u2013\u2014-])\s+(?=\S)", re.IGNORECASE
 )
@@ -85,7 +91,11 @@ _RELATIONS = {
 
 
 def read(path: str, text: str) -> Document:
-    """Read a decision: its id is from front matter, else ``ADR-NNNN`` from the file's name or the heading."""
+    """Read a decision: its id is from front matter, else ``ADR-NNNN`` from the file's name or the heading.
+
+    A date is no number. A decision without a number has the name of its file as its id, or of its folder
+    where the file's says nothing: ``README.md``.
+    """
     head = read_head(text)
     title = head.text("title") or head.title
     prefix = _PREFIX.match(title)
@@ -107,19 +117,32 @@ def _id(path: str, head: DocumentHead, title: str) -> str:
     if given:
         named = _NAMED.fullmatch(given) or re.fullmatch(r"ADR[-_ ]?(\d{1,6})", given, re.IGNORECASE)
         return numbered("ADR", named[1]) if named else given
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    found = _NAMED.match(stem)
+    stem = _stem(path)
+    dated = _DATED.match(stem)
+    found = _NAMED.match(stem, dated.end() if dated else 0)
     if found:
         return numbered("ADR", found[1])
     prefix = _PREFIX.match(title)
     if prefix:
         return numbered("ADR", prefix[1] or prefix[2])
-    return stem  # log4brains: 20200101-use-markdown
+    given = head.text("slug", "number")
+    return (
+        numbered("ADR", given) if given.isdecimal() and len(given) <= 6 else stem
+    )  # log4brains: 20200101-use
+
+
+def _stem(path: str) -> str:
+    """Return the part of a path that names the decision."""
+    folder, _, file = path.rpartition("/")
+    stem = file.rpartition(".")[0] or file
+    return folder.rpartition("/")[2] if stem.lower() in _WHOLE_FOLDER and "/" in folder else stem
 
 
 def _named_title(path: str) -> str:
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    return re.sub(r"[-_ ]+", " ", _NAMED.sub("", stem, count=1)).strip() or stem
+    stem = _stem(path)
+    dated = _DATED.match(stem)
+    bare = stem[dated.end() :] if dated else stem
+    return re.sub(r"[-_ ]+", " ", _NAMED.sub("", bare, count=1)).strip() or stem
 
 
 def _status(head: DocumentHead) -> str:

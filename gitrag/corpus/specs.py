@@ -24,7 +24,14 @@ _FIELDS = {
     "related": "related",
 }
 _NUMBER = re.compile(r"\W*SPEC[-_ #]*(\d{1,6})\W*[:.\u2013\u2014-]?\s*", re.IGNORECASE)
-_FOLDER_NUMBER = re.compile(r"(?:spec[-_]?)?(\d{1,6})[-_.]", re.IGNORECASE)
+_FOLDER_NUMBER = re.compile(
+    r"(?!(?:19|20)\d{2}-\d{2}-)(?:(?:spec|rfc)[-_]?)?(\d{1,6})(?:[-_.]|$)", re.IGNORECASE
+)
+"""A number before the rest of a name; that of a date is none: ``2021-06-05-login``."""
+
+_WHOLE_FOLDER = frozenset({"spec", "requirements", "design", "tasks", "plan", "readme", "index"})
+"""Names of files that stand for their folder; another name is the specification's own."""
+
 _GENERIC = re.compile(
     r"(?:(?:requirements|design|specification|spec)(?: document)?|implementation (?:plan|tasks)|tasks)",
     re.IGNORECASE,
@@ -37,11 +44,17 @@ _STATUS = re.compile(r"(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}([A-Za-z-]+).
 
 
 def read(path: str, text: str) -> Document:
-    """Read a specification: id ``SPEC-NNNN`` from front matter, heading or folder, else the folder's name."""
+    """Read a specification: id ``SPEC-NNNN`` from front matter, heading or name, else its name.
+
+    Its name is its folder's, ``auth/spec.md``, or its file's where the folder holds several:
+    ``specs/auth.md``.
+    """
     head = read_head(text)
     title = head.text("title") or head.title
     folder, _, file = path.rpartition("/")
-    name = folder.rpartition("/")[2]
+    stem = file.rpartition(".")[0] or file
+    whole = stem.lower() in _WHOLE_FOLDER
+    name = folder.rpartition("/")[2] if whole else stem
     number = _NUMBER.match(title)
     if number:
         title = title[number.end() :]
@@ -51,7 +64,7 @@ def read(path: str, text: str) -> Document:
         title = title[label.end() :]
     if not title or _GENERIC.fullmatch(title):
         words = re.sub(r"[-_ ]+", " ", _FOLDER_NUMBER.sub("", name)).strip() or name
-        title = f"{words} ({file.rpartition('.')[0]})"
+        title = f"{words} ({stem})" if whole else words
     status = head.text("status")
     if not status:
         found = next(filter(None, (_STATUS.fullmatch(line.strip()) for line in head.lines)), None)

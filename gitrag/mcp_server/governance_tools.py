@@ -34,7 +34,6 @@ class Governing:
     candidates: list[dict[str, Any]]
     issues: list[dict[str, Any]]
     missing: list[str]
-    nearest: list[dict[str, Any]]
     freshness: replies.Freshness
 
 
@@ -57,7 +56,8 @@ def check(
 ) -> Reply[Governing]:
     """Find the decisions (ADRs) and specifications that bear on a file, by semantic search, before a change.
 
-    At most eight, with why each came up and whether the file names it. Read them in full. Issues beside.
+    The best eight, with scores, why, and whether the file names them. Read in full those of 0.3 or more.
+    Issues beside.
     """
     workspace = bench.workspace
     sync_before_reading(workspace, bench.listener(call))
@@ -66,9 +66,7 @@ def check(
     freshness = replies.of_status(read_status(workspace), bench.notes())
     return Reply(
         _text(governance.checked_markdown(found), freshness),
-        Governing(
-            data["target"], data["candidates"], data["issues"], data["missing"], data["nearest"], freshness
-        ),
+        Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
     )
 
 
@@ -81,6 +79,10 @@ def related(
         Literal["edges", "duplicates"],
         Field(description="Of text: edges that a new ADR or spec may have, or what covers it already."),
     ] = "edges",
+    purpose: Annotated[
+        Literal["", "adr", "spec", "discover", "plan", "work", "audit"],
+        Field(description="Of text in mode edges: a preset, such as plan (code and issues) or work (code)."),
+    ] = "",
     threshold: Annotated[
         float, Field(ge=-1, le=1, description="Minimum cosine of a duplicate.")
     ] = related_action.THRESHOLD,
@@ -92,7 +94,7 @@ def related(
     workspace = bench.workspace
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
-    if diff or mode == "duplicates":  # among them issues
+    if diff or mode == "duplicates" or purpose == "plan":  # among them issues
         sync_before_reading(workspace, bench.listener(call))
     if diff:
         review = review_action.review(workspace, diff, threshold, call.advance)
@@ -103,10 +105,10 @@ def related(
         markdown = governance.duplicates_markdown(found, threshold, nearest=near)
         data = json.loads(governance.duplicates_json(text, found, threshold, nearest=near))
     else:
-        proposals = related_action.related(workspace, text)
-        unreached = None if proposals else related_action.unrelated(workspace, text)
-        markdown = governance.related_markdown(text, proposals, unreached=unreached)
-        data = json.loads(governance.related_json(text, proposals, unreached=unreached))
+        edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
+        markdown = governance.related_markdown(text, edges.proposals, lacking=edges.lacking)
+        markdown = "\n".join([markdown, *governance.nearest_lines(edges.nearest)])
+        data = json.loads(governance.related_json(text, edges.proposals, edges.nearest))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),

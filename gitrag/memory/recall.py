@@ -1,28 +1,24 @@
-"""Search observations: the ranking of files, applied to a few texts in memory.
+"""Search observations: what tells which decisions bear on a sentence, applied to a few texts in memory.
 
-Terms, vectors, evidence, weights and calibration are those of `gitrag/search`: an observation takes the place
-of a file, pieces of its sections that of chunks, its title that of the name. A few hundred observations are
-read, split and compared in some milliseconds, so there is no index.
+An observation takes the place of a document (`gitrag/search/bearing.py`), pieces of its sections that of the
+document's parts. A few hundred observations are read, split and compared at once, so there is no index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.chunking import chunk
+from gitrag.corpus.documents import Document
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.memory.exploration import SECTIONS
 from gitrag.memory.observations import Observation
 from gitrag.model import Chunk
-from gitrag.search import ranking
-from gitrag.search.evidence import gather
+from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.question import Question
-from gitrag.store.candidates import PATH_WEIGHT, Files, NameWords, Near, Postings
-from gitrag.words import terms
-from gitrag.words.path_traits import Trait
-from gitrag.words.terms import IN_NAME
+from gitrag.store.candidates import PATH_WEIGHT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,101 +88,36 @@ def recall(
         limit: Most observations to return.
         min_score: Those with a lower score are left out.
     """
-    import numpy as np
-
     if not cut or not question.words:
         return []
-    n = len(observations)
-    owner = np.array([piece.owner for piece in cut], np.int32)
-    texts_of = [(piece.chunk.text, observations[piece.owner].title) for piece in cut]
-    term, frequency, sizes, lengths = terms.count(texts_of)
-    evidence = gather(
-        question,
-        _files(observations, owner, lengths),
-        _postings(question, term, frequency, sizes, lengths, owner),
-        _near(vector, vectors[n:], vectors[:n], owner),
-        [],
-        _title_words(question, observations),
+    documents = Documents(
+        kinds=(),
+        documents=tuple(Document(str(each.observation_id), "", each.title) for each in observations),
+        texts=tuple("\n\n".join(each.sections.values()) for each in observations),
+        parts=tuple(
+            DocumentPart(
+                piece.owner, replace(piece.chunk, qualified_name=observations[piece.owner].title), place
+            )
+            for place, piece in enumerate(cut)
+        ),
+        vectors=_with_titles(vectors[len(observations) :], vectors[: len(observations)], cut),
     )
-    ties = [f"{each.updated} {each.observation_id:020}" for each in observations]
-    sums = ranking.candidates(evidence, limit)
-    ranked = ranking.rank_alone(evidence, sums, np.arange(n, dtype=np.int32), ties, limit=limit)
-    found = []
-    for item in (each for each in ranked if each.score >= min_score):
-        best = cut[int(evidence.chunk_id[item.chunks[0]])]
-        found.append(Recalled(observations[item.file], item.score, best.section, best.chunk.text))
-    return found
+    found = documents.on_text(question.text, vector)
+    ties = [(each.updated, each.observation_id) for each in observations]
+    order = sorted(found, key=lambda each: (round(each.score, 6), ties[each.document]), reverse=True)
+    return [
+        Recalled(observations[each.document], each.score, cut[each.part].section, cut[each.part].chunk.text)
+        for each in order
+        if each.score >= min_score and each.part >= 0
+    ][:limit]
 
 
-def _files(
-    observations: Sequence[Observation], owner: NDArray[np.int32], lengths: NDArray[np.int64]
-) -> Files:
+def _with_titles(
+    own: NDArray[np.float32], titles: NDArray[np.float32], cut: Sequence[Piece]
+) -> NDArray[np.float32]:
+    """Mix the vector of each piece with that of its observation's title, as a chunk's with its path's."""
     import numpy as np
 
-    n = len(observations)
-    numbers = np.arange(n, dtype=np.int32)
-    return Files(
-        path_id=numbers,
-        content_id=numbers,
-        language=np.full(n, "markdown", dtype=object),
-        traits=np.full(n, int(Trait.DOCUMENT), np.uint8),
-        top=np.zeros(n, np.uint64),
-        name_terms=np.array([min(len(terms.parts_of(each.title)), 255) for each in observations], np.uint8),
-        chunks=np.bincount(owner, minlength=n).astype(np.int32),
-        length=np.bincount(owner, lengths, n).astype(np.int32),
-    )
-
-
-def _postings(
-    question: Question,
-    term: NDArray[np.uint64],
-    frequency: NDArray[np.uint16],
-    sizes: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    owner: NDArray[np.int32],
-) -> Postings:
-    import numpy as np
-
-    piece = np.repeat(np.arange(len(sizes)), sizes)
-    asked = np.array(question.hashes, np.uint64)
-    order = np.argsort(asked)
-    place = np.searchsorted(asked[order], term).clip(max=len(asked) - 1)
-    hit = asked[order][place] == term
-    return Postings(
-        term=order[place[hit]].astype(np.int32),
-        chunk_id=piece[hit].astype(np.int32),
-        file=owner[piece[hit]],
-        frequency=(frequency[hit] % IN_NAME).astype(np.int32),
-        in_name=frequency[hit] >= IN_NAME,
-        length=lengths[piece[hit]].astype(np.int32),
-    )
-
-
-def _near(
-    vector: NDArray[np.float32],
-    own: NDArray[np.float32],
-    titles: NDArray[np.float32],
-    owner: NDArray[np.int32],
-) -> Near:
-    import numpy as np
-
-    joint = own + np.float32(PATH_WEIGHT) * titles[owner]
-    cosine = (joint @ vector) / np.maximum(np.linalg.norm(joint, axis=1), 1e-9)
-    order = np.argsort(-cosine, kind="stable")
-    return Near(order.astype(np.int32), owner[order], cosine[order].astype(np.float32))
-
-
-def _title_words(question: Question, observations: Sequence[Observation]) -> NameWords:
-    import numpy as np
-
-    rows = [
-        (place, number)
-        for number, each in enumerate(observations)
-        for place in _places(question, set(terms.parts_of(each.title)))
-    ]
-    columns = np.array(rows, np.int32).reshape(-1, 2)
-    return NameWords(columns[:, 0], columns[:, 1])
-
-
-def _places(question: Question, words: set[str]) -> list[int]:
-    return [place for place, word in enumerate(question.words) if word in words]
+    joint = own + np.float32(PATH_WEIGHT) * titles[[piece.owner for piece in cut]]
+    mixed: NDArray[np.float32] = joint / np.maximum(np.linalg.norm(joint, axis=1, keepdims=True), 1e-9)
+    return mixed

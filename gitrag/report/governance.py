@@ -15,30 +15,34 @@ from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.numbers import count
 
+NOTHING_SURE = "Nothing above {least:g}; the nearest are:"
+FURTHER = "Below {least:g}, the next nearest:"
+
 
 def checked_text(found: Checked, style: Style = plain) -> str:
-    """Return a check for a terminal: a paragraph for each document."""
-    lines = [line for each in found.candidates for line in _paragraph(each, style)]
-    if found.unreached is not None:
-        lines += [*unreached_lines(found.unreached, style), ""]
+    """Return a check for a terminal: a paragraph for each document, a line for those that are not likely."""
+    lines = [line for each in found.likely for line in _paragraph(each, style)]
+    lines += [_opening(found), *(f"  {_brief(each, style)}" for each in found.nearest), ""]
     if found.issues:
         lines += [style("Issues", "title"), ""]
         lines += [line for each in found.issues for line in _paragraph(each, style)]
-    return "\n".join([*lines, *_missing(found)]).rstrip()
+    return "\n".join([*lines, *_missing(found)]).strip("\n")
 
 
 def checked_markdown(found: Checked) -> str:
     """Return a check as Markdown, for agents."""
     lines = [f"## Check: {shown(found.target)}", ""]
-    if found.unreached is not None:
-        lines += unreached_lines(found.unreached)
-    lines += [line for each in found.candidates for line in _item(each)]
+    lines += [line for each in found.likely for line in _item(each)]
+    if found.likely and found.nearest:
+        lines.append("")
+    if opening := _opening(found):
+        lines += [opening, *(f"- {_brief(each)}" for each in found.nearest)]
     if found.issues:
         lines += ["", "### Issues", "", *(line for each in found.issues for line in _item(each))]
     missing = list(_missing(found))
     if missing:
         lines += ["", *missing]
-    if found.candidates:
+    if found.likely:
         lines += ["", "Read these in full before you judge whether the code departs from them."]
     return "\n".join(lines)
 
@@ -51,18 +55,21 @@ def checked_json(found: Checked) -> str:
         "candidates": [_candidate_data(each) for each in found.candidates],
         "issues": [_candidate_data(each) for each in found.issues],
         "missing": list(found.missing),
-        "nearest": near_data(found.unreached),
     }
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 
-def related_markdown(
-    text: str, found: Sequence[Proposal], style: Style = plain, *, unreached: Unreached | None = None
-) -> str:
-    """Return proposed references, or else what is nearest, as Markdown or, with a style, for a terminal."""
+def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain, *, lacking: str = "") -> str:
+    """Return proposed references, or else that there are none, as Markdown or, with a style, for a terminal.
+
+    Args:
+        text: Their subject.
+        found: The references.
+        style: How parts of it look.
+        lacking: That there is no document to compare with.
+    """
     if not found:
-        near = unreached_lines(unreached, style) if unreached is not None else []
-        return "\n".join([NONE_RELATED, *near])
+        return "\n".join([NONE_RELATED, *([lacking] if lacking else [])])
     lines = [f"## Related: {text}", ""]
     for each in found:
         document = each.document
@@ -77,21 +84,33 @@ def related_markdown(
     return "\n".join(lines)
 
 
-def related_json(text: str, found: Sequence[Proposal], *, unreached: Unreached | None = None) -> str:
-    """Return proposed references, or else what is nearest, as JSON."""
-    edges = [
-        {
-            "relation": each.relation,
-            **document_data(each.document),
-            "kind": each.kind.value,
-            "score": round(each.score, 4),
-            "section": each.section,
-            "note": each.note,
-        }
-        for each in found
+def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
+    """Say what is nearest where little or nothing is related, in lines."""
+    return [
+        f"nearest: {each.document.id} {each.document.title} ({each.score:.2f}), {shown(each.document.path)}"
+        for each in nearest
     ]
-    data = {"text": text, "edges": edges, "nearest": near_data(unreached)}
+
+
+def related_json(text: str, found: Sequence[Proposal], nearest: Sequence[Proposal] = ()) -> str:
+    """Return proposed references as JSON, and where there are few what is nearest."""
+    data = {
+        "text": text,
+        "edges": [_proposal_data(each) for each in found],
+        "nearest": [_proposal_data(each) for each in nearest],
+    }
     return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+def _proposal_data(each: Proposal) -> dict[str, object]:
+    return {
+        "relation": each.relation,
+        **document_data(each.document),
+        "kind": each.kind.value,
+        "score": round(each.score, 4),
+        "section": each.section,
+        "note": each.note,
+    }
 
 
 def duplicates_markdown(
@@ -248,6 +267,21 @@ def document_data(document: Document) -> dict[str, str]:
         "status": standing(document),
         "path": shown(document.path),
     }
+
+
+def _opening(found: Checked) -> str:
+    """Return the sentence above the documents that are not likely; empty where all are."""
+    if not found.candidates:
+        return found.lacking
+    if not found.nearest:
+        return ""
+    return (FURTHER if found.likely else NOTHING_SURE).format(least=found.least)
+
+
+def _brief(each: Candidate, style: Style = plain) -> str:
+    document = each.document
+    name, path = style(name_of(each.kind, document), "name"), style(shown(document.path), "path")
+    return f"{each.score:.2f} {name} {document.title}, {path}"
 
 
 def _paragraph(each: Candidate, style: Style) -> Iterator[str]:

@@ -156,7 +156,7 @@ def ask(
         elsewhere: float32, the cosines of the nearest chunks in the other collections asked.
     """
     memo = memo or Memo()
-    allowed = memo.get(("allowed", scoped.filters.globs), lambda: _allowed(db, scoped.filters))
+    allowed = allowed_paths(db, scoped.filters, memo)
     scope = candidates.open_scope(
         db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed, memo=memo
     )
@@ -380,6 +380,11 @@ def _definitions(
 
 def _place(chunk: Chunk) -> FurtherHit:
     return FurtherHit(chunk.line_start, chunk.line_end, chunk.name)
+
+
+def allowed_paths(db: Connection, filters: Filters, memo: Memo) -> Sequence[int] | None:
+    """Return the ids of the paths that the globs of filters allow; None for all."""
+    return memo.get(("allowed", filters.globs), lambda: _allowed(db, filters))
 
 
 def _allowed(db: Connection, filters: Filters) -> Sequence[int] | None:

@@ -18,6 +18,7 @@ from gitrag.corpus.documents import Document, targets
 from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
 from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
+from gitrag.search.evidence import NEAREST
 from gitrag.search.question import Question
 from gitrag.search.relevance import relevance
 from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
@@ -168,7 +169,7 @@ def ask(
     """
     memo = memo or Memo()
     view_id = scoped.view_id
-    of_view = memo.get(("touched", view_id), lambda: _of_view(db, view_id))
+    of_view = memo.get(("touched", view_id), lambda: touched_in(db, view_id))
     present = {*of_view, *scoped.overlay.collections}
     chosen = choose(wanted, present)
     alone = set(chosen.get(CollectionKind.CODE, ())) == present | {CollectionKind.CODE.value}
@@ -176,7 +177,11 @@ def ask(
     elsewhere: NDArray[np.float32] | None = None
     found: dict[CollectionKind, engine.Found] = {}
     sections: dict[CollectionKind, AnswerSection] = {}
-    # Code first: its cosines are the background for documents when both are asked.
+    # Code first: its cosines are the background for documents, whether it is asked too or not, so that a
+    # collection finds by itself what it finds among all.
+    if chosen and CollectionKind.CODE not in chosen and vector is not None:
+        own_code = choose(replace(wanted, kinds=(CollectionKind.CODE,), names=()), present)
+        elsewhere = _around(db, scoped, own_code.get(CollectionKind.CODE, ()), vector, memo)
     for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
@@ -275,7 +280,7 @@ def read_documents(
     db: Connection, view_id: int, overlay: ViewOverlay, kinds: Sequence[CollectionKind]
 ) -> list[tuple[CollectionKind, Document, str]]:
     """Read the documents in some kinds of collection: kind, document and text, by kind and path."""
-    present = {*_of_view(db, view_id), *overlay.collections}
+    present = {*touched_in(db, view_id), *overlay.collections}
     found: list[tuple[CollectionKind, Document, str]] = []
     for kind, names in choose(Wanted(tuple(kinds)), present).items():
         scope = candidates.open_scope(db, view_id, overlay, Filters(collections=names))
@@ -288,9 +293,19 @@ def read_documents(
         )
         documents = [READERS[kind](path, text) for path, text in held]
         if kind is CollectionKind.SPECS:
-            documents = _with_ids_of_folders(db, Scoped(view_id, overlay, Filters()), documents)
+            documents = with_ids_of_folders(db, Scoped(view_id, overlay, Filters()), documents)
         found += [(kind, document, text) for document, (_, text) in zip(documents, held, strict=True)]
     return found
+
+
+def _around(
+    db: Connection, scoped: Scoped, names: Sequence[str], vector: NDArray[np.float32], memo: Memo
+) -> NDArray[np.float32]:
+    """Return the cosines of the chunks of code nearest to a question, float32."""
+    filters = replace(scoped.filters, collections=tuple(names))
+    allowed = engine.allowed_paths(db, filters, memo)
+    scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, filters, path_ids=allowed, memo=memo)
+    return candidates.nearest(db, scope, vector, NEAREST, memo).cosine
 
 
 def _named_first(hits: Sequence[Hit], named: Container[str], limit: int, min_score: float) -> tuple[Hit, ...]:
@@ -303,7 +318,8 @@ def _named_first(hits: Sequence[Hit], named: Container[str], limit: int, min_sco
     return tuple(hit for hit in order if hit.score >= min_score)[:limit]
 
 
-def _of_view(db: Connection, view_id: int | None) -> Mapping[str, float]:
+def touched_in(db: Connection, view_id: int | None) -> Mapping[str, float]:
+    """Return the names of the collections of a view, each with the time of its last change."""
     return views.touched(db, view_id) if view_id is not None else {}
 
 
@@ -317,14 +333,14 @@ def _read(
     words = frozenset(question.words)
     documents = [READERS[kind](hit.path, texts.get(hit.content_id, "")) for hit in hits]
     if kind is CollectionKind.SPECS:
-        documents = _with_ids_of_folders(db, scoped, documents)
+        documents = with_ids_of_folders(db, scoped, documents)
     return tuple(
         replace(hit, document=document, note=relevance(hit.chunk.text, words, texts.get(hit.content_id, "")))
         for hit, document in zip(hits, documents, strict=True)
     )
 
 
-def _with_ids_of_folders(db: Connection, scoped: Scoped, documents: Sequence[Document]) -> list[Document]:
+def with_ids_of_folders(db: Connection, scoped: Scoped, documents: Sequence[Document]) -> list[Document]:
     """Assign a design or tasks file without an id that of the specification in the same folder."""
     beside = {document.path: specs.beside(document) for document in documents}
     wanted = sorted({path for path in beside.values() if path})

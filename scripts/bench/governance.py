@@ -5,7 +5,8 @@
 Each file of `scripts/bench/governance` is a public repository at a revision, with files and sentences and the
 documents that bear on each, judged by reading both: grade 2 for one that decides it, which whoever edits the
 file or has the plan must know, and 1 for one that bears on it. Some have none: nothing there is about them.
-A document that is shown beside these is not counted as wrong; it is where nothing bears.
+A document that is shown beside these is not counted as wrong; it is where nothing bears. What is shown as
+merely near, below 0.3, counts as shown.
 The repository is cloned as in `scripts/bench/quality.py` (to use a copy that is at hand, put it or a link to
 it at DIR/clones/NAME), indexed, and asked as `gitrag check FILE` and `gitrag related SENTENCE` do. --embed
 computes every vector first; without it all but the nearest are drafts, as right after a first index.
@@ -16,6 +17,7 @@ Printed for each repository and for all:
   and of those with grade 2
 - sentences: the share that has a document of grade 2 among the first three, and the share of those documents
   that are among the first three and the first eight (means over sentences)
+- sure: the same for what scores 0.3 or more
 - unrelated files and sentences: the share with nothing above 0.5
 
 --list prints what is wrong: a document that is missing, with what was shown in its place, and what is shown
@@ -45,9 +47,12 @@ FILES_SHOWN = 8
 SENTENCES_SHOWN = 3
 DECIDES = 2
 SURE = 0.5
+LEAST = 0.3
+"""Least score of what is not only called the nearest."""
 
-HEADER = f"""{"":20}{"files, found":>26}  {"sentences, found":>34}  {"unrelated, quiet":>18}
-{"":20}{"number":>6} {"all @8":>9} {"2 @8":>9}  {"number":>9} {"any 2 @3":>9} {"2 @3":>7} {"2 @8":>6}\
+HEADER = f"""{"":20}{"files, found":>33}  {"sentences, found":>41}  {"unrelated, quiet":>18}
+{"":20}{"number":>6} {"all @8":>9} {"2 @8":>9} {"sure":>6}\
+  {"number":>9} {"any 2 @3":>9} {"2 @3":>7} {"2 @8":>6} {"sure":>6}\
   {"files":>7} {"sentences":>10}"""
 
 
@@ -99,10 +104,10 @@ class Outcome:
     documents: Mapping[str, int]
     shown: tuple[tuple[str, float], ...]
 
-    def recall(self, most: int, grade: int = 1) -> float:
+    def recall(self, most: int, grade: int = 1, least: float = 0.0) -> float:
         """Measure the share of the documents of at least a grade that are among the first shown."""
         wanted = self._wanted(grade)
-        return len(wanted & {path for path, _ in self.shown[:most]}) / len(wanted)
+        return len(wanted & {path for path, score in self.shown[:most] if score >= least}) / len(wanted)
 
     def missing(self, most: int, grade: int) -> list[str]:
         """List the documents of at least a grade that are not among the first shown."""
@@ -183,7 +188,8 @@ def measure(governed: Governed, place: Path, *, embed: bool) -> list[Outcome]:
         return [(each.document.path, each.score) for each in check(workspace, place / path).candidates]
 
     def of_sentence(text: str) -> Sequence[tuple[str, float]]:
-        return [(each.document.path, each.score) for each in related(workspace, text)]
+        found = related(workspace, text)
+        return [(each.document.path, each.score) for each in (*found.proposals, *found.nearest)]
 
     return [
         *_ask(name, "file", governed.files, of_file),
@@ -217,11 +223,13 @@ def row(name: str, outcomes: Sequence[Outcome]) -> str:
         for kind in ("file", "sentence")
     ]
     decided = [each.recall(SENTENCES_SHOWN, DECIDES) for each in sentences]
+    sure = [each.recall(SENTENCES_SHOWN, DECIDES, LEAST) > 0 for each in sentences]
     return (
         f"{name:20}{len(files):6} {_mean([each.recall(FILES_SHOWN) for each in files]):9.3f}"
         f" {_mean([each.recall(FILES_SHOWN, DECIDES) for each in files]):9.3f}"
+        f" {_mean([each.recall(FILES_SHOWN, least=LEAST) for each in files]):6.3f}"
         f"  {len(sentences):9} {_mean([share > 0 for share in decided]):9.3f} {_mean(decided):7.3f}"
-        f" {_mean([each.recall(FILES_SHOWN, DECIDES) for each in sentences]):6.3f}"
+        f" {_mean([each.recall(FILES_SHOWN, DECIDES) for each in sentences]):6.3f} {_mean(sure):6.3f}"
         f"  {_mean(quiet[0]):7.3f} {_mean(quiet[1]):10.3f}"
     )
 

@@ -66,22 +66,30 @@ def test_nothing_found_is_a_status(own):
     own.git.write({"other.py": "A = 1\n"})
     assert own.gitrag("check", "other.py").status == NOTHING
     done = own.gitrag("related", "pick a video transcoding library")
-    first, second, *nearest = done.out.splitlines()
-    assert (done.status, first) == (NOTHING, "No related artifacts found — drafting from scratch")
-    assert second.startswith("Nothing scores 0.30 or more among 1 ADR")
-    assert nearest[0].startswith("- ADR-0001: Retry with backoff (score: 0.")
+    assert (done.status, done.out) == (NOTHING, "No related artifacts found — drafting from scratch\n")
+    assert done.said[-1].startswith("hint: nearest: ADR-0001 Retry with backoff (0.0")
 
 
 def test_what_is_related_is_told(own):
     done = own.gitrag("related", "replace", "the retries with backoff")
     assert "**supersedes: ADR-0001** Retry with backoff" in done.out
     done = own.gitrag("related", "--duplicates", "retry with backoff: call again after a failure")
-    assert done.out.startswith("- **client.py** lines 1-10 `retry_with_backoff` (cosine: 0.")
+    assert done.out.startswith("- **docs/adrs/ADR-0001-retries.md** lines 1-")  # by its title
+    assert "\n- **client.py** lines 1-10 `retry_with_backoff` (cosine: 0." in done.out
     own.git.commit({"again.py": COPY.lstrip()}, message="Call again")
     done = own.gitrag("related", "--diff", "HEAD~1..HEAD")
     assert "**Should this PR reference ADR-0001?**" in done.out
     assert "`call_again` (again.py:1) is like:" in done.out
     assert "**client.py** lines 1-10 `retry_with_backoff`" in done.out
+
+
+def test_a_purpose_is_named(own):
+    """Code to extend for a plan; the specifications and decisions there are for a discovery."""
+    done = own.gitrag("related", "--for", "plan", "retry calls with backoff", "-o", "json")
+    first = json.loads(done.out)["edges"][0]
+    assert (first["path"], first["relation"], first["kind"]) == ("client.py", "extends", "code")
+    done = own.gitrag("related", "--for", "discover", "retry calls with backoff", "-o", "json")
+    assert [edge["id"] for edge in json.loads(done.out)["edges"]] == ["ADR-0001"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["x", "--diff", "HEAD"], ["--duplicates"], ["--diff", "--stat"]])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.presets import PRESETS, Preset
-from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.governance.bearings import NEAR, FileTarget, Found, bearings
+from gitrag.actions.governance.presets import PRESETS
+from gitrag.actions.governance.unreached import none_indexed
 from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.documents import Document
@@ -33,8 +33,6 @@ _SYMBOLS = 24
 """Names put into a query: the search reads 64 words in all, the model 128 word pieces."""
 
 _SHARED = 6
-_NEAR = 0.4
-"""Minimum cosine for a section to be called near in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +66,13 @@ class Checked:
 
     Attributes:
         target: Its path.
-        query: What was searched for.
-        candidates: Best first; those that the target names before all others.
+        query: The target as a line: ids, path, names, sentences; issues are searched for it.
+        candidates: At most eight decisions and specifications, best first, those that the target names before
+            all others; whatever their score, so that nobody takes the lack of a sure one for the lack of any.
+        least: Least score of those that are likely to bear on it.
         issues: Issues about the same subject, best first.
         missing: Ids that the target names but that no document has.
-        unreached: What comes nearest where there is no candidate; None where there is one.
+        lacking: What is said where there is nothing to compare it with; empty where there is a candidate.
     """
 
     target: str
@@ -80,20 +80,18 @@ class Checked:
     candidates: tuple[Candidate, ...]
     issues: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
-    unreached: Unreached | None = None
+    least: float = PRESETS["check"].min_score
+    lacking: str = ""
 
+    @property
+    def likely(self) -> tuple[Candidate, ...]:
+        """The candidates that are likely to bear on it."""
+        return tuple(each for each in self.candidates if each.score >= self.least)
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    path: str
-    texts: tuple[tuple[str, str], ...]  # path and text of its files
-
-    def mentions(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for _path, text in self.texts:
-            for own, line in named(text).items():
-                found.setdefault(own, line)
-        return found
+    @property
+    def nearest(self) -> tuple[Candidate, ...]:
+        """The other candidates."""
+        return self.candidates[len(self.likely) :]
 
 
 def check(workspace: Workspace, target: Path) -> Checked:
@@ -106,34 +104,68 @@ def check(workspace: Workspace, target: Path) -> Checked:
     workspace.require_index()
     read_target = _read_target(workspace, target)
     query = query_of(read_target.path, read_target.texts)
-    mentions = read_target.mentions()
+    mentions = _mentions(read_target)
     governs = {own for _, text in read_target.texts for each in governing(text) for own in each.ids}
     words = _words(query)
 
-    def best(preset: Preset) -> tuple[Candidate, ...]:
-        if not words:  # a file called `~` without any text
-            return ()
-        try:
-            answer = search(workspace, query, preset.options())
-        except NoCollectionError:  # no documents of these kinds
-            return ()
-        found = [
-            _candidate(section.kind, hit, hit.document, mentions, governs, words)
-            for section in answer.sections
-            for hit in section.hits
-            if hit.document is not None and hit.path != read_target.path
-        ]
-        found.sort(key=lambda each: (each.line is None, -each.score, each.document.path))
-        return tuple(found[: preset.limit])
-
     preset = PRESETS["check"]
-    there = {document.id for _, document, _ in indexed_documents(workspace, preset.kinds)}
+    (found,) = bearings(workspace, [read_target])
+    candidates = [
+        _governing(each, mentions, governs) for each in found if each.document.path != read_target.path
+    ]
+    candidates.sort(key=lambda each: (each.line is None, -each.score, each.document.path))
+    there = {each.document.id for each in found}
     missing = tuple(sorted(own for own in mentions if own not in there))
-    candidates = best(preset)
-    unreached = None
-    if not candidates:
-        unreached = find_unreached(workspace, [query] if words else [], [preset], {read_target.path})
-    return Checked(read_target.path, query, candidates, best(PRESETS["plan issues"]), missing, unreached)
+    issues = _issues(workspace, query, words, mentions)
+    lacking = "" if candidates else none_indexed(preset.kinds, other=bool(found))
+    return Checked(
+        read_target.path, query, tuple(candidates[: preset.limit]), issues, missing, preset.min_score, lacking
+    )
+
+
+def _issues(
+    workspace: Workspace, query: str, words: dict[str, str], mentions: dict[str, int]
+) -> tuple[Candidate, ...]:
+    """Return the issues about the same subject, best first."""
+    preset = PRESETS["plan issues"]
+    if not words:  # a file called `~` without any text
+        return ()
+    try:
+        answer = search(workspace, query, preset.options())
+    except NoCollectionError:  # no issues
+        return ()
+    found = [
+        _candidate(section.kind, hit, hit.document, mentions, frozenset(), words)
+        for section in answer.sections
+        for hit in section.hits
+        if hit.document is not None
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.score, each.document.path))[: preset.limit])
+
+
+def _governing(found: Found, mentions: dict[str, int], governs: Container[str]) -> Candidate:
+    """Return a decision or specification as a candidate; one that the target names has the score 1."""
+    own = found.document.id
+    line = mentions.get(own)
+    return Candidate(
+        kind=found.kind,
+        document=found.document,
+        score=found.score if line is None else 1.0,
+        section=found.section,
+        why=found.why if line is None else _named(line, is_governing=own in governs),
+        note=found.note,
+        line=line,
+        governs=own in governs,
+    )
+
+
+def _mentions(target: FileTarget) -> dict[str, int]:
+    """Return the ids that the target's files name, with the line of each first mention."""
+    found: dict[str, int] = {}
+    for _path, text in target.texts:
+        for own, line in named(text).items():
+            found.setdefault(own, line)
+    return found
 
 
 def name_of(kind: CollectionKind, document: Document) -> str:
@@ -172,7 +204,7 @@ def _candidate(
     hit: Hit,
     document: Document,
     mentions: dict[str, int],
-    governs: set[str],
+    governs: Container[str],
     words: dict[str, str],
 ) -> Candidate:
     line = mentions.get(document.id)
@@ -191,12 +223,16 @@ def _candidate(
 
 def _why(hit: Hit, line: int | None, words: dict[str, str], *, is_governing: bool) -> str:
     if line is not None:
-        return f"{'governs it' if is_governing else 'is named'}, by line {line}"
+        return _named(line, is_governing=is_governing)
     own = set(terms.query_terms(hit.chunk.text))
     shared = list(dict.fromkeys(word for term, word in words.items() if term in own))[:_SHARED]
     said = f"shares {', '.join(shared)}" if shared else ""
-    near = "is near in meaning" if hit.cosine >= _NEAR else ""
+    near = "is near in meaning" if hit.cosine >= NEAR else ""
     return " and ".join(part for part in (said, near) if part) or "is like it"
+
+
+def _named(line: int, *, is_governing: bool) -> str:
+    return f"{'governs it' if is_governing else 'is named'}, by line {line}"
 
 
 def _words(query: str) -> dict[str, str]:
@@ -220,7 +256,7 @@ def _first_sentence(docstring: str) -> str:
     return docstring.partition("\n\n")[0].partition(". ")[0]
 
 
-def _read_target(workspace: Workspace, target: Path) -> _Target:
+def _read_target(workspace: Workspace, target: Path) -> FileTarget:
     if workspace.repo.root is None:
         raise NotSetUpError("A bare repository has no working tree to check.", "Run this in a worktree.")
     root = workspace.repo.root.resolve()
@@ -236,7 +272,7 @@ def _read_target(workspace: Workspace, target: Path) -> _Target:
         paths: Iterable[str] = _files_below(workspace, path)
     else:
         paths = [path]
-    return _Target(path, tuple(_texts(root, paths)))
+    return FileTarget(path, tuple(_texts(root, paths)))
 
 
 def _files_below(workspace: Workspace, path: str) -> list[str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ModelError
+from gitrag.search.bearing import DocumentPart
 from gitrag.search.engine import Scoped
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
 from gitrag.store.candidates import Filters
@@ -26,6 +29,12 @@ model's vector is 0.82 on average."""
 
 _MOST_TEXTS = 10
 """The time for replacing drafts grows with the number of texts up to this one."""
+
+
+_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.ISSUES)
+
+_TITLES = 20
+"""Titles, the nearest by draft, that get the model's vector."""
 
 
 def like(
@@ -68,3 +77,56 @@ def like(
         drafts = count(result.unembedded, "text")
         workspace.say(f"{drafts} compared by draft vectors: `gitrag index embed` computes the model's.")
     return kept
+
+
+def documents_like(workspace: Workspace, text: str, at_least: float) -> list[SimilarChunk]:
+    """Find the decisions, specifications and issues whose title, or whose text as a whole, is like a text.
+
+    Args:
+        workspace: gitrag on the repository.
+        text: The text.
+        at_least: Minimum cosine.
+
+    Returns:
+        The first chunk of each, named by the document's heading, with the higher of the two cosines.
+
+    Raises:
+        NotSetUpError: There is no index.
+    """
+    import numpy as np
+
+    from gitrag.embedding.draft import drafter
+    from gitrag.search.document_parts import read_with_parts
+
+    workspace.require_index()
+    view = CurrentView(workspace)
+    documents = view.read(lambda db, view_id, overlay: read_with_parts(db, view_id, overlay, _KINDS)).found
+    if not documents.documents:
+        return []
+    titles = [document.title for document in documents.documents]
+    encoder = workspace.encoder_if_ready()
+    own = drafter().draft([text, *titles])
+    cosines = own[1:] @ own[0]
+    if encoder is not None:
+        places = np.argsort(-cosines, kind="stable")[:_TITLES]
+        own = encoder.encode([text, *(titles[place] for place in places)])
+        cosines = np.full(len(titles), -1.0, dtype=np.float32)
+        cosines[places] = own[1:] @ own[0]
+    first: dict[int, DocumentPart] = {}
+    for part in documents.parts:
+        known = first.get(part.document)
+        if known is None or part.chunk.line_start < known.chunk.line_start:
+            first[part.document] = part
+    whole = documents.as_wholes()
+    if whole is not None:
+        cosines = np.maximum(cosines, whole @ own[0])
+    return [
+        SimilarChunk(
+            documents.documents[number].path,
+            replace(part.chunk, qualified_name=part.chunk.qualified_name.partition(" > ")[0]),
+            float(cosines[number]),
+            part.chunk_id,
+        )
+        for number, part in first.items()
+        if cosines[number] >= at_least
+    ]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gitrag.actions.search import SearchOptions
 from gitrag.corpus.layout import CollectionKind
+
+if TYPE_CHECKING:
+    from gitrag.actions.search import SearchOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Preset:
 
     def options(self) -> SearchOptions:
         """Return the options of a search for this purpose."""
+        from gitrag.actions.search import SearchOptions
         from gitrag.search.sections import Wanted
 
         return SearchOptions(
@@ -48,4 +52,16 @@ PRESETS: Mapping[str, Preset] = {
     "plan code": Preset((_CODE,), 8, 0.3),
     "work": Preset((_CODE,), 6, 0.4),
     "review": Preset((_ADRS, _ISSUES), 8, 0.4),
+    "audit": Preset((_ADRS, _SPECS), 8, 0.3),
 }
+
+USES: Mapping[str, tuple[str, ...]] = {
+    "adr": ("adr",),
+    "spec": ("spec",),
+    "discover": ("discover",),
+    "plan": ("plan code", "plan issues"),
+    "work": ("work",),
+    "audit": ("audit",),
+}
+"""The presets of each purpose that can be named: a decision or specification to be written, a decision that
+the code seems to have taken, a plan, code to be written, a comparison of the code with what governs it."""

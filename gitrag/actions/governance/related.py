@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from gitrag.actions.governance.likeness import like
-from gitrag.actions.governance.presets import PRESETS
-from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.governance.bearings import KINDS, Found, bearings
+from gitrag.actions.governance.likeness import documents_like, like
+from gitrag.actions.governance.presets import PRESETS, USES, Preset
+from gitrag.actions.governance.unreached import none_indexed
 from gitrag.actions.search import NoCollectionError, search
+from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
+from gitrag.search.question import STOP_WORDS
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.store.candidates import NO_FILTERS
+from gitrag.words import terms
 from gitrag.workspace import Workspace
 
 THRESHOLD = 0.7
@@ -33,6 +37,29 @@ _REPLACES = re.compile(
     r"|move (?:away )?from|stop using|get rid of)\w*",
     re.IGNORECASE,
 )
+_SUBJECT = r"(?P<old>[^,.;:!?]{1,80}?)"
+_REPLACED = (
+    re.compile(
+        rf"\b(?:switch|migrat|mov|chang|port|convert|go|upgrad)\w* (?:\w+ ){{0,3}}?(?:away )?from {_SUBJECT}"
+        r"(?= (?:to|into|over to|towards|on|for|in|as|because|so|when|since)\b|[,.;:!?]|$)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\breplac\w* {_SUBJECT} (?:by|with)\b", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:instead of|rather than|in place of|no longer|stop(?:s|ped)? using|get(?:s|ting)? rid of"
+        rf"|(?:supersed|deprecat|abandon|drop)\w*) {_SUBJECT}"
+        r"(?= (?:to|for|in|as|because|so|when|since|by|with|and|from)\b|[,.;:!?]|$)",
+        re.IGNORECASE,
+    ),
+)
+"""What a text says is to be given up: "switch from A to B", "replace A by B", "B instead of A", "drop A"."""
+
+_READ_CHARACTERS = 2_000
+"""How much of a text is searched for what it gives up: a plan says so at its beginning."""
+
+_TAKEN_BACK = 0.7
+"""Least score of a decision whose title has every word of what is to be given up: it decided just that."""
+
 _GONE = frozenset({"superseded", "deprecated", "rejected", "withdrawn"})
 
 
@@ -42,7 +69,7 @@ class Proposal:
 
     Attributes:
         relation: ``supersedes``, ``extends`` or ``related`` to a decision, ``requires`` or ``extends`` to a
-            specification.
+            specification, ``extends`` for code that exists, ``related`` to an issue.
         kind: The kind of the other document's collection.
         document: The other document.
         score: Relevance in [0, 1].
@@ -58,43 +85,113 @@ class Proposal:
     note: str
 
 
-def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> list[Proposal]:
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What is related to a text.
+
+    Attributes:
+        proposals: Best first; each with the least score of its purpose or more.
+        nearest: Where there are fewer than three, the next nearest decisions and specifications.
+        lacking: What is said where there is no decision or specification to compare with; empty where there
+            is one, or none was asked for.
+    """
+
+    proposals: tuple[Proposal, ...]
+    nearest: tuple[Proposal, ...] = ()
+    lacking: str = ""
+
+
+def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> Related:
     """Propose references for a document that is about to be written.
 
     Args:
         workspace: gitrag on the repository.
         text: Its subject.
-        uses: What is to be written: ``adr``, ``spec``; both where it is not known.
+        uses: What it is for, as in ``USES``; ``adr`` and ``spec`` where it is not known.
 
     Raises:
         NotSetUpError: There is no index.
         UsageError: The text has no words.
     """
-    found: dict[tuple[CollectionKind, str], Proposal] = {}
+    if not terms.query_terms(text):
+        raise UsageError(
+            f"There is no word to search for in {text[:60]!r}.",
+            'Say what is to be written, for example: gitrag related "switch from REST to gRPC"',
+        )
     workspace.require_index()
-    for use in uses:
-        try:
-            answer = search(workspace, text, PRESETS[use].options())
-        except NoCollectionError:  # no decisions, or no specifications
-            continue
-        for section in answer.sections:
-            for hit in section.hits:
-                if hit.document is None:
-                    continue
-                relation = relation_to(section.kind, hit.document, hit.score, text)
-                proposal = Proposal(
-                    relation, section.kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note
-                )
-                found.setdefault((section.kind, hit.document.id), proposal)
-    return sorted(found.values(), key=lambda each: (-each.score, each.document.path))
+    presets = [PRESETS[name] for use in uses for name in USES[use]]
+    asked = [kind for kind in KINDS if any(kind in preset.kinds for preset in presets)]
+    every = _bearing(workspace, text) if asked else []
+    chosen: dict[str, Proposal] = {}
+    near: dict[str, Proposal] = {}
+    for preset in presets:
+        governing = [each for each in every if each.kind in preset.kinds]
+        near |= {each.document.path: each for each in governing[:_NEAREST]}
+        found = [each for each in governing if each.score >= preset.min_score][: preset.limit]
+        for each in (*found, *_others(workspace, text, preset)):
+            chosen.setdefault(each.document.path, each)
+    others = _best_first(each for path, each in near.items() if path not in chosen)
+    lacking = none_indexed(asked) if asked and not any(each.kind in asked for each in every) else ""
+    return Related(
+        tuple(_best_first(chosen.values())), tuple(others[: max(0, _NEAREST - len(chosen))]), lacking
+    )
 
 
-def unrelated(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> Unreached:
-    """Return what comes nearest to a text that nothing is related to; arguments as in `related`."""
-    return find_unreached(workspace, [text], [PRESETS[use] for use in uses])
+def _best_first(proposals: Iterable[Proposal]) -> list[Proposal]:
+    return sorted(proposals, key=lambda each: (-each.score, each.document.path))
 
 
-def relation_to(kind: CollectionKind, document: Document, score: float, text: str) -> str:
+def _bearing(workspace: Workspace, text: str) -> list[Proposal]:
+    """Return every decision and specification, best first: asked by the text, and by what it gives up."""
+    old = given_up(text)
+    best: dict[str, Found] = {}
+    for found in bearings(workspace, [text, *([old] if old else [])]):
+        for each in found:
+            known = best.get(each.document.path)
+            if known is None or known.score < each.score:
+                best[each.document.path] = each
+    proposals = []
+    for each in best.values():
+        score = max(each.score, _TAKEN_BACK) if old and _decides(each.document, old) else each.score
+        relation = relation_to(each.kind, each.document, score, text, f"{each.section} {each.note}")
+        proposals.append(Proposal(relation, each.kind, each.document, score, each.section, each.note))
+    return _best_first(proposals)
+
+
+def _others(workspace: Workspace, text: str, preset: Preset) -> list[Proposal]:
+    """Return the code and issues that a search finds for a purpose."""
+    kinds = tuple(kind for kind in preset.kinds if kind not in KINDS)
+    if not kinds:
+        return []
+    try:
+        answer = search(workspace, text, replace(preset, kinds=kinds).options())
+    except NoCollectionError:  # no issues
+        return []
+    return [
+        Proposal(
+            "extends" if section.kind is CollectionKind.CODE else "related",
+            section.kind,
+            hit.document or code.read(hit.path, ""),
+            hit.score,
+            hit.chunk.qualified_name,
+            hit.note,
+        )
+        for section in answer.sections
+        for hit in section.hits
+    ]
+
+
+def given_up(text: str) -> str:
+    """Return what a text says is to be given up; empty if it says nothing of the kind. Pure.
+
+    "Switch from REST to gRPC" → ``REST``.
+    """
+    head = text[:_READ_CHARACTERS]
+    found = next(filter(None, (pattern.search(head) for pattern in _REPLACED)), None)
+    return found["old"].strip() if found and _words(found["old"]) else ""
+
+
+def relation_to(kind: CollectionKind, document: Document, score: float, text: str, passage: str = "") -> str:
     """Return how a new document may relate to one that was found. Pure.
 
     Args:
@@ -102,17 +199,36 @@ def relation_to(kind: CollectionKind, document: Document, score: float, text: st
         document: The one that was found.
         score: Its relevance.
         text: The subject of the new one.
+        passage: What was found in it.
     """
     if kind is CollectionKind.SPECS:
-        return "extends" if score >= _COVERED else "requires"
+        return "extends" if score >= _COVERED or _titled(document, text) else "requires"
     gone = document.status in _GONE or any(edge.relation == "superseded-by" for edge in document.edges)
     if gone or score < _LINKED:
         return "related"
+    old = given_up(text)
+    if old:
+        return "supersedes" if _words(old) & _words(f"{document.title} {passage}") else "related"
     return "supersedes" if _REPLACES.search(text) else "extends"
 
 
+def _decides(document: Document, old: str) -> bool:
+    """Tell whether a decision that still stands has every word of what is to be given up in its title."""
+    return document.status not in _GONE and _words(old) <= _words(document.title)
+
+
+def _titled(document: Document, text: str) -> bool:
+    """Tell whether a text has every word of a specification's title."""
+    title = _words(document.title)
+    return bool(title) and title <= _words(text)
+
+
+def _words(text: str) -> set[str]:
+    return set(terms.query_terms(text)) - STOP_WORDS
+
+
 def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> list[SimilarChunk]:
-    """List what covers a text already: documents, code and issues, by cosine alone.
+    """List what covers a text already, by cosine alone: code, and documents by title, section or as a whole.
 
     Args:
         workspace: gitrag on the repository.
@@ -128,7 +244,14 @@ def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) ->
             "There is no text to compare.", 'For example: gitrag related --duplicates "parse an id"'
         )
     (found,) = like(workspace, [text], filters=NO_FILTERS, limit=_MOST_DUPLICATES, at_least=threshold)
-    return found
+    whole = documents_like(workspace, text, threshold)
+    best = {(each.path, each.chunk_id): each for each in found}
+    for each in whole:
+        known = best.get((each.path, each.chunk_id))
+        if known is None or known.cosine < each.cosine:
+            best[each.path, each.chunk_id] = each
+    order = sorted(best.values(), key=lambda each: (-round(each.cosine, 6), each.path, each.chunk.line_start))
+    return order[:_MOST_DUPLICATES]
 
 
 def nearest(workspace: Workspace, text: str) -> list[SimilarChunk]:

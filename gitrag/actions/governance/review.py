@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
 from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.likeness import like
-from gitrag.actions.governance.presets import PRESETS
+from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.governance.related import THRESHOLD
-from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
 from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.documents import Document
@@ -35,8 +36,8 @@ existing one, 19 have it among these, 18 with the default threshold (`scripts/be
 _LOOKED_AT = 40
 """Nearest chunks to look at: the added ones themselves and tests are among them, and skipped."""
 
-MOST_QUERIES = 6
-"""Files of a change that get a search of their own, those with the most added lines first."""
+MOST_QUERIES = 12
+"""Files of a change that are asked about one by one, those with the most added definitions first."""
 
 MOST_ADDED = 40
 """Added definitions that are compared; a change with more is an import of foreign code."""
@@ -46,6 +47,8 @@ _MIN_WORDS = 8
 
 _MESSAGE_CHARACTERS = 600
 """How much of the commit messages is used: the model reads some 600 characters."""
+
+_KINDS = PRESETS["review"].kinds
 
 _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
@@ -74,6 +77,18 @@ class ReviewQuestion:
     def asks(self) -> str:
         """The sentence for the reviewer."""
         return ASK.format(own=name_of(self.kind, self.document))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A decision or issue that was found for a changed file (``path``), or for the messages (no path)."""
+
+    path: str
+    kind: CollectionKind
+    document: Document
+    score: float
+    section: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +161,27 @@ def review(
     new = added_definitions(files)
     added = new[:MOST_ADDED]
     queries = _queries(files, said, added)
-    steps = len(queries) + 1
+    steps = len(queries) + 2
     advance(0, steps)
     helpers = tuple(helpers_like(workspace, added, threshold))
-    asked = []
-    for done, (path, query) in enumerate(queries.items(), start=1):
+    advance(1, steps)
+    asked = list(_governing(workspace, files, queries))
+    for done, (path, query) in enumerate(queries.items(), start=2):
         advance(done, steps)
-        asked.append((path, list(_asked(workspace, query))))
+        asked += [
+            Asked(path, kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note)
+            for kind, hit in _searched(workspace, query)
+            if hit.document is not None
+        ]
+    advance(steps, steps)
     questions, named_ones = _questions(files, said, asked)
     unreached = None
     if not questions and not named_ones:
+        scored = [NearDocument(each.kind, each.document, each.score) for each in asked]
         touched = {file.path for file in files}
-        unreached = find_unreached(workspace, queries.values(), [PRESETS["review"]], touched)
+        unreached = find_unreached(
+            workspace, queries.values(), [_searched_preset()], touched, scored=scored, kinds=_KINDS
+        )
     return Review(
         span,
         tuple(questions),
@@ -242,9 +266,7 @@ def _definitions(path: str, data: bytes | None) -> dict[str, Chunk]:
 
 
 def _questions(
-    files: Sequence[ChangedFile],
-    said: Sequence[str],
-    asked: Iterable[tuple[str, Iterable[tuple[CollectionKind, Hit]]]],
+    files: Sequence[ChangedFile], said: Sequence[str], asked: Iterable[Asked]
 ) -> tuple[list[ReviewQuestion], list[str]]:
     """Return what was found for the paths and is not named by the change itself, and ids it names. Pure."""
     preset = PRESETS["review"]
@@ -252,32 +274,54 @@ def _questions(
     ids, touched = named(mentioned).keys(), {file.path for file in files}
     best: dict[str, ReviewQuestion] = {}
     named_ones: dict[str, None] = {}
-    for path, found in asked:
-        for kind, hit in found:
-            document = hit.document
-            if document is None or hit.path in touched:
-                continue
-            if document.id in ids or (kind is CollectionKind.ISSUES and _names_issue(mentioned, document.id)):
-                named_ones[name_of(kind, document)] = None
-                continue
-            known = best.get(hit.path)
-            if known is None or known.score < hit.score:
-                where = path or (known.path if known else "")
-                best[hit.path] = ReviewQuestion(
-                    kind, document, hit.score, hit.chunk.qualified_name, hit.note, where
-                )
+    for each in asked:
+        document = each.document
+        if each.score < preset.min_score or document.path in touched:
+            continue
+        is_issue = each.kind is CollectionKind.ISSUES
+        if document.id in ids or (is_issue and _names_issue(mentioned, document.id)):
+            named_ones[name_of(each.kind, document)] = None
+            continue
+        known = best.get(document.path)
+        if known is None or known.score < each.score:
+            where = each.path or (known.path if known else "")
+            best[document.path] = ReviewQuestion(
+                each.kind, document, each.score, each.section, each.note, where
+            )
     order = sorted(best.values(), key=lambda each: (-each.score, each.document.path))
     return order[: preset.limit], list(named_ones)
 
 
-def _asked(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
+def _governing(
+    workspace: Workspace, files: Sequence[ChangedFile], queries: Mapping[str, str]
+) -> Iterator[Asked]:
+    """Yield the decisions that may bear on the changed files, as `check` finds them, and on the messages."""
+    sides = {file.path: file.before if file.after is None else file.after for file in files}
+    targets = {
+        path: FileTarget(path, ((path, decode(sides[path] or b"")),)) if path else query
+        for path, query in queries.items()
+    }
+    for path, found in zip(targets, bearings(workspace, list(targets.values())), strict=True):
+        for each in found:
+            if each.kind in _KINDS:
+                yield Asked(path, each.kind, each.document, each.score, each.section, each.note)
+
+
+def _searched(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
+    """Yield the issues that a search finds."""
     try:
-        answer = search(workspace, query, PRESETS["review"].options())
-    except (NoCollectionError, UsageError):  # neither decisions nor issues, or no words in the query
+        answer = search(workspace, query, _searched_preset().options())
+    except (NoCollectionError, UsageError):  # no issues, or no words in the query
         return
     for section in answer.sections:
         for hit in section.hits:
             yield section.kind, hit
+
+
+def _searched_preset() -> Preset:
+    """Return what is searched: the documents that `bearings` does not score."""
+    preset = PRESETS["review"]
+    return replace(preset, kinds=tuple(kind for kind in _KINDS if kind not in KINDS))
 
 
 def _queries(

@@ -46,20 +46,32 @@ class Unreached:
         least: The least score.
         looked_at: How many documents of each kind are indexed, in the order asked for.
         nearest: The best of them, best first.
+        left_out: Whether others are indexed that do not count, such as the file asked about.
     """
 
     least: float
     looked_at: tuple[tuple[CollectionKind, int], ...]
     nearest: tuple[NearDocument, ...] = ()
+    left_out: bool = False
 
     @property
     def sentence(self) -> str:
         """What was looked at, and that nothing of it scores enough: never more than that."""
         held = [count(number, _NOUNS[kind]) for kind, number in self.looked_at if number]
         if not held:
-            missing = " and no ".join(_NOUNS[kind] for kind, _ in self.looked_at)
-            return f"No {missing} is indexed here, so there was nothing to compare with."
+            return none_indexed([kind for kind, _ in self.looked_at], other=self.left_out)
         return f"Nothing scores {self.least:.2f} or more among {' and '.join(held)}."
+
+
+def none_indexed(kinds: Iterable[CollectionKind], *, other: bool = False) -> str:
+    """Return the sentence that says that there is no document of some kinds. Pure.
+
+    Args:
+        kinds: Of them.
+        other: Whether there are such as do not count, such as the file asked about.
+    """
+    nouns = [f"{'other ' if other else ''}{_NOUNS[kind]}" for kind in kinds]
+    return f"No {' and no '.join(nouns)} is indexed here, so there was nothing to compare with."
 
 
 def find_unreached(
@@ -68,6 +80,9 @@ def find_unreached(
     presets: Sequence[Preset],
     without: Collection[str] = (),
     least: float | None = None,
+    *,
+    scored: Iterable[NearDocument] = (),
+    kinds: Sequence[CollectionKind] = (),
 ) -> Unreached:
     """Find what comes nearest to some queries, and count what was looked at.
 
@@ -77,12 +92,17 @@ def find_unreached(
         presets: What it was asked of.
         without: Paths that do not count, such as that of the file asked about.
         least: The least score that was asked for; None for the lowest of the presets.
+        scored: Documents that need no search, as their scores are known.
+        kinds: The kinds of all these documents; none for those of the presets.
     """
-    kinds = tuple(dict.fromkeys(kind for preset in presets for kind in preset.kinds))
-    numbers = Counter(
-        kind for kind, each, _text in indexed_documents(workspace, kinds) if each.path not in without
-    )
+    kinds = tuple(kinds or dict.fromkeys(kind for preset in presets for kind in preset.kinds))
+    indexed = list(indexed_documents(workspace, kinds))
+    numbers = Counter(kind for kind, each, _text in indexed if each.path not in without)
     best: dict[str, NearDocument] = {}
+    for near in scored:
+        known = best.get(near.document.path)
+        if near.document.path not in without and (known is None or known.score < near.score):
+            best[near.document.path] = near
     for query in queries:
         for preset in presets:
             options = replace(
@@ -101,4 +121,5 @@ def find_unreached(
                         best[hit.path] = NearDocument(section.kind, hit.document, hit.score)
     nearest = sorted(best.values(), key=lambda each: (-each.score, each.document.path))[:NEAREST]
     lowest = min(preset.min_score for preset in presets) if least is None else least
-    return Unreached(lowest, tuple((kind, numbers[kind]) for kind in kinds), tuple(nearest))
+    looked_at = tuple((kind, numbers[kind]) for kind in kinds)
+    return Unreached(lowest, looked_at, tuple(nearest), left_out=numbers.total() < len(indexed))

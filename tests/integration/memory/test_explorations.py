@@ -131,6 +131,18 @@ def test_questions_find_their_topic(
     assert found == explorations.search(question, min_score=0.0), "kept vectors answer alike"
 
 
+@pytest.mark.parametrize("question", ["login", "authentication", "sign in"])
+def test_other_words_find_a_title(explorations: Explorations, model_dir: Path, question: str):
+    """None of "login" and "authentication" is in it."""
+    encoder = Encoder.load(model_dir)
+    explorations = Explorations(explorations.store.path.parent, lambda: encoder)
+    text = "People get a link by mail and need no password."
+    explorations.save("User auth (sign in by mail)", {"goals": text}, project="shop")
+    (found,) = explorations.search(question)
+    assert found.score >= 0.3
+    assert explorations.search("kubernetes autoscaling of pods") == []
+
+
 def test_what_nothing_speaks_of_is_not_found(explorations: Explorations):
     fill(explorations)
     assert explorations.search("kubernetes autoscaling of pods") == []

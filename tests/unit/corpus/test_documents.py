@@ -153,6 +153,12 @@ def test_each_dialect_of_decisions_gives_id_title_status_and_edges(path, text, e
         ("adr/7.md", "", "ADR-0007"),
         ("adr/use-foo.md", "# ADR 31: Use foo", "ADR-0031"),
         ("adr/use-foo.md", "# Use foo", "use-foo"),
+        ("adr/2021-06-05_001-use-foo.md", "# Use foo", "ADR-0001"),
+        ("adr/2021-06-05-use-foo.md", "# 2. Use foo", "ADR-0002"),
+        ("adr/2021-06-05-use-foo.md", "---\nslug: 3\n---\n# Use foo", "ADR-0003"),
+        ("adr/2021-06-05-use-foo.md", "# Use foo", "2021-06-05-use-foo"),
+        ("adr/2022-12-05-use-foo/README.md", "# Use foo", "2022-12-05-use-foo"),
+        ("adr/0007-use-foo/index.md", "# Use foo", "ADR-0007"),
         ("adr/0007-foo.md", "---\nid: 12\n---\n", "ADR-0012"),
         ("adr/0007-foo.md", "---\nid: adr-12\n---\n", "ADR-0012"),
         ("adr/0007-foo.md", "---\nid: RFC-3\n---\n", "RFC-3"),
@@ -204,6 +210,10 @@ def test_a_title_has_no_number(heading, title):
             ("user-auth", "user auth (requirements)", ""),
         ),
         (".kiro/specs/user-auth/design.md", "", ("user-auth", "user auth (design)", "")),
+        ("doc/specs/dna_manifest.md", "# The DNA manifest", ("dna_manifest", "The DNA manifest", "")),
+        ("doc/specs/dna_manifest.md", "", ("dna_manifest", "dna manifest", "")),
+        ("docs/rfc/0013-optional-name.md", "# Optional name", ("SPEC-0013", "Optional name", "")),
+        ("specs/2021-06-05-login/spec.md", "# Login", ("2021-06-05-login", "Login", "")),
     ],
 )
 def test_specifications_are_known_by_heading_or_folder(path, text, expected):

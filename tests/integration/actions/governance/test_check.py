@@ -37,6 +37,7 @@ def test_the_presets_are_as_promised():
         "plan code": (8, 0.3),
         "work": (6, 0.4),
         "review": (8, 0.4),
+        "audit": (8, 0.3),
     }
 
 
@@ -54,15 +55,26 @@ def test_what_bears_on_a_file_comes_up(workspace, path, ids):
     assert ids <= set(found(workspace, path)[:3])
 
 
-def test_what_nothing_bears_on_is_said_so(workspace):
+def test_what_nothing_bears_on_has_the_nearest_all_the_same(workspace):
+    """A bare "none" would be taken for a fact; a low score says how little the nearest has to do with it."""
     checked = check(workspace, workspace.repo.root / "web/src/debounce.ts")
-    assert checked.candidates == ()
-    expected = "Nothing scores 0.30 or more among 8 ADRs and 6 specs. The nearest:\n- "
-    assert expected in governance.checked_markdown(checked)
-    assert expected in governance.checked_text(checked)
-    near = json.loads(governance.checked_json(checked))["nearest"]
-    assert len(near) == 3
-    assert all(each["score"] < 0.3 for each in near)
+    assert checked.likely == ()
+    assert len(checked.nearest) == 8
+    scores = [each.score for each in checked.nearest]
+    assert scores == sorted(scores, reverse=True)
+    for told in (governance.checked_markdown(checked), governance.checked_text(checked)):
+        assert "Nothing above 0.3; the nearest are:" in told
+        assert f"{scores[0]:.2f} {checked.nearest[0].document.id} " in told
+
+
+def test_the_likely_ones_are_told_from_the_nearest(workspace):
+    checked = check(workspace, workspace.repo.root / "service/rate_limit.py")
+    assert len(checked.candidates) == 8
+    assert all(each.score >= 0.3 for each in checked.likely)
+    assert all(each.score < 0.3 for each in checked.nearest)
+    likely, nearest = governance.checked_markdown(checked).split("Below 0.3, the next nearest:")
+    assert "ADR-0004" in likely
+    assert all(each.document.id in nearest for each in checked.nearest)
 
 
 def test_a_directory_is_checked_by_its_files(workspace):
@@ -99,7 +111,7 @@ def test_each_form_says_why_and_whether_it_is_named(workspace):
     (row, *_) = json.loads(governance.checked_json(checked))["candidates"]
     assert (row["id"], row["named"], row["named_line"]) == ("ADR-0004", False, None)
     assert row["path"].startswith("docs/adrs/ADR-0004")
-    assert row["why"].startswith("shares ")
+    assert "shares " in row["why"]
 
 
 @pytest.mark.parametrize("path", ["nothing.py", "..", "../outside.py", ".git", ".git/config"])
@@ -146,4 +158,14 @@ def test_a_repository_of_code_alone_has_nothing_that_bears_on_a_file(make_reposi
     checked = check(workspace, repository.path / "a.py")
     assert (checked.candidates, checked.issues) == ((), ())
     said = "No ADR and no spec is indexed here, so there was nothing to compare with."
+    assert governance.checked_text(checked) == said
+    assert governance.checked_markdown(checked).endswith(f"\n{said}")
+
+
+def test_the_only_decision_has_no_other_to_be_compared_with(make_repository):
+    repository = make_repository({"docs/adr/0001-a.md": "# 1. Keep a\n\n## Status\n\nAccepted\n"})
+    workspace = Workspace.open(repository.path, environ=repository.environment)
+    workspace.update()
+    checked = check(workspace, repository.path / "docs/adr/0001-a.md")
+    said = "No other ADR and no other spec is indexed here, so there was nothing to compare with."
     assert governance.checked_text(checked) == said

@@ -7,18 +7,14 @@ import time
 
 import pytest
 
-from gitrag.actions.governance.related import (
-    duplicates,
-    nearest,
-    related,
-    relation_to,
-    unrelated,
-)
+from gitrag.actions.governance.related import duplicates, nearest, related, relation_to
 from gitrag.actions.governance.review import review
+from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.report import governance
+from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
 from tests.support.repository import GitRepository, create_repository, isolated_environment
@@ -66,9 +62,8 @@ def workspace(own, model_dir) -> Workspace:
 
 def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     """ "Switch from REST to gRPC" supersedes "Use REST"."""
-    (first, *_) = related(
-        workspace, "Replace the token bucket by a sliding window to limit calls per client", ["adr"]
-    )
+    text = "Replace the token bucket by a sliding window to limit calls per client"
+    (first, *_) = related(workspace, text, ["adr"]).proposals
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
     markdown = governance.related_markdown("x", [first])
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
@@ -76,7 +71,8 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
 
 def test_a_specification_is_offered_those_that_it_may_require(workspace):
     """Specifications require or extend each other; only decisions are superseded."""
-    found = related(workspace, "Signing in with a code by mail, in place of a password", ["spec"])
+    text = "Signing in with a code by mail, in place of a password"
+    found = related(workspace, text, ["spec"]).proposals
     assert "SPEC-0002" in {each.document.id for each in found}
     assert {each.relation for each in found} <= {"requires", "extends"}
 
@@ -84,13 +80,25 @@ def test_a_specification_is_offered_those_that_it_may_require(workspace):
 def test_nothing_related_is_said_in_the_promised_words(workspace):
     """Agents recognise this sentence."""
     found = related(workspace, "Pick a video transcoding library")
-    assert found == []
-    near = unrelated(workspace, "Pick a video transcoding library")
-    first, second, *nearest = governance.related_markdown("x", found, unreached=near).split("\n")
+    assert found.proposals == ()
+    told = governance.related_markdown("x", found.proposals)
+    assert told == "No related artifacts found — drafting from scratch"
+    assert len(governance.nearest_lines(found.nearest)) == 3
+    assert all(each.score < 0.3 for each in found.nearest)
+    data = json.loads(governance.related_json("x", found.proposals, found.nearest))
+    assert (data["edges"], len(data["nearest"])) == ([], 3)
+
+
+def test_that_there_is_no_document_to_compare_with_is_said(make_repository):
+    repository = make_repository({"a.py": "A = 1\n", "docs/adr/0001-a.md": "# 1. Keep a\n\nAccepted.\n"})
+    workspace = Workspace.open(repository.path, environ=repository.environment)
+    workspace.update()
+    found = related(workspace, "Pick a video transcoding library", ("spec",))
+    assert (found.proposals, found.nearest) == ((), ())
+    first, second = governance.related_markdown("x", found.proposals, lacking=found.lacking).split("\n")
     assert first == "No related artifacts found — drafting from scratch"
-    assert second == "Nothing scores 0.30 or more among 8 ADRs and 6 specs. The nearest:"
-    assert len(nearest) == 3
-    assert all(line.startswith(("- ADR-", "- SPEC-")) and "(score: 0." in line for line in nearest)
+    assert second == "No spec is indexed here, so there was nothing to compare with."
+    assert related(workspace, "Pick a video transcoding library").lacking == ""
 
 
 @pytest.mark.parametrize(
@@ -110,6 +118,27 @@ def test_nothing_related_is_said_in_the_promised_words(workspace):
 )
 def test_a_relation_is_of_the_score_the_words_and_the_status(document, score, text, relation):
     assert relation_to(CollectionKind.ADRS, document, score, text) == relation
+
+
+# collections
+
+
+@pytest.mark.parametrize("query", ["limit calls", "signing in", "delivery of parcels"])
+def test_a_collection_finds_alone_what_it_finds_among_all(workspace, query):
+    """The same documents with the same scores: code is their background whether it is asked or not."""
+
+    def found(*kinds: CollectionKind) -> dict[str, float]:
+        answer = search(workspace, query, SearchOptions(wanted=Wanted(kinds), min_score=0.01))
+        return {
+            hit.path: hit.score
+            for section in answer.sections
+            if section.kind is CollectionKind.ADRS
+            for hit in section.hits
+        }
+
+    every = found(CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
+    assert found(CollectionKind.ADRS) == pytest.approx(every)
+    assert every
 
 
 # duplicates
@@ -229,6 +258,21 @@ def test_a_review_says_what_was_asked_and_compared(workspace, changed):
     changed.commit({"notes.txt": "zebra\n"}, message="Paint another zebra")
     text = governance.review_markdown(review(workspace, "HEAD~1..HEAD"))
     assert "It adds no definition that is compared: tests, moved and very short ones are not." in text
+
+
+def test_what_a_review_calls_nearest_scores_less_than_what_it_asks_for(workspace, changed):
+    """A search scores decisions on another scale than a review does."""
+    changed.commit({"service/zebra.py": "def paint(zebra):\n    return zebra.stripes\n"}, message="Zebra")
+    near = review(workspace, "HEAD~1..HEAD").unreached
+    assert near is not None
+    assert len(near.nearest) == 3
+    assert all(each.score < near.least for each in near.nearest)
+
+
+def test_what_bore_on_a_deleted_file_is_asked_for(workspace, changed):
+    changed.commit({"service/rate_limit.py": None}, message="Drop it")
+    asked = {each.document.id: each.path for each in review(workspace, "HEAD~1..HEAD").questions}
+    assert asked["ADR-0004"] == "service/rate_limit.py"
 
 
 def test_what_only_moved_adds_nothing(workspace, changed):

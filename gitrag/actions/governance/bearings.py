@@ -1,0 +1,262 @@
+"""Which decisions and specifications bear on some files and sentences, as the files are now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.actions.current_view import CurrentView
+from gitrag.chunking import chunk, language_of
+from gitrag.corpus.documents import Document
+from gitrag.corpus.governing import named
+from gitrag.corpus.layout import CollectionKind
+from gitrag.embedding.text import chunk_text, path_text
+from gitrag.errors import RepositoryError
+from gitrag.model import Chunk
+from gitrag.search.bearing import Bearing, Documents, Target, TargetVectors
+from gitrag.search.relevance import relevance
+from gitrag.words import terms
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.search.bearing import Facts
+    from gitrag.store.connection import Connection
+    from gitrag.store.views import ViewOverlay
+
+KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
+
+NEAR = 0.4
+"""Minimum cosine for a part to be called near in meaning."""
+
+MOST_MESSAGES = 8
+_MESSAGE_CHARACTERS = 600
+_LOG_S = 2.0
+"""Time limit for the log of a file: git walks the whole history to find the commits of a file."""
+
+_MOST_CHUNKS = 400
+_DRAFTED_FIRST = 12
+"""A file's definitions that get the model's vector: those nearest to a document by draft."""
+
+_REFINED = 40
+"""Parts of documents that get the model's vector, for each target, the nearest first, while there is time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document that may bear on a file or a sentence.
+
+    Attributes:
+        kind: The kind of its collection.
+        document: Its path, id, title and status.
+        score: The probability that it does, in [0, 1].
+        section: Its section that is nearest: headings joined by `` > ``.
+        note: A sentence or two quoted from it.
+        why: Why, in one line.
+        by_name: Whether the sentence names its id.
+    """
+
+    kind: CollectionKind
+    document: Document
+    score: float
+    section: str
+    note: str
+    why: str
+    by_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileTarget:
+    """A file, or a directory.
+
+    Attributes:
+        path: Its path.
+        texts: Path and text of its files.
+    """
+
+    path: str
+    texts: tuple[tuple[str, str], ...]
+
+
+def bearings(
+    workspace: Workspace, targets: Sequence[FileTarget | str], *, most_messages: int = MOST_MESSAGES
+) -> list[list[Found]]:
+    """Return how likely each decision and specification bears on some files and sentences.
+
+    Args:
+        workspace: gitrag on the repository.
+        targets: The files and sentences.
+        most_messages: Messages of a file's last commits to read.
+
+    Returns:
+        For each target all documents, best first, those of equal score by path.
+
+    Raises:
+        NotSetUpError: There is no index.
+    """
+    documents, asked = ask(workspace, targets, most_messages)
+    return [list(each.answer(documents)) for each in asked]
+
+
+def ask(
+    workspace: Workspace, targets: Sequence[FileTarget | str], most_messages: int = MOST_MESSAGES
+) -> tuple[Documents, list[Asked]]:
+    """Read the documents and embed what is asked about; see ``bearings``."""
+    from gitrag.search.document_parts import read_with_parts
+
+    def read(db: Connection, view_id: int, overlay: ViewOverlay) -> Documents:
+        return read_with_parts(db, view_id, overlay, KINDS)
+
+    workspace.require_index()
+    view = CurrentView(workspace)
+    encoder = workspace.encoder_if_ready()
+    result = view.read(read)
+    if not result.found.documents:
+        return result.found, [Asked("") for _ in targets]
+    asked = [Asked.of(workspace, target, most_messages) for target in targets]
+    for each in asked:
+        each.embed(encoder, result.found)
+    near = dict.fromkeys(chunk_id for each in asked for chunk_id in each.nearest(result.found))
+    result = view.refine(read, result, list(near), encoder, workspace.config.refine_s * len(asked))
+    return result.found, asked
+
+
+class Asked:
+    """A file or a sentence with its vectors."""
+
+    def __init__(self, target: Target | str, chunks: Sequence[Chunk] = ()) -> None:
+        self.target = target
+        self.chunks = chunks
+        self.vectors: TargetVectors | None = None
+
+    @classmethod
+    def of(cls, workspace: Workspace, target: FileTarget | str, most_messages: int) -> Asked:
+        if isinstance(target, str):
+            return cls(target)
+        chunks: list[Chunk] = []
+        for path, text in target.texts:
+            if len(chunks) < _MOST_CHUNKS:
+                chunks += chunk(text.encode("utf-8", "surrogateescape"), language_of(path))
+        chunks = chunks[:_MOST_CHUNKS]
+        return cls(
+            Target(
+                target.path,
+                "\n".join(text for _, text in target.texts),
+                tuple(dict.fromkeys(each.name for each in chunks if each.name)),
+                tuple(dict.fromkeys(each.docstring for each in chunks if each.docstring)),
+                tuple(_messages(workspace, target.path, most_messages)),
+            ),
+            chunks,
+        )
+
+    def embed(self, encoder: Encoder | None, documents: Documents) -> None:
+        """Embed it; of a file's definitions those nearest to a document by their drafts."""
+        import numpy as np
+
+        from gitrag.embedding.draft import drafter, has_table
+
+        if encoder is None and not has_table():
+            return
+        if isinstance(self.target, str):
+            own = _encode([self.target], encoder)
+            self.vectors = TargetVectors(own[0], own)
+            return
+        texts = [chunk_text(each) for each in self.chunks]
+        if len(texts) > _DRAFTED_FIRST and encoder is not None and has_table():
+            near = documents.cosines(drafter().draft(texts)).max(axis=1, initial=-1.0)
+            texts = [texts[place] for place in np.argsort(-near, kind="stable")[:_DRAFTED_FIRST]]
+        own = _encode([path_text(self.target.path), *texts], encoder)
+        self.vectors = TargetVectors(own[0], own[1:])
+
+    def nearest(self, documents: Documents) -> list[int]:
+        """Return the chunks of the documents' parts that are nearest, best first."""
+        import numpy as np
+
+        if self.vectors is None or not documents.parts:
+            return []
+        every = np.concatenate([self.vectors.path[None], self.vectors.parts])
+        near = documents.cosines(every).max(axis=0)
+        return [documents.parts[place].chunk_id for place in np.argsort(-near, kind="stable")[:_REFINED]]
+
+    def facts(self, documents: Documents) -> Facts:
+        """Return the facts that the weights are fitted on."""
+        if isinstance(self.target, str):
+            return documents.text_facts(self.target, None if self.vectors is None else self.vectors.path)
+        return documents.file_facts(self.target, self.vectors)
+
+    def answer(self, documents: Documents) -> Iterator[Found]:
+        """Yield all documents, best first."""
+        if isinstance(self.target, str):
+            text, given = self.target, set(named(self.target))
+            vector = None if self.vectors is None else self.vectors.path
+            every = documents.on_text(text, vector)
+        else:
+            text, given = f"{self.target.path} {self.target.text}", set()
+            every = documents.on_file(self.target, self.vectors)
+        words = frozenset(terms.query_terms(text))
+        sure = [documents.documents[each.document].id in given for each in every]
+        order = sorted(
+            every,
+            key=lambda each: (
+                not sure[each.document],
+                -each.score,
+                documents.documents[each.document].path,
+            ),
+        )
+        for each in order:
+            part = documents.parts[each.part].chunk if each.part >= 0 else None
+            by_name = sure[each.document]
+            yield Found(
+                kind=documents.kinds[each.document],
+                document=documents.documents[each.document],
+                score=1.0 if by_name else each.score,
+                section=part.qualified_name if part else "",
+                note=relevance(part.text if part else "", words, documents.texts[each.document]),
+                why=_why(each, is_near=each.cosine >= NEAR),
+                by_name=by_name,
+            )
+
+
+def _why(each: Bearing, *, is_near: bool) -> str:
+    said = [
+        "mentions the file" if each.is_mentioned else "",
+        f"names {', '.join(each.names)}" if each.names else "",
+        f"shares {', '.join(each.words)}" if each.words else "",
+        "is near in meaning" if is_near else "",
+    ]
+    told = [part for part in said if part]
+    return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told) or "is the least unlike"
+
+
+def _encode(texts: Sequence[str], encoder: Encoder | None) -> NDArray[np.float32]:
+    from gitrag.embedding.draft import drafter
+
+    return drafter().draft(texts) if encoder is None else encoder.encode(texts)
+
+
+def _messages(workspace: Workspace, path: str, most: int) -> list[str]:
+    """Return the messages of the last commits that touch a path, newest first; none where git is too slow."""
+    try:
+        done = workspace.repo.git(
+            "log",
+            "-z",
+            "--encoding=UTF-8",
+            f"--max-count={most}",
+            "--format=%B",
+            "--",
+            f":(literal){path}",
+            timeout_s=_LOG_S,
+        )
+    except RepositoryError:
+        return []
+    told = done.stdout.decode("utf-8", "replace").split("\0")
+    return [_TRAILER.sub("", each).strip()[:_MESSAGE_CHARACTERS] for each in told if each.strip()]
+
+
+_TRAILER = re.compile(r"^[A-Z][\w-]*-[Bb]y: .*$", re.MULTILINE)
+"""``Signed-off-by: …``: says who, not what."""
