@@ -22,6 +22,10 @@ _TAB = 4
 _GIST = 160
 """Most characters shown of a signature, and of a docstring's first sentence, in Markdown."""
 
+_LONGEST_WORD = 40
+_LONGEST_PATH = 120
+"""Columns of a word and of a path of the question in a sentence about them."""
+
 NO_MATCH = "No relevant ADRs, specs, or code found for '{query}'. Try a broader search term."
 
 
@@ -72,13 +76,14 @@ def wording_line(answer: Answer) -> str:
     """
     said = answer.wording
     if said.no_such_path:
-        parts = [f"no {'file searched' if said.narrowed else 'indexed file'} is named {said.no_such_path}"]
+        path = cut(shown(said.no_such_path), _LONGEST_PATH)
+        parts = [f"no {'file searched' if said.narrowed else 'indexed file'} is named {path}"]
     else:
         parts = [f"{_no_file(said)} contains {_listed(said.missing, 'or')}"] if said.missing else []
     for each in said.only_beside:
         files = count(each.files, "file")
         where = _among([group.value for group in each.groups], "and")
-        parts.append(f'"{each.word}" occurs only in {where} ({files})')
+        parts.append(f'"{cut(each.word, _LONGEST_WORD)}" occurs only in {where} ({files})')
     if parts and said.unread:
         parts.append(f"{count(said.unread, 'file')} could not be looked at yet")
     return "; ".join(parts)
@@ -92,7 +97,7 @@ def _no_file(said: Wording) -> str:
 
 
 def _listed(words: Sequence[str], last: str) -> str:
-    return _among([f'"{word}"' for word in words], last)
+    return _among([f'"{cut(word, _LONGEST_WORD)}"' for word in words], last)
 
 
 def _among(words: Sequence[str], last: str) -> str:

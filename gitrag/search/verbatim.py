@@ -20,7 +20,7 @@ _FEWEST = 3
 _LONGEST = 64
 """Maximum number of words; of a pasted file these are enough."""
 
-_MOST = 16
+_MOST = 64
 """Chunks to read, those with most of the words: for 223 messages of four repositories they contain 220."""
 
 

@@ -41,12 +41,14 @@ QUESTIONS: dict[str, tuple[str | None, str | None, str | None]] = {
 
 ABSENT = [
     "GraphQL subscription resolver",
-    "LDAP authentication backend",
     "kafka consumer group rebalancing",
     "chess opening book",
     "video transcoding",
     "machine learning model training",
 ]
+
+NEAREST = {"LDAP authentication backend": "LDAP"}
+"""What is absent too, by the word that says so, where something comes near enough to be shown."""
 
 PAGE = 3
 """Of eight decisions and five specifications so many at most answer a question of the table."""
@@ -60,7 +62,7 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
 
 @pytest.fixture(scope="module")
 def answers(workspace) -> dict[str, Answer]:
-    return {question: search(workspace, question) for question in [*QUESTIONS, *ABSENT]}
+    return {question: search(workspace, question) for question in [*QUESTIONS, *ABSENT, *NEAREST]}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -83,6 +85,13 @@ def test_nothing_anywhere_is_said_in_the_promised_words(answers, question):
     """Agents recognise this sentence, so it is the same in every format."""
     said = f"No relevant ADRs, specs, or code found for '{question}'. Try a broader search term."
     assert as_markdown(answers[question]) == as_text(answers[question]) == said
+
+
+@pytest.mark.parametrize("question", NEAREST)
+def test_what_comes_near_what_is_absent_is_said_to_be_only_that(answers, question):
+    answer = answers[question]
+    assert all(hit.score < 0.5 for hit in answer.hits)
+    assert as_text(answer).startswith(f'no file contains "{NEAREST[question]}"; nearest:\n')
 
 
 def test_code_hits_hold_no_decisions_or_specifications(answers):

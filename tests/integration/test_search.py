@@ -159,11 +159,14 @@ def test_what_found_nothing_says_what_it_looked_at(workspace):
     assert files is not None
     assert files > 5
     where = f"{files} files of {name}-adrs, {name}-code"
-    assert notes_of(answer)[0] == f"Looked at {where}: nothing scores enough to be shown."
+    assert notes_of(answer)[:2] == [
+        'No file contains "zxqv", "wkjh" or "qqpf".',
+        f"Looked at {where}: nothing scores enough to be shown.",
+    ]
     sure = search(workspace, "zxqv wkjh qqpf", SearchOptions(min_score=0.9))
-    assert notes_of(sure)[0] == f"Looked at {where}: nothing scores 0.90 or more."
+    assert notes_of(sure)[1] == f"Looked at {where}: nothing scores 0.90 or more."
     one = search(workspace, "zxqv wkjh qqpf", SearchOptions(filters=Filters(globs=("Makefile",))))
-    assert notes_of(one)[0].startswith("Looked at 1 file of ")
+    assert notes_of(one)[1].startswith("Looked at 1 file of ")
     none = search(workspace, "zxqv wkjh qqpf", SearchOptions(filters=Filters(globs=("*.none",))))
     assert notes_of(none)[0] == f"No file to look at in {name}-adrs, {name}-code, or the filters leave none."
 

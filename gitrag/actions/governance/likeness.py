@@ -38,7 +38,13 @@ _TITLES = 20
 
 
 def like(
-    workspace: Workspace, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
+    workspace: Workspace,
+    texts: Sequence[str],
+    *,
+    filters: Filters,
+    limit: int,
+    at_least: float,
+    view: CurrentView | None = None,
 ) -> list[list[SimilarChunk]]:
     """Find what is most similar to each of some texts, by cosine alone.
 
@@ -48,6 +54,7 @@ def like(
         filters: What to search.
         limit: At most so many for each text.
         at_least: Minimum cosine.
+        view: The files as they are now, where the caller has asked git for them.
 
     Raises:
         NotSetUpError: There is no index.
@@ -57,7 +64,7 @@ def like(
     workspace.require_index()
     if not texts:
         return []
-    view = CurrentView(workspace)
+    view = view or CurrentView(workspace)
     try:
         encoder = workspace.encoder
     except ModelError:
@@ -79,13 +86,16 @@ def like(
     return kept
 
 
-def documents_like(workspace: Workspace, text: str, at_least: float) -> list[SimilarChunk]:
+def documents_like(
+    workspace: Workspace, text: str, *, at_least: float, view: CurrentView
+) -> list[SimilarChunk]:
     """Find the decisions, specifications and issues whose title, or whose text as a whole, is like a text.
 
     Args:
         workspace: gitrag on the repository.
         text: The text.
         at_least: Minimum cosine.
+        view: The files as they are now.
 
     Returns:
         The first chunk of each, named by the document's heading, with the higher of the two cosines.
@@ -99,7 +109,6 @@ def documents_like(workspace: Workspace, text: str, at_least: float) -> list[Sim
     from gitrag.search.document_parts import read_with_parts
 
     workspace.require_index()
-    view = CurrentView(workspace)
     documents = view.read(lambda db, view_id, overlay: read_with_parts(db, view_id, overlay, _KINDS)).found
     if not documents.documents:
         return []

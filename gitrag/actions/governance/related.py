@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from gitrag.actions.current_view import CurrentView
 from gitrag.actions.governance.bearings import KINDS, Found, bearings
 from gitrag.actions.governance.likeness import documents_like, like
 from gitrag.actions.governance.presets import PRESETS, USES, Preset
@@ -243,8 +244,12 @@ def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) ->
         raise UsageError(
             "There is no text to compare.", 'For example: gitrag related --duplicates "parse an id"'
         )
-    (found,) = like(workspace, [text], filters=NO_FILTERS, limit=_MOST_DUPLICATES, at_least=threshold)
-    whole = documents_like(workspace, text, threshold)
+    workspace.require_index()
+    view = CurrentView(workspace)
+    (found,) = like(
+        workspace, [text], filters=NO_FILTERS, limit=_MOST_DUPLICATES, at_least=threshold, view=view
+    )
+    whole = documents_like(workspace, text, at_least=threshold, view=view)
     best = {(each.path, each.chunk_id): each for each in found}
     for each in whole:
         known = best.get((each.path, each.chunk_id))
