@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ModelError
-from gitrag.search.bearing import DocumentPart
+from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.engine import Scoped
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
-from gitrag.store.candidates import Filters
+from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.views import ViewOverlay
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -38,13 +38,7 @@ _TITLES = 20
 
 
 def like(
-    workspace: Workspace,
-    texts: Sequence[str],
-    *,
-    filters: Filters,
-    limit: int,
-    at_least: float,
-    view: CurrentView | None = None,
+    workspace: Workspace, texts: Sequence[str], *, filters: Filters, limit: int, at_least: float
 ) -> list[list[SimilarChunk]]:
     """Find what is most similar to each of some texts, by cosine alone.
 
@@ -54,63 +48,96 @@ def like(
         filters: What to search.
         limit: At most so many for each text.
         at_least: Minimum cosine.
-        view: The files as they are now, where the caller has asked git for them.
 
     Raises:
         NotSetUpError: There is no index.
     """
+    return _compare(workspace, texts, filters, limit, at_least).near
+
+
+def covering(workspace: Workspace, text: str, *, limit: int, at_least: float) -> list[SimilarChunk]:
+    """Find what covers a text: chunks, and documents by their title or as a whole.
+
+    Args:
+        workspace: gitrag on the repository.
+        text: The text.
+        limit: At most so many.
+        at_least: Minimum cosine.
+
+    Returns:
+        Best first. A document found as a whole is its first chunk, named by the document's heading.
+
+    Raises:
+        NotSetUpError: There is no index.
+    """
+    compared = _compare(workspace, [text], NO_FILTERS, limit, at_least, with_documents=True)
+    best = {(each.path, each.chunk_id): each for each in compared.near[0]}
+    for each in _documents_like(workspace, text, compared.documents, at_least):
+        known = best.get((each.path, each.chunk_id))
+        if known is None or known.cosine < each.cosine:
+            best[each.path, each.chunk_id] = each
+    order = sorted(best.values(), key=lambda each: (-round(each.cosine, 6), each.path, each.chunk.line_start))
+    return order[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Chunks like each text, best first, and every document of the same view if asked for."""
+
+    near: list[list[SimilarChunk]]
+    documents: Documents | None
+
+
+def _compare(
+    workspace: Workspace,
+    texts: Sequence[str],
+    filters: Filters,
+    limit: int,
+    at_least: float,
+    *,
+    with_documents: bool = False,
+) -> _Compared:
     from gitrag.embedding.draft import drafter
+    from gitrag.search.document_parts import read_with_parts
 
     workspace.require_index()
     if not texts:
-        return []
-    view = view or CurrentView(workspace)
+        return _Compared([], None)
+    view = CurrentView(workspace)
     try:
         encoder = workspace.encoder
     except ModelError:
         encoder = None
     own = drafter().draft(list(texts)) if encoder is None else encoder.encode(list(texts))
 
-    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> list[list[SimilarChunk]]:
+    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Compared:
         scoped = Scoped(view_id, overlay, filters)
-        return similar_chunks(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
+        near = similar_chunks(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
+        return _Compared(near, read_with_parts(db, view_id, overlay, _KINDS) if with_documents else None)
 
     result = view.read(ask)
-    near = [each.chunk_id for found in result.found for each in found]
+    candidates = [each.chunk_id for found in result.found.near for each in found]
     budget_s = workspace.config.refine_s * min(len(texts), _MOST_TEXTS)
-    result = view.refine(ask, result, near, encoder, budget_s)
-    kept = [[each for each in found if each.cosine >= at_least][:limit] for found in result.found]
-    if result.unembedded and not all(kept):  # a draft too far away to be replaced may be wrong
+    result = view.refine(ask, result, candidates, encoder, budget_s)
+    near = [[each for each in found if each.cosine >= at_least][:limit] for found in result.found.near]
+    if result.unembedded and not all(near):  # a draft too far away to be replaced may be wrong
         drafts = count(result.unembedded, "text")
         workspace.say(f"{drafts} compared by draft vectors: `gitrag index embed` computes the model's.")
-    return kept
+    return _Compared(near, result.found.documents)
 
 
-def documents_like(
-    workspace: Workspace, text: str, *, at_least: float, view: CurrentView
+def _documents_like(
+    workspace: Workspace, text: str, documents: Documents | None, at_least: float
 ) -> list[SimilarChunk]:
     """Find the decisions, specifications and issues whose title, or whose text as a whole, is like a text.
 
-    Args:
-        workspace: gitrag on the repository.
-        text: The text.
-        at_least: Minimum cosine.
-        view: The files as they are now.
-
-    Returns:
-        The first chunk of each, named by the document's heading, with the higher of the two cosines.
-
-    Raises:
-        NotSetUpError: There is no index.
+    Each has the higher of the two cosines.
     """
     import numpy as np
 
     from gitrag.embedding.draft import drafter
-    from gitrag.search.document_parts import read_with_parts
 
-    workspace.require_index()
-    documents = view.read(lambda db, view_id, overlay: read_with_parts(db, view_id, overlay, _KINDS)).found
-    if not documents.documents:
+    if documents is None or not documents.documents:
         return []
     titles = [document.title for document in documents.documents]
     encoder = workspace.encoder_if_ready()

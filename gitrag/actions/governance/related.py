@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gitrag.actions.current_view import CurrentView
 from gitrag.actions.governance.bearings import KINDS, Found, bearings
-from gitrag.actions.governance.likeness import documents_like, like
+from gitrag.actions.governance.likeness import covering
 from gitrag.actions.governance.presets import PRESETS, USES, Preset
 from gitrag.actions.governance.unreached import none_indexed
 from gitrag.actions.search import NoCollectionError, search
@@ -18,7 +17,6 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.search.question import STOP_WORDS
 from gitrag.search.similar_chunks import SimilarChunk
-from gitrag.store.candidates import NO_FILTERS
 from gitrag.words import terms
 from gitrag.workspace import Workspace
 
@@ -244,19 +242,7 @@ def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) ->
         raise UsageError(
             "There is no text to compare.", 'For example: gitrag related --duplicates "parse an id"'
         )
-    workspace.require_index()
-    view = CurrentView(workspace)
-    (found,) = like(
-        workspace, [text], filters=NO_FILTERS, limit=_MOST_DUPLICATES, at_least=threshold, view=view
-    )
-    whole = documents_like(workspace, text, at_least=threshold, view=view)
-    best = {(each.path, each.chunk_id): each for each in found}
-    for each in whole:
-        known = best.get((each.path, each.chunk_id))
-        if known is None or known.cosine < each.cosine:
-            best[each.path, each.chunk_id] = each
-    order = sorted(best.values(), key=lambda each: (-round(each.cosine, 6), each.path, each.chunk.line_start))
-    return order[:_MOST_DUPLICATES]
+    return covering(workspace, text, limit=_MOST_DUPLICATES, at_least=threshold)
 
 
 def nearest(workspace: Workspace, text: str) -> list[SimilarChunk]:
