@@ -191,7 +191,7 @@ class Workspace:
             self._inner.store.close()
 
     def search(self, query: str, options: SearchOptions | None = None) -> Answer:
-        """Search decisions, specifications and code as they are now, as ``gitrag search`` does.
+        """Search decisions, specifications, code and issues as they are now, as ``gitrag search`` does.
 
         Args:
             query: A question in words, or a name.
@@ -577,7 +577,7 @@ def _inner_options(inner: composition.Workspace, options: SearchOptions) -> sear
             raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
     return search_action.SearchOptions(
         filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
-        wanted=Wanted.of(inner.name, _texts(options.collections), options.module),
+        wanted=Wanted.of(inner.name, _texts(options.collections), options.module, with_issues=True),
         limit=options.limit,
         min_score=options.min_score,
         every_chunk=options.every_chunk,

@@ -95,6 +95,7 @@ class CallGraph:
         nodes: How many nodes it has, including those not drawn.
         notes: Further remarks for the user, one line each.
         calls: The edges drawn, as path, caller and callees, for readers without Mermaid.
+        left_out: How many of its nodes are not drawn.
     """
 
     filter: str | None
@@ -103,6 +104,7 @@ class CallGraph:
     nodes: int = 0
     notes: tuple[str, ...] = ()
     calls: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

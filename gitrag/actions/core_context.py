@@ -44,6 +44,21 @@ class Suggested:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """Files that might be worth marking as core.
+
+    Attributes:
+        files: Best first.
+        commits: How many commits were read for what is changed often.
+        callers_known: Whether all files were looked at for who calls whom.
+    """
+
+    files: tuple[Suggested, ...]
+    commits: int
+    callers_known: bool
+
+
 def project_of(workspace: Workspace, given: str | None = None) -> str:
     """Return the name of the repository's project: as given, else after origin, else after the directory."""
     return project_name(given, workspace.repo, workspace.repo.root or workspace.repo.git_dir)
@@ -102,8 +117,8 @@ def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]
     return {path: sorted(own, key=lambda chunk: chunk.line_start) for path, own in found.items()}
 
 
-def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> list[Suggested]:
-    """Suggest files to mark as core, best first, with the reason; marks nothing.
+def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> Suggestions:
+    """Suggest files to mark as core, with the reason; marks nothing.
 
     Core is likely what many files of the repository call and what is changed often; a change counts half for
     each half year since. Both numbers have the same weight: the logarithm of each, relative to the largest.
@@ -133,13 +148,14 @@ def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> list[Suggested]
     )
     central = _shares({path: len(callers.get(path, ())) for path in paths})
     best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:SUGGESTIONS]
-    return [
+    found = tuple(
         Suggested(
             path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, history.commits)
         )
         for path in best
         if lively[path] or central[path]
-    ]
+    )
+    return Suggestions(found, history.commits, all_known)
 
 
 def _calling_files(workspace: Workspace) -> tuple[dict[str, set[str]], bool]:
@@ -147,7 +163,7 @@ def _calling_files(workspace: Workspace) -> tuple[dict[str, set[str]], bool]:
     from gitrag.actions.graph import calling_files
 
     if not workspace.store.exists():
-        return {}, True
+        return {}, False
     return calling_files(workspace, lambda path: not traits(path) & OUTSIDE_THE_PRODUCT, _GRAPH_S)
 
 

@@ -339,7 +339,7 @@ def graph_of(
         unfiltered: Return all calls.
         check: Called repeatedly; an exception from it ends the work.
     """
-    from gitrag.callgraph.drawing import as_calls, as_mermaid
+    from gitrag.callgraph.drawing import as_calls, as_mermaid, left_out
 
     if not answer.hits:
         return None
@@ -360,6 +360,7 @@ def graph_of(
         len(found.graph.nodes) if found.graph else 0,
         tuple([UNFILTERED] * unfiltered) + found.notes,
         as_calls(found.graph) if found.graph else (),
+        left_out(found.graph) if found.graph else 0,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -91,6 +92,8 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
     try:
         data = read_file(root.resolve(), real.as_posix(), _MOST_BYTES)
     except BlobError as error:
+        if os.path.lexists(root / inside):  # returns False where the path is too long
+            raise UsageError(str(error), "Give a text file of at most 8 MiB.") from error
         raise UsageError(
             f"There is no text file {path} in the repository.", "`search` names those there are."
         ) from error

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gitrag.actions.core_context import core_context
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.presets import PRESETS
-from gitrag.actions.governance.unreached import Unreached, find_unreached
+from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
 from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.actions.status import read_status
 from gitrag.corpus.documents import Document
@@ -83,31 +83,37 @@ def prime(
     if prime_updates(workspace.age()):
         done = workspace.update(advance=advance).refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
-    entries = tuple(_about(workspace, topic) if topic else _all(workspace))
+    least = workspace.config.min_score
+    least = PRESETS["discover"].min_score if least is None else least
+    found = _about(workspace, topic) if topic else _all(workspace)
+    entries = tuple(each for each, score in found if score >= least)
     unembedded = read_status(workspace).unembedded
     notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
     told = core_context(workspace, core) if core is not None else ""
     unreached = None
     if topic and not entries:
-        least = workspace.config.min_score
-        unreached = find_unreached(workspace, [topic], [PRESETS["discover"]], least=least)
+        scored = [NearDocument(each.kind, each.document, score) for each, score in found]
+        unreached = find_unreached(workspace, scored, KINDS, least)
     return Primed(workspace.name, topic, tuple(note for note in notes if note), entries, told, unreached)
 
 
-def _all(workspace: Workspace) -> Iterator[PrimedDocument]:
-    for kind, document, text in indexed_documents(workspace, KINDS):
-        yield PrimedDocument(kind, document, text)
+def _all(workspace: Workspace) -> list[tuple[PrimedDocument, float]]:
+    return [(PrimedDocument(*each), 1.0) for each in indexed_documents(workspace, KINDS)]
 
 
-def _about(workspace: Workspace, topic: str) -> Iterator[PrimedDocument]:
+def _about(workspace: Workspace, topic: str) -> list[tuple[PrimedDocument, float]]:
+    """Return the documents nearest to a topic, best first in each kind, with their scores."""
     from gitrag.search.sections import Wanted
 
     try:
-        answer = search(workspace, topic, SearchOptions(wanted=Wanted(KINDS), limit=TOP))
+        options = SearchOptions(wanted=Wanted(KINDS), limit=TOP, min_score=0.0)
+        answer = search(workspace, topic, options)
     except NoCollectionError:  # a repository of code alone
-        return
+        return []
     texts = {document.path: text for _kind, document, text in indexed_documents(workspace, KINDS)}
-    for section in answer.sections:
-        for hit in section.hits:
-            if hit.document is not None:
-                yield PrimedDocument(section.kind, hit.document, texts.get(hit.path, hit.chunk.text))
+    return [
+        (PrimedDocument(section.kind, hit.document, texts.get(hit.path, hit.chunk.text)), hit.score)
+        for section in answer.sections
+        for hit in section.hits
+        if hit.document is not None
+    ]

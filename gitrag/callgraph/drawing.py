@@ -10,6 +10,7 @@ from gitrag.callgraph.graph import Graph, Node, most_connected
 MOST_NODES = 20
 
 LAST_LINE = "%% Showing entry points + main flow; internal helpers omitted"
+"""Of a drawing that leaves nodes out."""
 
 _LABEL_CHARS = 60
 
@@ -44,7 +45,8 @@ def as_mermaid(graph: Graph) -> str:
     lines += sorted(f'    {names[node]}["{label(node)}"]' for node in kept.nodes)
     arrows = {(names[edge.caller], names[edge.callee]) for edge in kept.edges}
     lines += [f"    {caller} --> {callee}" for caller, callee in sorted(arrows)]
-    lines.append(LAST_LINE)
+    if omitted:
+        lines.append(LAST_LINE)
     return "\n".join(lines)
 
 
@@ -88,6 +90,11 @@ def as_calls(graph: Graph) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         callees.setdefault(edge.caller, []).append(edge.callee.name)
     ordered = sorted(callees, key=lambda node: (node.path, node.line_start, node.name))
     return tuple((node.path, node.name, tuple(dict.fromkeys(callees[node]))) for node in ordered)
+
+
+def left_out(graph: Graph) -> int:
+    """Return how many nodes neither Mermaid nor ``as_calls`` shows."""
+    return max(0, len(graph.nodes) - MOST_NODES)
 
 
 def as_dot(graph: Graph) -> str:

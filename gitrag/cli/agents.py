@@ -67,7 +67,9 @@ def set_up(
             terminal.warn(f"{step.path} is left alone: {step.note}.")
     agents = ", ".join(client.name for client in clients)
     if not changes:
-        terminal.print(f"Nothing to do for {agents}.")
+        left = sum(bool(step.note) for step in steps)
+        but = f" but {'what is' if left == 1 else 'those that are'} left alone" if left else ""
+        terminal.print(f"Nothing to do for {agents}{but}.")
     elif not (write or remove):
         terminal.hint(
             f"`gitrag init --agents {agents.replace(' ', '')} --write` writes {count(len(changes), 'file')}"

@@ -10,6 +10,7 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
 from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
 
 _PROJECT = click.option("--project", metavar="NAME", help="Project; else origin's name, or the directory's.")
 
@@ -101,15 +102,17 @@ def suggest(session: Session, *, as_json: bool) -> int:
     workspace = session.workspace()
     found = suggestions(workspace, session.core_files().all(project_of(workspace)))
     if as_json:
-        session.terminal.print_json([dataclasses.asdict(each) for each in found])
+        session.terminal.print_json([dataclasses.asdict(each) for each in found.files])
         return OK
-    for each in found:
+    for each in found.files:
         name = session.terminal.style(sanitise_line(each.path), "bold")
         session.terminal.print(f"{name}  {each.reason}")
-    if not found:
-        session.terminal.note(
-            "Of the code not marked yet, nothing was changed of late or is called from another file."
-        )
+    if not found.files:
+        looked_at = f"was changed in the {count(found.commits, 'commit')} looked at"
+        calls = " or is called from another file" if found.callers_known else ""
+        session.terminal.note(f"Of the code not marked yet, nothing {looked_at}{calls}.")
+        if not found.callers_known:
+            session.terminal.note("Not all of it was looked at for who calls whom.")
     return OK
 
 

@@ -127,7 +127,7 @@ def search(
     terminal = session.terminal
     workspace = session.workspace()
     form = output or ("text" if terminal.is_interactive else "markdown")
-    wanted = Wanted.of(workspace.name, collections, module or "", with_issues=form == "text")
+    wanted = Wanted.of(workspace.name, collections, module or "", with_issues=form != "json")
     if collections and wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 

@@ -110,9 +110,9 @@ def read_file(root: Path | None, path: str, max_bytes: int | None = None) -> byt
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise BlobError(f"{path!r} is no longer a regular file.")
+                raise BlobError(f"{path!r} is not a regular file.")
             if max_bytes is not None and status.st_size > max_bytes:
-                raise BlobError(f"{path!r} has grown over {max_bytes} bytes.")
+                raise BlobError(f"{path!r} is larger than {max_bytes:,} bytes.")
             return file.read()
     except OSError as error:
         raise BlobError(f"Cannot read {path!r}: {error.strerror}.") from error

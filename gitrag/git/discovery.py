@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -203,6 +204,9 @@ def _working_tree_of(git_dir: Path) -> Path | None:
         return None
 
 
+_MOUNT_POINT = re.compile(r"any parent up to mount point (.+?)\)")
+
+
 def _reason(start: Path, said: str, environment: Mapping[str, str]) -> RepositoryError:
     if "dubious ownership" in said or "unsafe repository" in said:
         directory = said.partition("repository at '")[2].rpartition("' To add an exception")[0] or str(start)
@@ -231,8 +235,13 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
                 f"The .git file of {start} points to a repository that is not there: {said}.",
                 "To repair a linked worktree that was moved: git worktree repair",
             )
+        end = ""
+        if mount := _MOUNT_POINT.search(said):
+            end = f", up to {mount[1]}, which is on another file system"
+        elif environment.get("GIT_CEILING_DIRECTORIES"):
+            end = ", as far up as GIT_CEILING_DIRECTORIES lets git look"
         return NoRepositoryError(
-            f"There is no git repository at {start} or above it.",
+            f"There is no git repository at {start} or above it{end}.",
             "Go into a repository, or make one with: git init",
         )
     return RepositoryError(f"git cannot read the repository around {start}: {said}.", "Try: git status")

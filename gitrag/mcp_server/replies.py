@@ -84,7 +84,7 @@ class CodeFound:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Decisions, specifications and code."""
+    """Decisions, specifications, code, and issues where there are copies of any."""
 
     query: str
     adr_matches: list[dict[str, Any]]
@@ -93,6 +93,7 @@ class Searched:
     call_graphs: list[dict[str, Any]]
     freshness: Freshness
     words: WordData = field(default_factory=WordData)
+    issue_matches: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,4 +398,5 @@ def searched(found: Mapping[str, Any], freshness: Freshness, words: WordData) ->
         call_graphs=found["call_graphs"],
         freshness=freshness,
         words=words,
+        issue_matches=found.get("issue_matches", []),
     )

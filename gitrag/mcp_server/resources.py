@@ -64,7 +64,7 @@ async def _told(bench: Workbench, read: Callable[[], str]) -> str:
 def _core_file(bench: Workbench, path: str) -> str:
     marked = {each.path for each in bench.core.all(project_of(bench.workspace))}
     if path not in marked:
-        raise ResourceNotFoundError(f"{path} is not marked as core.")
+        raise ResourceNotFoundError(f"{path} is not marked as core of this project.")
     return "\n".join(file_lines(bench.workspace, path)) + "\n"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 INSTRUCTIONS = (
-    "Semantic (vector embedding) search over this git repository, always of the files as they are now."
+    "Semantic (vector embedding) search over this git repository, of the files as they are now."
     " Use search_code before grep; when it says sufficient, read its line ranges, with get where more is"
     " needed, and never whole files. search and prime also know decisions (ADRs) and specifications;"
     " check gives those that bear on a file, related what is there already, before you write it. explore"

@@ -68,9 +68,10 @@ def search(
     graph: Annotated[bool, Field(description="Draw the calls around the code that is found.")] = False,
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
 ) -> Reply[replies.Searched]:
-    """Semantic search by vector embeddings over decisions (ADRs), specifications and code, in one report."""
+    """Semantic search by vector embeddings over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
-    answer = ask(workspace, query, SearchOptions(wanted=Wanted.of(workspace.name, (), module), limit=limit))
+    wanted = Wanted.of(workspace.name, (), module, with_issues=True)
+    answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit))
     drawn = None
     if graph or unfiltered:
         drawn = graph_action.graph_of(

@@ -37,11 +37,15 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
     adrs, specs, code = (
         hits_of(answer, kind) for kind in (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
     )
+    issues = hits_of(answer, CollectionKind.ISSUES) if asked_for(answer, CollectionKind.ISSUES) else None
+    counted = f"{len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets"
+    if issues is not None:
+        counted += f", {len(issues)} issues"
     missing = wording_line(answer)
     lines = [
         f"## Search Results: {answer.query}",
         "",
-        f'Found {len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets for "{answer.query}".',
+        f'Found {counted} for "{answer.query}".',
         *(["", f"{missing[0].upper()}{missing[1:]}; nearest:"] if missing else []),
         "",
         "### 1. Matching ADRs",
@@ -57,8 +61,7 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         *(list(_code(code)) or _none(answer, CollectionKind.CODE, "No relevant code found.")),
         "",
     ]
-    if asked_for(answer, CollectionKind.ISSUES):
-        issues = hits_of(answer, CollectionKind.ISSUES)
+    if issues is not None:
         lines += ["### Matching Issues", "", *(_documents(issues) or ["No matching issues found."]), ""]
     lines += ["### 4. Call Graphs", "", *_graph(graph, date), ""]
     drawn = graph is not None and graph.mermaid is not None
@@ -70,6 +73,7 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         f"| ADRs | {len(adrs)} |",
         f"| Specs | {len(specs)} |",
         f"| Code | {len(code)} |",
+        *([] if issues is None else [f"| Issues | {len(issues)} |"]),
         f"| Call graph nodes | {graph.nodes if graph and drawn else 'unavailable'} |",
     ]
     pattern = (graph.filter if graph else None) or refine

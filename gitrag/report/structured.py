@@ -16,7 +16,7 @@ from gitrag.search.engine import Hit
 def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
     """Return an answer as one JSON object; scores rounded to four places.
 
-    It always has the same five keys, and a sixth, ``issue_matches``, if issues were asked for by name.
+    It always has the same five keys, and a sixth, ``issue_matches``, if issues were searched.
     """
     found: dict[str, Any] = {
         "query": answer.query,

@@ -91,5 +91,8 @@ def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
         head = f"{shown(path)}  {caller}"
         calls = cut(f" → {', '.join(callees)}", max(columns - len(head), _LEAST_COLUMNS))
         yield style(shown(path), "path") + "  " + style(caller, "name") + style(calls, "dim")
+    if graph.left_out:
+        part = f"{graph.nodes - graph.left_out:,} of {graph.nodes:,} definitions"
+        yield style(f"Only calls between the {part} that are best connected.", "dim")
     if graph.mermaid is not None and not graph.calls:
         yield style(f"{graph.nodes} definitions, no call found between those looked at", "dim")

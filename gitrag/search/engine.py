@@ -10,7 +10,7 @@ from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk, Kind
-from gitrag.search import lookup, ranking
+from gitrag.search import document_scores, lookup, ranking
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
@@ -98,14 +98,12 @@ class Found:
     Attributes:
         hits: Best first.
         chunk_ids: The chunks of the hits, best first.
-        around: float32, the cosines of the nearest chunks; None where there are no files.
         occurrences: Where the question's words occur; None where there are no files.
         no_such_path: Whether the question is a path, and no file has it.
     """
 
     hits: tuple[Hit, ...] = ()
     chunk_ids: tuple[int, ...] = ()
-    around: NDArray[np.float32] | None = None
     occurrences: Occurrences | None = None
     no_such_path: bool = False
 
@@ -138,8 +136,7 @@ def ask(
     min_score: float,
     every_chunk: bool = False,
     memo: Memo | None = None,
-    each_alone: bool = False,
-    elsewhere: NDArray[np.float32] | None = None,
+    are_documents: bool = False,
 ) -> Found:
     """Answer a question from the store.
 
@@ -152,8 +149,7 @@ def ask(
         min_score: Hits below are left out.
         every_chunk: Return a hit for each chunk, not for each file.
         memo: Cache for the next question.
-        each_alone: Score each file by its own evidence alone.
-        elsewhere: float32, the cosines of the nearest chunks in the other collections asked.
+        are_documents: Score the files as documents (`document_scores`), not as a page of code.
     """
     memo = memo or Memo()
     allowed = allowed_paths(db, scoped.filters, memo)
@@ -166,13 +162,16 @@ def ask(
     looked_up = LookedUp()
     if scoped.directory is not None:
         looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
-    evidence = collect(db, question, scope, vector, memo, elsewhere)
-    sums = ranking.candidates(evidence, limit)
+    evidence = collect(db, question, scope, vector, memo)
+    if are_documents:
+        sums = document_scores.candidates(evidence, files, limit)
+    else:
+        sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}
     paths = candidates.read_paths(db, list(places.values()), memo)
     names = {file: paths[path_id] for file, path_id in places.items()}
-    if each_alone:
-        found = ranking.rank_alone(evidence, sums, files.content_id, names, limit=limit)
+    if are_documents:
+        found = document_scores.rank(evidence, files, sums, names, limit)
     else:
         page = ranking.page(sums, files.content_id, names, limit)
         found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names))
@@ -206,9 +205,7 @@ def ask(
         chunk_ids = (*first_ids, *chunk_ids)
     elif looked_up.is_path:  # of no file: what has the same words is not what was asked for
         hits = tuple(_after((), hits, looked_up, min_score=min_score))
-    return Found(
-        hits, chunk_ids, evidence.around, evidence.occurrences, looked_up.is_path and not looked_up.named
-    )
+    return Found(hits, chunk_ids, evidence.occurrences, looked_up.is_path and not looked_up.named)
 
 
 def _named(
@@ -328,7 +325,6 @@ def collect(
     scope: SearchScope,
     vector: NDArray[np.float32] | None,
     memo: Memo | None = None,
-    elsewhere: NDArray[np.float32] | None = None,
 ) -> Evidence:
     """Read the candidates for a question and compute their evidence."""
     import numpy as np
@@ -351,7 +347,6 @@ def collect(
         near,
         _definitions(db, question, scope, postings, memo),
         names,
-        elsewhere,
         verbatim(db, question.text, postings, len(question.words)),
     )
 

@@ -59,8 +59,9 @@ class Evidence:
         worth: float32 (c,), ranks a file's chunks for display.
         coverage: float32 (f,), the share of the question's information (idf) that each file's words cover. It
             tells whether there is an answer, not which one: as a feature it costs 0.003.
-        around: float32, the cosines of the nearest chunks, including those of the other collections asked.
+        around: float32, the cosines of the nearest chunks, ascending.
         idf: float32 (t,), the information of each of the question's terms.
+        information: The sum of the idf of the question's terms over the chunks.
         in_source: bool (t,), whether a file of the product's own code has the term; of a scope without any
             such file, whether any file has it.
         is_name: Whether the question is a single word.
@@ -77,6 +78,7 @@ class Evidence:
     coverage: Column
     around: Column
     idf: Column
+    information: float
     in_source: NDArray[np.bool_]
     is_name: bool = False
     occurrences: Occurrences | None = None
@@ -89,13 +91,11 @@ def gather(
     near: Near,
     definitions: list[DefinitionSite],
     name_words: NameWords,
-    elsewhere: Column | None = None,
     verbatim: NDArray[np.int32] | None = None,
 ) -> Evidence:
     """Turn the candidate rows of a question into evidence.
 
-    ``verbatim`` are the ids of the chunks that contain the question word for word. A few documents are too
-    small a background for a cosine: ``elsewhere`` are those of the nearest chunks in other collections.
+    ``verbatim`` are the ids of the chunks that contain the question word for word.
 
     Features of a file:
 
@@ -115,10 +115,12 @@ def gather(
     import numpy as np
 
     f = len(files)
-    chunk_id, file, bm25, cosine, defines = _chunks(files, postings, near, definitions, len(question.words))
+    chunk_id, file, bm25, cosine, defines, information = _chunks(
+        files, postings, near, definitions, len(question.words)
+    )
     features: dict[str, Column] = {}
     # words
-    features["bm25"] = _share(_mean_of_best(bm25, file, f, 5))
+    features["bm25"] = _share(mean_of_best(bm25, file, f, 5))
     frequency, in_name = _by_file(postings, f, len(question.words))
     idf = _idf(f, (frequency > 0).sum(axis=0))
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
@@ -130,7 +132,7 @@ def gather(
     floor = float(near.cosine.min()) if len(near.cosine) else 0.0
     known = np.maximum(cosine, floor)
     best = float(known.max(initial=floor))
-    features["cosine"] = _mean_of_best(known, file, f, 5, files.chunks, floor)
+    features["cosine"] = mean_of_best(known, file, f, 5, files.chunks, floor)
     sums = np.bincount(file, np.exp(_SHARPNESS * (known - best)), f)
     unlisted = np.maximum(files.chunks - np.bincount(file, minlength=f), 0)
     features["cosine_sum"] = np.log(sums + unlisted * np.exp(_SHARPNESS * (floor - best)) + 1e-9) / _SHARPNESS
@@ -162,8 +164,9 @@ def gather(
         defines,
         worth,
         coverage.astype(np.float32),
-        np.sort(np.concatenate([near.cosine, *([] if elsewhere is None else [elsewhere])]))[-NEAREST:],
+        np.sort(near.cosine),
         idf.astype(np.float32),
+        information,
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
         question.is_name,
         wording.count((frequency > 0) | name, files),
@@ -172,8 +175,8 @@ def gather(
 
 def _chunks(
     files: Files, postings: Postings, near: Near, definitions: list[DefinitionSite], terms: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, Column]:
-    """Join what is known of each chunk: BM25 by its terms, its cosine, what it defines."""
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, Column, float]:
+    """Join what is known of each chunk: BM25 by its terms, its cosine, what it defines; and sum the idf."""
     import numpy as np
 
     defining = np.array([(row.chunk_id, row.file) for row in definitions], dtype=np.int64).reshape(-1, 2)
@@ -191,7 +194,8 @@ def _chunks(
     defines = np.zeros(len(keys), dtype=np.float32)
     worth = [row.parts * (1.0 if row.exact else _OTHER_CASE) for row in definitions]
     np.maximum.at(defines, place[words + meanings :], np.array(worth, dtype=np.float32))
-    return (keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32), bm25, cosine, defines
+    chunk_id, own_file = (keys & 0xFFFFFFFF).astype(np.int32), (keys >> 32).astype(np.int32)
+    return chunk_id, own_file, bm25, cosine, defines, float(idf.sum())
 
 
 def _idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
@@ -233,7 +237,7 @@ def _file_names(
     return found, np.bincount(words.file[counts[words.term]], minlength=files)
 
 
-def _mean_of_best(
+def mean_of_best(
     values: Column,
     file: NDArray[np.int32],
     files: int,

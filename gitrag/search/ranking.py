@@ -1,7 +1,7 @@
 """Order files by their evidence, and estimate how likely an answer is. Pure.
 
 A linear ranker: the sum of a file's features times fixed weights. `scripts/training/fit_ranker.py` fits them
-on annotated questions, `scripts/training/fit_calibration.py` fits the score's calibration; both validate on
+on annotated questions, `scripts/training/fit_hit_scores.py` fits the score of a hit; both validate on
 repositories left out, and print the values to paste here.
 """
 
@@ -42,34 +42,6 @@ WEIGHTS: Mapping[str, float] = {
 """Weight of one unit of each feature: NDCG@10 0.923 on source folders and 0.916 on whole repositories, each
 scored by weights fitted on the other repositories (436 questions, 22 repositories, 17 languages).
 """
-
-CHANCE: Mapping[str, float] = {
-    "bias": -11.65,
-    "coverage": 4.43,
-    "first_coverage": 6.68,
-    "unknown_name": -3.73,
-    "cosine": 6.11,
-    "above": 12.47,
-    "verbatim": 4.00,
-}
-"""Weights of a logistic regression on whether a page of ten files answers its question. Documents are scored
-by them, each as if it were a page of its own: ``document_facts``.
-
-`scripts/training/fit_calibration.py` fits them on 436 questions with an answer and 462 without. On whole
-repositories
-left out, 0.961 of the questions without an answer score below 0.3, of those with one 0.991 score above, and
-the expected calibration error is 0.013; on source folders 0.976, 0.982 and 0.014. Questions about plausible
-features that the repository lacks are the hard kind: 0.864. Without ``cosine`` 0.959, 0.991 and 0.015.
-"""
-
-CHANCE_BY_WORDS: Mapping[str, float] = {
-    "bias": -6.35,
-    "coverage": 6.25,
-    "first_coverage": 7.03,
-    "unknown_name": -4.61,
-    "verbatim": 4.00,
-}
-"""The same where no chunk in the scope has a vector: 0.920, 0.982 and 0.028."""
 
 HIT: Mapping[str, float] = {
     "bias": -6.94,
@@ -151,7 +123,7 @@ def page(
         ties: For each candidate its path, which decides between equals.
         limit: Maximum number of files.
     """
-    return _without_twins(sorted(sums, key=lambda file: (-sums[file], ties[file])), twins)[:limit]
+    return without_twins(sorted(sums, key=lambda file: (-sums[file], ties[file])), twins)[:limit]
 
 
 def scored(
@@ -219,34 +191,8 @@ def hit_facts(
     return facts
 
 
-def rank_alone(
-    evidence: Evidence,
-    sums: Mapping[int, float],
-    twins: NDArray[np.int32],
-    ties: Mapping[int, str] | Sequence[str],
-    *,
-    limit: int,
-) -> list[Ranked]:
-    """Return the best documents, best first: each scored and ordered by its own evidence alone.
-
-    Of few documents every one is on any page that answers, so being on it says nothing.
-
-    Args:
-        evidence: The evidence for the files.
-        sums: ``candidates`` of at least ``limit`` files.
-        twins: For each file a number shared by files with the same content; only the best of them is kept.
-        ties: For each candidate its path, which decides between equals.
-        limit: Maximum number of files.
-    """
-    scores = {file: chance(evidence, file) for file in sums}
-    order = sorted(sums, key=lambda file: (-scores[file], -sums[file], ties[file]))
-    return [
-        Ranked(file, scores[file], chunks_of(evidence, file), reasons(evidence, file, alone=True))
-        for file in _without_twins(order, twins)[:limit]
-    ]
-
-
-def _without_twins(files: Sequence[int], twins: NDArray[np.int32]) -> list[int]:
+def without_twins(files: Sequence[int], twins: NDArray[np.int32]) -> list[int]:
+    """Return the first of the files with the same content each, in their order."""
     seen: dict[int, int] = {}
     for file in files:
         seen.setdefault(int(twins[file]), file)
@@ -276,58 +222,20 @@ def total(evidence: Evidence) -> NDArray[np.float32]:
     return np.sum(columns, axis=0, dtype=np.float32) if columns else np.zeros(0, dtype=np.float32)
 
 
-def reasons(evidence: Evidence, file: int, *, alone: bool = False) -> tuple[tuple[str, float], ...]:
-    """List what each feature adds to a file, or with ``alone`` each fact to its chance, largest first."""
-    if alone:
-        weighed = _weighed(document_facts(evidence, file))
-        parts = [(name, part) for name, part in weighed if name != "bias"]
-    else:
-        parts = [
-            (name, WEIGHTS[name] * float(column[file]))
-            for name, column in evidence.features.items()
-            if name in WEIGHTS
-        ]
+def reasons(evidence: Evidence, file: int) -> tuple[tuple[str, float], ...]:
+    """List what each feature adds to a file, largest first."""
+    parts = [
+        (name, WEIGHTS[name] * float(column[file]))
+        for name, column in evidence.features.items()
+        if name in WEIGHTS
+    ]
     return tuple(
         sorted(((name, part) for name, part in parts if abs(part) > 0.005), key=lambda item: -abs(item[1]))
     )
 
 
-def chance(evidence: Evidence, file: int) -> float:
-    """Return the probability that a document answers the question, in [0, 1]."""
-    return _logistic(sum(part for _name, part in _weighed(document_facts(evidence, file))))
-
-
 def _logistic(odds: float) -> float:
     return 1 / (1 + math.exp(-odds))
-
-
-def _weighed(facts: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Return what each fact adds to the log-odds, by the weights for a scope with or without vectors."""
-    weights = CHANCE if "cosine" in facts else CHANCE_BY_WORDS
-    return [(name, weights[name] * value) for name, value in facts.items()]
-
-
-def document_facts(evidence: Evidence, file: int) -> dict[str, float]:
-    """Return the facts that tell whether a document answers a question, by its own evidence only.
-
-    - ``cosine``: that of its nearest chunk, and ``above``: its distance from the median of the
-      nearest 1,000, other collections included; left out where no vector is known
-    - ``coverage`` and ``first_coverage``: the share of the question's information that its words cover
-    - ``unknown_name``: whether the question is a single word that names no definition
-    - ``verbatim``: whether it contains the question word for word
-    - ``bias``: 1
-    """
-    facts = {
-        "bias": 1.0,
-        "coverage": float(evidence.coverage[file]),
-        "first_coverage": float(evidence.coverage[file]),
-        "unknown_name": float(evidence.is_name and not evidence.features["defines"].any()),
-        "verbatim": float(evidence.features["verbatim"][file]),
-    }
-    if (evidence.cosine > -1).any():
-        facts["cosine"] = float(evidence.cosine[evidence.file == file].max(initial=0.0))
-        facts["above"] = facts["cosine"] - _median(evidence)
-    return facts
 
 
 def _median(evidence: Evidence) -> float:

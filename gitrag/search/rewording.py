@@ -206,6 +206,9 @@ def _is_in_other_letters(text: str, known: Collection[str]) -> bool:
     return bool(other >= _FEWEST and 2 * other > len(letters))
 
 
+_SHORT_PART = 3
+"""Least letters of each word of a compound."""
+
 _ANY_FUNCTION_WORD = frozenset().union(*_FUNCTION_WORDS.values())
 
 
@@ -228,6 +231,15 @@ def _may_be_misspelt(
     return not any(map(is_known, bases))
 
 
+def _is_compound(word: str, is_known: Callable[[str], bool]) -> bool:
+    """Tell whether a word is two in one, as programs write them: ``backend``, ``timestamp``."""
+    cuts = range(_SHORT_PART, len(word) - _SHORT_PART + 1)
+    return any(
+        max(place, len(word) - place) > _SHORT_PART and is_known(word[:place]) and is_known(word[place:])
+        for place in cuts
+    )
+
+
 def _correct(
     db: Connection,
     word: str,
@@ -244,6 +256,8 @@ def _correct(
     ]
     if near:
         return min(near)[2]
+    if _is_compound(word, is_known):
+        return None
     forms = {form: term for form in _one_error(word) if (term := stem(form)) and is_known(form)}
     distinct = list(dict.fromkeys(forms.values()))
     counts = candidates.contents_by_term(db, [terms.hashed(term) for term in distinct], content_ids, memo)

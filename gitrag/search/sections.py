@@ -18,7 +18,6 @@ from gitrag.corpus.documents import Document, targets
 from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
 from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
-from gitrag.search.evidence import NEAREST
 from gitrag.search.question import Question
 from gitrag.search.relevance import relevance
 from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
-"""Collections that a search asks by default; issues only on request."""
+"""Collections that a search asks, and issues where ``Wanted.of`` is told so."""
 
 _LEAST = 0.02
 """Score of the least likely code that is shown: on repositories left out, 0.99 of the answers among the first
@@ -174,15 +173,9 @@ def ask(
     chosen = choose(wanted, present)
     alone = set(chosen.get(CollectionKind.CODE, ())) == present | {CollectionKind.CODE.value}
     named = set(targets(question.text, "ADR"))
-    elsewhere: NDArray[np.float32] | None = None
     found: dict[CollectionKind, engine.Found] = {}
     sections: dict[CollectionKind, AnswerSection] = {}
-    # Code first: its cosines are the background for documents, whether it is asked too or not, so that a
-    # collection finds by itself what it finds among all.
-    if chosen and CollectionKind.CODE not in chosen and vector is not None:
-        own_code = choose(replace(wanted, kinds=(CollectionKind.CODE,), names=()), present)
-        elsewhere = _around(db, scoped, own_code.get(CollectionKind.CODE, ()), vector, memo)
-    for kind, names in sorted(chosen.items(), key=lambda item: item[0] is not CollectionKind.CODE):
+    for kind, names in chosen.items():
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
         least = _least(kind, min_score)
@@ -194,12 +187,9 @@ def ask(
             limit=limit + _FURTHER if look_further else limit,
             min_score=0.0 if look_further else least,
             every_chunk=every_chunk,
-            each_alone=kind is not CollectionKind.CODE,
+            are_documents=kind is not CollectionKind.CODE,
             memo=memo,
-            elsewhere=elsewhere,
         )
-        if kind is CollectionKind.CODE:
-            elsewhere = found[kind].around
         if min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
             found[kind] = replace(found[kind], hits=(), chunk_ids=())
         hits = _read(db, kind, question, scoped, found[kind].hits)
@@ -296,16 +286,6 @@ def read_documents(
             documents = with_ids_of_folders(db, Scoped(view_id, overlay, Filters()), documents)
         found += [(kind, document, text) for document, (_, text) in zip(documents, held, strict=True)]
     return found
-
-
-def _around(
-    db: Connection, scoped: Scoped, names: Sequence[str], vector: NDArray[np.float32], memo: Memo
-) -> NDArray[np.float32]:
-    """Return the cosines of the chunks of code nearest to a question, float32."""
-    filters = replace(scoped.filters, collections=tuple(names))
-    allowed = engine.allowed_paths(db, filters, memo)
-    scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, filters, path_ids=allowed, memo=memo)
-    return candidates.nearest(db, scope, vector, NEAREST, memo).cosine
 
 
 def _named_first(hits: Sequence[Hit], named: Container[str], limit: int, min_score: float) -> tuple[Hit, ...]:

@@ -114,6 +114,21 @@ def test_suggestions_come_with_a_reason_and_mark_nothing(project: Project):
     assert "client.py" not in project.gitrag("core", "suggest").out
 
 
+def test_what_was_not_looked_at_for_calls_is_not_called_uncalled(project: Project):
+    """There is no index: nobody has looked who calls whom."""
+    project.git.commit(dict.fromkeys(project.git.git("ls-files").split()) | {"notes.txt": "x\n"})
+    assert project.gitrag("index", "remove").status == 0
+    done = project.gitrag("core", "suggest")
+    assert done.out == ""
+    nothing, calls = done.said
+    assert nothing.startswith("Of the code not marked yet, nothing was changed in the ")
+    assert nothing.endswith("looked at.")
+    assert calls == "Not all of it was looked at for who calls whom."
+    assert project.gitrag("index").status == 0
+    (nothing,) = project.gitrag("core", "suggest").said
+    assert nothing.endswith("looked at or is called from another file.")
+
+
 def test_a_path_that_no_system_opens_is_no_fault(project: Project):
     far = "/".join(["deep" * 40] * 40)
     for text in (b"def far():\n    return 1\n", b"def far():\n    return 2\n"):

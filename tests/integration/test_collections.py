@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -277,15 +278,67 @@ def test_issues_are_indexed_though_git_ignores_them(own):
     assert "noon" in answer.sections[-1].hits[0].chunk.text
 
 
-def test_issues_are_asked_only_on_request(own):
-    """By default decisions, specifications and code are asked; issues have their own collection."""
+def test_a_search_finds_issues_too_and_json_lists_them_where_they_are_asked_for(own):
+    """Programs rely on five keys; a sixth appears only where somebody asked for it."""
     workspace = open_app(own)
     own.write({".sdd/issues/12.md": ISSUE})
     workspace.update()
-    assert found(workspace, "scans lost at night", Wanted()).keys() == {"adrs", "specs", "code"}
-    assert found(workspace, "scans lost", Wanted.of(workspace.name, ["parcel-watch-issues"], "")).keys() == {
-        "issues"
-    }
+    for form, said in (("text", "12: Scans are lost at night"), ("markdown", ", 1 issues for ")):
+        assert said in gitrag(own, "search", "scans lost at night", "--output", form).out
+    usual = json.loads(gitrag(own, "search", "scans lost at night", "--output", "json").out)
+    assert list(usual) == ["query", "adr_matches", "spec_matches", "code_snippets", "call_graphs"]
+    arguments = ("search", "scans lost at night", "-c", "issues", "--output", "json")
+    assert [each["id"] for each in json.loads(gitrag(own, *arguments).out)["issue_matches"]] == ["12"]
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+def test_a_collection_finds_among_all_what_it_finds_alone_with_the_same_score(own, embedded):
+    own.commit(
+        {
+            "docs/adr/0002-back-off.md": "# 2. Back off\n\n## Decision\n\nWe honour Retry-After.\n",
+            "docs/adr/0003-database.md": "# 3. Use PostgreSQL\n\n## Decision\n\nAll data is in PostgreSQL.\n",
+            "src/client.py": "def get(session, url):\n    return session.get(url).headers['Retry-After']\n",
+            "src/retries.py": "def wait(retry_after):\n    return 'Retry-After'\n",
+        }
+    )
+    own.write({".sdd/issues/12.md": ISSUE, ".sdd/issues/13.md": ISSUE.replace("lost", "kept")})
+    workspace = open_app(own)
+    workspace.update()
+    if embedded:
+        workspace.embed()
+    for query in ("Retry-After", "which database do we use", "scans lost at night", "keep a scan"):
+        together = search(workspace, query, SearchOptions(wanted=ALL_KINDS, min_score=0.0)).sections
+        assert [section.kind for section in together] == list(CollectionKind)
+        for section in together:
+            wanted = Wanted.of(workspace.name, [section.kind.value], "")
+            (alone,) = search(workspace, query, SearchOptions(wanted=wanted, min_score=0.0)).sections
+            scores = [[(hit.path, hit.score) for hit in each.hits] for each in (section, alone)]
+            assert scores[0]
+            assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("query", ["Retry-After", "which database do we use"])
+def test_what_a_decision_says_is_found_beside_code_that_says_it_too(own, query):
+    """The decision chooses PostgreSQL and never says "database"; of the other one code is full."""
+    own.commit(
+        {
+            "docs/adr/0002-back-off.md": "# 2. Back off\n\n## Decision\n\nWe honour Retry-After.\n",
+            "docs/adr/0003-store.md": (
+                "# 3. Use PostgreSQL\n\n## Context\n\nOrders and customers are queried with joins.\n\n"
+                "## Decision\n\nWe use PostgreSQL 15 for all persistent data. SQLite was considered.\n"
+            ),
+            **{
+                f"src/client{i}.py": f"def get_{i}(answer):\n    return answer['Retry-After']\n"
+                for i in range(9)
+            },
+        }
+    )
+    workspace = open_app(own)
+    workspace.update()
+    workspace.embed()
+    wanted = "0002-back-off" if query == "Retry-After" else "0003-store"
+    decisions = search(workspace, query).sections[0]
+    assert [Path(hit.path).stem for hit in decisions.hits] == [wanted]
 
 
 def test_issues_that_git_lists_are_issues_too(own):

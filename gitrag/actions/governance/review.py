@@ -11,7 +11,7 @@ from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.governance.related import THRESHOLD
-from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
+from gitrag.actions.governance.unreached import NEAREST, NearDocument, Unreached, find_unreached
 from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.documents import Document
@@ -44,6 +44,9 @@ MOST_ADDED = 40
 
 _MIN_WORDS = 8
 """Shorter definitions are all alike, and not compared."""
+
+_MOST_TOUCHED = 50
+"""Changed files that a search leaves room for."""
 
 _MESSAGE_CHARACTERS = 600
 """How much of the commit messages is used: the model reads some 600 characters."""
@@ -166,22 +169,24 @@ def review(
     helpers = tuple(helpers_like(workspace, added, threshold))
     advance(1, steps)
     asked = list(_governing(workspace, files, queries))
+    touched = {file.path for file in files}
+    further: list[Asked] = []
     for done, (path, query) in enumerate(queries.items(), start=2):
         advance(done, steps)
-        asked += [
+        found = [
             Asked(path, kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note)
-            for kind, hit in _searched(workspace, query)
+            for kind, hit in _searched(workspace, query, len(touched))
             if hit.document is not None
         ]
+        likely = [each for each in found if each.score >= _searched_preset().min_score]
+        asked += likely[: _searched_preset().limit]
+        further += found
     advance(steps, steps)
     questions, named_ones = _questions(files, said, asked)
     unreached = None
     if not questions and not named_ones:
-        scored = [NearDocument(each.kind, each.document, each.score) for each in asked]
-        touched = {file.path for file in files}
-        unreached = find_unreached(
-            workspace, queries.values(), [_searched_preset()], touched, scored=scored, kinds=_KINDS
-        )
+        scored = [NearDocument(each.kind, each.document, each.score) for each in (*asked, *further)]
+        unreached = find_unreached(workspace, scored, _KINDS, _searched_preset().min_score, touched)
     return Review(
         span,
         tuple(questions),
@@ -307,10 +312,15 @@ def _governing(
                 yield Asked(path, each.kind, each.document, each.score, each.section, each.note)
 
 
-def _searched(workspace: Workspace, query: str) -> Iterator[tuple[CollectionKind, Hit]]:
-    """Yield the issues that a search finds."""
+def _searched(workspace: Workspace, query: str, touched: int) -> Iterator[tuple[CollectionKind, Hit]]:
+    """Yield the issues that a search finds, whatever their scores: the nearest are named if none is likely.
+
+    Files of the change, of which there are ``touched``, are none of them, and may take their places.
+    """
+    preset = _searched_preset()
+    most = max(preset.limit, NEAREST + min(touched, _MOST_TOUCHED))
     try:
-        answer = search(workspace, query, _searched_preset().options())
+        answer = search(workspace, query, replace(preset.options(), min_score=0.0, limit=most))
     except (NoCollectionError, UsageError):  # no issues, or no words in the query
         return
     for section in answer.sections:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.presets import Preset
-from gitrag.actions.search import NoCollectionError, search
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.errors import UsageError
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 NEAREST = 3
 """Documents named where none reaches the least score."""
-
-_MOST_WITHOUT = 50
 
 _NOUNS = {CollectionKind.ADRS: "ADR", CollectionKind.SPECS: "spec", CollectionKind.ISSUES: "issue"}
 
@@ -76,26 +71,20 @@ def none_indexed(kinds: Iterable[CollectionKind], *, other: bool = False) -> str
 
 def find_unreached(
     workspace: Workspace,
-    queries: Iterable[str],
-    presets: Sequence[Preset],
+    scored: Iterable[NearDocument],
+    kinds: Sequence[CollectionKind],
+    least: float,
     without: Collection[str] = (),
-    least: float | None = None,
-    *,
-    scored: Iterable[NearDocument] = (),
-    kinds: Sequence[CollectionKind] = (),
 ) -> Unreached:
-    """Find what comes nearest to some queries, and count what was looked at.
+    """Count what was looked at, and choose what came nearest.
 
     Args:
         workspace: gitrag on the repository.
-        queries: What was asked.
-        presets: What it was asked of.
-        without: Paths that do not count, such as that of the file asked about.
-        least: The least score that was asked for; None for the lowest of the presets.
-        scored: Documents that need no search, as their scores are known.
-        kinds: The kinds of all these documents; none for those of the presets.
+        scored: What was found, whatever its score.
+        kinds: The kinds of the documents that were looked at.
+        least: The least score that was asked for.
+        without: Paths that do not count, such as those of a change.
     """
-    kinds = tuple(kinds or dict.fromkeys(kind for preset in presets for kind in preset.kinds))
     indexed = list(indexed_documents(workspace, kinds))
     numbers = Counter(kind for kind, each, _text in indexed if each.path not in without)
     best: dict[str, NearDocument] = {}
@@ -103,23 +92,6 @@ def find_unreached(
         known = best.get(near.document.path)
         if near.document.path not in without and (known is None or known.score < near.score):
             best[near.document.path] = near
-    for query in queries:
-        for preset in presets:
-            options = replace(
-                preset.options(), min_score=0.0, limit=NEAREST + min(len(without), _MOST_WITHOUT)
-            )
-            try:
-                answer = search(workspace, query, options)
-            except (NoCollectionError, UsageError):  # no such documents, or no words in the query
-                continue
-            for section in answer.sections:
-                for hit in section.hits:
-                    known = best.get(hit.path)
-                    if hit.document is None or hit.path in without:
-                        continue
-                    if known is None or known.score < hit.score:
-                        best[hit.path] = NearDocument(section.kind, hit.document, hit.score)
     nearest = sorted(best.values(), key=lambda each: (-each.score, each.document.path))[:NEAREST]
-    lowest = min(preset.min_score for preset in presets) if least is None else least
     looked_at = tuple((kind, numbers[kind]) for kind in kinds)
-    return Unreached(lowest, looked_at, tuple(nearest), left_out=numbers.total() < len(indexed))
+    return Unreached(least, looked_at, tuple(nearest), left_out=numbers.total() < len(indexed))

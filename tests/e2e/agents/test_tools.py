@@ -244,6 +244,21 @@ def test_calls_are_told_and_drawn(own: Project):
     use(own, steps)
 
 
+def test_a_search_lists_and_counts_issues_too(own: Project):
+    issue = (
+        "---\nid: 12\ntitle: Retries never end\nstatus: open\n---\nThe backoff of a retry grows for ever.\n"
+    )
+    own.git.write({".sdd/issues/12.md": issue})
+
+    async def steps(client: Client) -> None:
+        result = await client.call_tool("search", {"query": "backoff of a retry grows for ever"})
+        assert [each["id"] for each in data_of(result)["issue_matches"]] == ["12"]
+        assert ', 1 issues for "backoff of a retry grows for ever".' in text_of(result)
+        assert "### Matching Issues\n\n- **12: Retries never end** (score: " in text_of(result)
+
+    use(own, steps)
+
+
 def test_of_many_calls_the_nearest_are_given(own: Project):
     jobs = "".join(f"def job_{i}():\n    base()\n\n\ndef run_{i}():\n    job_{i}()\n\n\n" for i in range(50))
     own.git.write({"jobs.py": "def base():\n    return 1\n\n\n" + jobs})

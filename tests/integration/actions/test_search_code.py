@@ -256,6 +256,21 @@ def test_names_with_colons_and_hashes_can_be_read(workspace, repository):
         assert read_range(workspace, hit_id(path, 1, 1, "odd")).text == "odd"
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("none.py", "There is no text file none.py in the repository."),
+        ("billing", "Cannot read 'billing': Is a directory."),
+        ("large.txt", "'large.txt' is larger than 8,388,608 bytes."),
+    ],
+)
+def test_a_file_that_is_there_is_not_called_missing(workspace, repository, path, said):
+    repository.write({"large.txt": "x" * (8 << 20) + "\n"})
+    with pytest.raises(UsageError) as caught:
+        read_range(workspace, path)
+    assert str(caught.value) == said
+
+
 def test_nothing_outside_the_working_tree_is_read(workspace, repository, tmp_path: Path):
     (tmp_path / "outside.txt").write_text("secret")
     (tmp_path / "dir").mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -119,6 +120,27 @@ def test_shallow_clone(make_repository, tmp_path):
     found = Repository.discover(clone.path)
     assert found.head().commit == repository.git("rev-parse", "HEAD")
     assert found.remote_name() == "project"
+
+
+def test_a_repository_that_git_may_not_look_for_is_not_denied(make_repository, git_environment):
+    """It is above, and the user has told git not to look so far up."""
+    repository = make_repository({"sub/a": "x\n"})
+    environ = git_environment | {"GIT_CEILING_DIRECTORIES": str(repository.path)}
+    error = refusal(repository.file("sub"), environ)
+    assert str(error).endswith("/sub or above it, as far up as GIT_CEILING_DIRECTORIES lets git look.")
+
+
+def test_a_repository_on_another_file_system_is_not_denied(make_repository, git_environment):
+    """git stops where another file system begins."""
+    repository = make_repository({"mounted/a": "x\n"})
+    place = repository.file("mounted")
+    if subprocess.run(["mount", "-t", "tmpfs", "none", place], check=False).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        error = refusal(place, dict(git_environment))
+    finally:
+        subprocess.run(["umount", place], check=True)
+    assert str(error).endswith(f"or above it, up to {repository.path}, which is on another file system.")
 
 
 def test_no_repository(tmp_path, git_environment):

@@ -24,7 +24,7 @@ FILES = {
                 return request
         """,
     "src/database.py": "class Database:\n    def connect(self):\n        return 'a socket'\n",
-    "src/conf.py": "def load_conf(path):\n    return path\n",
+    "src/conf.py": "def load_conf(path):\n    return path  # falls back\n",
     "src/client.py": "class ClientSession:\n    def follow(self):\n        return 'redirected twice'\n",
 }
 
@@ -81,6 +81,7 @@ def test_a_misspelt_word_is_corrected_to_one_that_is_there_and_the_answer_says_s
         "bcrypt pattern",  # a product that is not here
         "the battern of a drum",  # the first letter
         "patron of the arts",  # an English word
+        "the backend of a pattern",  # two words in one; "backed" would occur, as "back"
         "patrn2",  # an identifier
         "pttrns",  # more than one letter of a short word
         "ClientSesion",

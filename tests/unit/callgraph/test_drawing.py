@@ -6,7 +6,7 @@ import json
 import random
 from itertools import pairwise
 
-from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_json, as_mermaid
+from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_json, as_mermaid, left_out
 from gitrag.callgraph.graph import Edge, Node, graph
 from tests.support.mermaid import assert_parses
 
@@ -25,7 +25,7 @@ def test_a_small_graph_is_drawn_whole_and_sorted():
     middle, edges = star(2)
     drawn = as_mermaid(graph([middle], edges)).split("\n")
     assert drawn[0] == "graph TD"
-    assert drawn[-1] == LAST_LINE == "%% Showing entry points + main flow; internal helpers omitted"
+    assert LAST_LINE not in drawn  # nothing is omitted
     boxes = [line for line in drawn if '["' in line]
     arrows = [line for line in drawn if "-->" in line]
     assert len(boxes) == 3
@@ -38,7 +38,9 @@ def test_twenty_nodes_are_shown_and_the_rest_is_counted():
     """A drawing of more nodes is unreadable; the count says how many are missing."""
     middle, edges = star(30)
     drawn = as_mermaid(graph([middle], edges)).split("\n")
-    assert "%% Showing top 20 nodes by connectivity; 11 nodes omitted." in drawn
+    assert drawn[1] == "%% Showing top 20 nodes by connectivity; 11 nodes omitted."
+    assert drawn[-1] == LAST_LINE == "%% Showing entry points + main flow; internal helpers omitted"
+    assert left_out(graph([middle], edges)) == 11
     assert sum('["' in line for line in drawn) == 20
     assert sum("-->" in line for line in drawn) == 19
     assert "leaf_18" in "\n".join(drawn)  # ties go by name

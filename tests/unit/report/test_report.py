@@ -216,11 +216,16 @@ def test_a_superseded_decision_says_by_what():
     assert "ADR-0007: Retries (superseded by ADR-0009)  0.80" in as_text(old)
 
 
-def test_issues_are_reported_where_they_were_asked_for():
-    asked = replace(FULL, sections=(AnswerSection(CollectionKind.ISSUES, (DECISION,)),))
-    assert "issue_matches" in json.loads(as_json(asked))
-    assert "### Matching Issues" in as_markdown(asked)
+def test_issues_are_reported_and_counted_where_they_were_searched():
+    issue = replace(DECISION, path=".sdd/issues/7.md", document=Document(".sdd/issues/7.md", "7", "Retries"))
+    asked = replace(FULL, sections=(*FULL.sections, AnswerSection(CollectionKind.ISSUES, (issue,))))
+    assert [each["id"] for each in json.loads(as_json(asked))["issue_matches"]] == ["7"]
+    lines = as_markdown(asked).split("\n")
+    assert lines[2] == 'Found 1 ADRs, 1 specs, 1 code snippets, 1 issues for "how to send".'
+    assert lines[lines.index("### Matching Issues") + 2] == "- **7: Retries** (score: 0.80)"
+    assert "| Issues | 1 |" in lines
     assert "issue_matches" not in json.loads(as_json(FULL))
+    assert "ssues" not in as_markdown(FULL)
 
 
 def test_text_shows_only_the_sections_that_have_any():

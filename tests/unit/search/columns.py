@@ -59,7 +59,7 @@ def evidence_of(
     near: Sequence[tuple[int, int, float]] = (),
     definitions: Sequence[DefinitionSite] = (),
     name_words: Sequence[tuple[int, int]] = (),
-    elsewhere: Sequence[float] = (),
+    verbatim: Sequence[int] = (),
 ) -> Evidence:
     """Gather evidence from rows."""
     return gather(
@@ -69,5 +69,5 @@ def evidence_of(
         make_near(*near),
         list(definitions),
         make_name_words(*name_words),
-        np.array(elsewhere, dtype=np.float32),
+        np.array(verbatim, dtype=np.int32),
     )

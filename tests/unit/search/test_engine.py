@@ -15,7 +15,7 @@ NONE = np.empty(0)
 def test_a_definition_comes_before_a_head_that_is_hardly_better(definition, order, head):
     worth = np.array([1.4, definition])
     evidence = Evidence(
-        {}, np.array([7, 8]), np.array([0, 0]), NONE, NONE, NONE, worth, NONE, NONE, NONE, NONE > 0
+        {}, np.array([7, 8]), np.array([0, 0]), NONE, NONE, NONE, worth, NONE, NONE, NONE, 0.0, NONE > 0
     )
     chunks = {7: chunk(head), 8: chunk(Kind.FUNCTION)}
     assert _telling_first([0, 1], evidence, {0: 7, 1: 8}, chunks) == order

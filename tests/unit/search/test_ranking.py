@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence
 from gitrag.search.other_words import Said
-from gitrag.search.ranking import CHANCE, WEIGHTS, Ranked
+from gitrag.search.ranking import WEIGHTS, Ranked
 from gitrag.store.candidates import DefinitionSite
 from tests.unit.search.columns import evidence_of, make_files
 
@@ -26,15 +26,11 @@ def rank(
     twins: list[int] | None = None,
     limit: int = 10,
     min_score: float = 0.0,
-    each_alone: bool = False,
 ) -> list[Ranked]:
     same = np.array(twins or range(len(paths)), dtype=np.int32)
     sums = ranking.candidates(evidence, limit)
-    if each_alone:
-        ranked = ranking.rank_alone(evidence, sums, same, paths, limit=limit)
-    else:
-        page = ranking.page(sums, same, paths, limit)
-        ranked = ranking.scored(evidence, page, sums, [Said(0.5, 1.0)] * len(page))
+    page = ranking.page(sums, same, paths, limit)
+    ranked = ranking.scored(evidence, page, sums, [Said(0.5, 1.0)] * len(page))
     return [item for item in ranked if item.score >= min_score]
 
 
@@ -238,73 +234,6 @@ def test_scores_never_rise_among_files_that_are_as_good_as_equal():
     assert 0 < sums[1] - sums[0] < 5e-7
     ranked = rank(replace(evidence, features=evidence.features | {"size": size}))
     assert ranked[0].score >= ranked[1].score
-
-
-def test_documents_come_in_the_order_of_what_each_says_for_itself():
-    """One is ahead by something that says nothing about whether it answers."""
-    postings = [(term, 12, 1, 1, False, 10) for term in (0, 1)]
-    evidence = evidence_of(FILES, postings=[*postings, (0, 11, 0, 1, False, 10)], near=[(12, 1, 0.5)])
-    size = evidence.features["size"].copy()
-    size[0] += (1 + np.ptp(ranking.total(evidence)[:2])) / WEIGHTS["size"]
-    evidence = replace(evidence, features=evidence.features | {"size": size})
-    assert found(rank(evidence)) == [0, 1]
-    first, second = rank(evidence, each_alone=True)
-    assert (first.file, second.file) == (1, 0)
-    assert first.score == ranking.chance(evidence, 1) > second.score
-    assert dict(first.reasons)["first_coverage"] == pytest.approx(CHANCE["first_coverage"])
-    assert found(rank(evidence, each_alone=True, min_score=0.3)) == [1]
-
-
-def test_a_file_name_that_is_a_sentence_with_the_word_is_no_drawback():
-    files = make_files(("0001-use-cc0-or-mit-as-license.md", 1, 10), ("0008-add-status.md", 1, 10))
-    files = replace(files, name_terms=np.array([8, 3], np.uint8))
-    evidence = evidence_of(
-        files,
-        "license",
-        postings=[(0, 1, 0, 1, False, 10), (0, 2, 1, 1, False, 10)],
-        near=[(1, 0, 0.4), (2, 1, 0.3)],
-        name_words=[(0, 0)],
-    )
-    assert found(rank(evidence)) == found(rank(evidence, each_alone=True)) == [0, 1]
-
-
-def test_an_answer_is_likelier_the_nearer_and_the_better_covered():
-    facts = {"near": [(1, 0, 0.3)], "postings": [(0, 1, 0, 1, False, 10)]}
-    poor = ranking.chance(evidence_of(FILES, **facts), 0)
-    nearer = ranking.chance(evidence_of(FILES, **(facts | {"near": [(1, 0, 0.6)]})), 0)
-    postings = [(i, 1, 0, 1, False, 10) for i in (0, 1)]
-    covered = ranking.chance(evidence_of(FILES, **(facts | {"postings": postings})), 0)
-    elsewhere = ranking.chance(evidence_of(FILES, **(facts | {"postings": postings})), 1)
-    assert 0 <= ranking.chance(evidence_of(FILES), 0) <= poor < min(nearer, covered) <= 1
-    assert elsewhere < covered
-
-
-def test_a_name_that_nothing_defines_is_less_likely_answered():
-    facts = {"near": [(1, 0, 0.3)], "postings": [(0, 1, 0, 1, False, 10)]}
-    unknown = ranking.chance(evidence_of(FILES, "door", **facts), 0)
-    defined = evidence_of(FILES, "door", **facts, definitions=[DefinitionSite(1, 0, exact=True)])
-    assert unknown < ranking.chance(defined, 0)
-
-
-def test_a_chunk_that_stands_out_makes_an_answer_likelier():
-    one = ranking.chance(evidence_of(FILES, near=[(1, 0, 0.6)]), 0)
-    among_equals = [(i, 0, 0.6) for i in range(100)]
-    assert ranking.chance(evidence_of(FILES, near=among_equals), 0) < one
-
-
-def test_a_document_has_to_stand_out_from_the_code_that_is_asked_too():
-    """What a collection of two decisions is full of may be what the whole repository is full of."""
-    facts = {"near": [(1, 0, 0.4)], "postings": [(0, 1, 0, 1, False, 10)]}
-    apart = evidence_of(FILES, **facts)
-    nearer = evidence_of(FILES, **facts, elsewhere=[0.45] * 2000)
-    farther = evidence_of(FILES, **facts, elsewhere=[0.0] * 2000)
-    assert ranking.chance(nearer, 0) < ranking.chance(apart, 0)
-    assert ranking.chance(farther, 0) == pytest.approx(ranking.chance(apart, 0))
-
-
-def test_words_alone_can_make_an_answer_likely():
-    postings = [(i, 1, 0, 1, False, 10) for i in (0, 1)]
-    assert ranking.chance(evidence_of(FILES, postings=postings), 0) > 0.9
 
 
 # reasons
