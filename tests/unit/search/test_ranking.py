@@ -177,6 +177,23 @@ def test_the_same_content_at_two_paths_is_shown_once():
     assert found(rank(evidence, paths=("b", "a", "c", "d"), twins=[7, 7, 8, 8])) == [1, 2]
 
 
+def page_of(**sums: float) -> list[str]:
+    paths = [name.replace("__", ".").replace("_in_", "/") for name in sums]
+    own = dict(enumerate(sums.values()))
+    return [paths[file] for file in ranking.page(own, np.arange(len(own), dtype=np.int32), paths, 3)]
+
+
+def test_what_implements_comes_before_what_declares_where_it_is_close():
+    assert page_of(panel__h=3.0, other__c=2.5, src_in_panel__c=2.0, more__c=1.0) == [
+        "src/panel.c",
+        "panel.h",
+        "other.c",
+    ]
+    assert page_of(panel__h=3.0, other__c=2.5, panel__c=1.0) == ["panel.h", "other.c", "panel.c"]
+    assert page_of(panel__h=3.0, other__c=2.5, shape__c=2.4) == ["panel.h", "other.c", "shape.c"]
+    assert page_of(panel__c=3.0, panel__h=2.5) == ["panel.c", "panel.h"]
+
+
 def test_twins_do_not_use_up_the_limit():
     count = 300
     files = make_files(*((f"{i}.py", 1, 10) for i in range(count)))
