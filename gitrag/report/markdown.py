@@ -106,8 +106,9 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
     for hit in hits:
         yield f"- **{shown(hit.path)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}"
         yield f"  {gist(hit)}"
-        for place in hit.also:
-            yield f"  also {range_of(place.line_start, place.line_end)} {place.name}"
+        for further in hit.also:
+            chunk = further.chunk
+            yield f"  also {range_of(chunk.line_start, chunk.line_end)} {chunk.name}"
 
 
 def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:

@@ -147,7 +147,9 @@ def _cleaned(hit: Hit, clean: Callable[[str], str]) -> Hit:
             docstring=clean(" ".join(hit.chunk.docstring.split())),
         ),
         lines=tuple(replace(line, text=clean(line.text.expandtabs(_TAB))) for line in hit.lines),
-        also=tuple(replace(place, name=clean(place.name)) for place in hit.also),
+        also=tuple(
+            replace(place, chunk=replace(place.chunk, name=clean(place.chunk.name))) for place in hit.also
+        ),
         document=document
         and replace(
             document,

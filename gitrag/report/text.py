@@ -72,7 +72,7 @@ def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[s
     if hit.also:
         also = ", ".join(
             range_of(other.line_start, other.line_end) + (f" {other.name}" if other.name else "")
-            for other in hit.also
+            for other in (further.chunk for further in hit.also)
         )
         yield f"  {style(cut('also ' + also, columns - 2), 'dim')}"
     if explain:

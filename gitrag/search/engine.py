@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
-from gitrag.model import Chunk, Kind
-from gitrag.search import document_scores, lookup, ranking
+from gitrag.model import Chunk
+from gitrag.search import document_scores, lookup, passages, ranking
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
 from gitrag.search.question import Question, looks_like_code, other_forms
+from gitrag.search.ranking import Ranked
 from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.value_sites import value_sites
@@ -26,6 +27,7 @@ from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
 from gitrag.words import terms
+from gitrag.words.path_traits import Trait
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,17 +35,11 @@ if TYPE_CHECKING:
 
     from gitrag.store.connection import Connection
 
-_HEADS = {Kind.MODULE: 1.0, Kind.CLASS: 0.8}
-"""What is taken off a chunk's worth in choosing what a file shows: imports, constants and the head of a class
-mention everything, a function or a method explains. Of 301 files that answer a question, in repositories left
-out, 0.635 show lines that do, 0.578 where module-level code alone loses a fifth."""
-
 _ALSO = 3
 """Further hits of the same file listed below its best one."""
 
 _LOOKED_AT = 8
 """Best chunks of a file among which the one to show is chosen."""
-
 
 _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
@@ -51,11 +47,15 @@ _BESIDE_A_FILE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FurtherHit:
-    """Location of another hit in the same file."""
+    """Another hit in the same file.
 
-    line_start: int
-    line_end: int
-    name: str
+    Attributes:
+        chunk: Its chunk, or the lines of it that are worth showing.
+        share: How likely it is the one that answers, if the file does.
+    """
+
+    chunk: Chunk
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Hit:
 
     Attributes:
         path: The file.
-        chunk: Its best chunk.
+        chunk: Its best chunk, of long code the lines of it that say most (`passages.window`).
         score: Relevance in [0, 1].
         lines: The lines that match best.
         also: The file's other hits, best first.
@@ -75,6 +75,7 @@ class Hit:
         language: The file's language; empty if unknown.
         document: The file as a document of its collection; None for code.
         note: A sentence or two of the document that bear on the question.
+        share: How likely the chunk is the one that answers, if the file does.
     """
 
     path: str
@@ -89,6 +90,7 @@ class Hit:
     language: str = ""
     document: Document | None = None
     note: str = ""
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,23 +183,29 @@ def ask(
     wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:_LOOKED_AT]) for item in found]
     ids = {place: int(evidence.chunk_id[place]) for _item, own in wanted for place in own}
     chunks = content.read_chunks(db, ids.values())
-    shown = [(item, _telling_first(own, evidence, ids, chunks)[: 1 + _ALSO]) for item, own in wanted]
+    shown = [
+        (item, _shown_of(question, evidence, item, {place: chunks[ids[place]] for place in own}))
+        if not (are_documents or every_chunk)
+        else (item, _whole(evidence, {place: chunks[ids[place]] for place in own}))
+        for item, own in wanted
+    ]
     hits = tuple(
         Hit(
             path=names[item.file],
-            chunk=chunks[ids[first]],
+            chunk=best.chunk,
             score=item.score,
-            lines=snippet(chunks[ids[first]], question),
-            also=tuple(_place(chunks[ids[place]]) for place in others),
+            lines=snippet(best.chunk, question),
+            also=tuple(further for _place, further in others),
             bm25=float(evidence.bm25[first]),
             cosine=float(evidence.cosine[first]),
             reasons=item.reasons,
             content_id=int(files.content_id[item.file]),
             language=str(files.language[item.file]),
+            share=best.share,
         )
-        for item, (first, *others) in shown
+        for item, ((first, best), *others) in shown
     )
-    chunk_ids = tuple(ids[place] for _item, own in shown for place in own)
+    chunk_ids = tuple(ids[place] for _item, own in shown for place, _chunk in own)
     if looked_up.named:
         first, first_ids = _named(db, scope, question, looked_up, sums, limit=limit, min_score=min_score)
         first = _with_evidence(first, hits)
@@ -239,7 +247,7 @@ def _named(
             chunk=chunks[first],
             score=each.score,
             lines=lines_at(chunks[first], *each.lines) if each.lines else snippet(chunks[first], question),
-            also=tuple(_place(chunks[chunk_id]) for chunk_id in others),
+            also=tuple(FurtherHit(chunks[chunk_id]) for chunk_id in others),
             bm25=0.0,
             cosine=-1.0,
             reasons=(("named", each.score),),
@@ -308,15 +316,43 @@ def _text(chunk: Chunk) -> str:
     return " ".join(filter(None, [chunk.name, chunk.signature, chunk.docstring, chunk.text]))
 
 
-def _telling_first(
-    places: Sequence[int], evidence: Evidence, ids: Mapping[int, int], chunks: Mapping[int, Chunk]
-) -> list[int]:
-    """Order a file's chunks for display: what explains before what mentions."""
+def _shown_of(
+    question: Question, evidence: Evidence, item: Ranked, chunks: Mapping[int, Chunk]
+) -> list[tuple[int, FurtherHit]]:
+    """Choose what to show of a file, the likeliest first.
+
+    Args:
+        question: The question.
+        evidence: Its evidence.
+        item: The file.
+        chunks: Its best chunks, by their indices in the evidence.
+    """
+    values = passages.values(
+        list(chunks.values()),
+        [float(evidence.worth[place]) for place in chunks],
+        [float(evidence.cosine[place]) for place in chunks],
+        of_tests=bool(question.asks_for & Trait.TEST),
+    )
+    each = zip(chunks, values, passages.shares(values), strict=True)
+    order = sorted(each, key=lambda row: -row[1])[: 1 + _ALSO]
+    information = dict(zip(question.words, evidence.idf.tolist(), strict=True))
+    found: list[tuple[int, FurtherHit]] = []
+    for place, _value, share in order:
+        worth_showing = not found or item.score * share >= passages.LIKELY
+        chunk = passages.window(chunks[place], information) if worth_showing else chunks[place]
+        found.append((place, FurtherHit(chunk, share)))
+    return found
+
+
+def _whole(evidence: Evidence, chunks: Mapping[int, Chunk]) -> list[tuple[int, FurtherHit]]:
+    """Return the best chunks of a file as they are, what explains before what mentions."""
 
     def worth(place: int) -> float:
-        return float(evidence.worth[place]) - _HEADS.get(chunks[ids[place]].kind, 0.0)
+        return float(evidence.worth[place]) - passages.HEADS.get(chunks[place].kind, 0.0)
 
-    return sorted(places, key=worth, reverse=True)
+    return [(place, FurtherHit(chunks[place])) for place in sorted(chunks, key=worth, reverse=True)][
+        : 1 + _ALSO
+    ]
 
 
 def collect(
@@ -371,10 +407,6 @@ def _definitions(
         having = postings.chunk_id[postings.term == question.words.index(term)]
         found += value_sites(db, scope, names[-1], having, is_code)
     return found or candidates.longer_names(db, scope, names[-1])
-
-
-def _place(chunk: Chunk) -> FurtherHit:
-    return FurtherHit(chunk.line_start, chunk.line_end, chunk.name)
 
 
 def allowed_paths(db: Connection, filters: Filters, memo: Memo) -> Sequence[int] | None:

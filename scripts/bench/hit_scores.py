@@ -12,8 +12,11 @@ Printed, by repository and over all:
 - the median and mean number of hits shown for a present feature
 - the expected calibration error over all hits (Naeini et al., 2015), ten bins. A hit that is a test, an
   example or documentation is neither right nor wrong, as the sets say, and left out
-- sufficient: of the present features, the share where `search_code` says so, the share of those whose first
-  file is right, and the share of the absent ones where it says so
+- sufficient: of the present features, the share where `search_code` says so; of those, the share whose first
+  file is right, and the share whose lines are: some line shown is among the labelled ones, of a file without
+  labelled lines any; the share of the absent ones where it says so
+
+The last table has the same by language, and the median number of lines that `search_code` shows.
 
 --list prints absent features with a hit of a half or more, and present ones whose answer is not shown.
 """
@@ -23,15 +26,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from calibration import calibration_error
-from features import FeatureSet, is_source, read_sets
+from features import FeatureSet, Present, is_source, read_sets
 
 from gitrag.actions.search import search
-from gitrag.actions.search_code import search_code
+from gitrag.actions.search_code import Snippet, search_code
+from gitrag.chunking.languages import language_of
 from gitrag.workspace import Workspace
 
 _HALF = 0.5
@@ -49,6 +54,9 @@ class Outcome:
         right: Whether each hit answers; None where that is not known.
         sufficient: Whether `search_code` says so.
         first: Whether its first snippet's file answers.
+        lines: Whether a snippet has lines that answer.
+        shown: How many lines its snippets have.
+        language: That of most files that answer.
     """
 
     repository: str
@@ -58,6 +66,9 @@ class Outcome:
     right: tuple[bool | None, ...]
     sufficient: bool
     first: bool
+    lines: bool
+    shown: int
+    language: str
 
 
 def main() -> None:
@@ -71,7 +82,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="keep the figures here")
     arguments = parser.parse_args()
     outcomes: list[Outcome] = []
-    print(f"{'':16} absent: none <half  present: shown first hits      error  sufficient: said right absent")
+    print(
+        f"{'':16} absent: none <half  present: shown first hits  error  sufficient: said  file lines absent"
+    )
     for features in read_sets():
         place = arguments.clones / features.name
         if (arguments.only and features.name not in arguments.only) or not place.exists():
@@ -80,11 +93,14 @@ def main() -> None:
         report(features.name, own)
         outcomes += own
     report("all", outcomes)
+    report_sufficient(outcomes)
     for outcome in outcomes if arguments.list else ():
         if outcome.absent and max(outcome.scores, default=0.0) >= _HALF:
             print(f"absent   {outcome.scores[0]:.2f} {outcome.repository:16} {outcome.question}")
         elif not outcome.absent and True not in outcome.right:
             print(f"present       {outcome.repository:16} {outcome.question}")
+        elif outcome.sufficient and not outcome.absent and not outcome.lines:
+            print(f"lines         {outcome.repository:16} {outcome.question}")
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1), "utf-8")
 
@@ -94,10 +110,15 @@ def measure(features: FeatureSet, place: Path) -> list[Outcome]:
     workspace = Workspace.open(place, environ=os.environ)
     workspace.update()
     workspace.embed()
-    asked = [(row.text, True, frozenset[str](), frozenset(row.mentioned_in)) for row in features.absent]
-    asked += [(row.text, False, frozenset(row.files), frozenset[str]()) for row in features.present]
+    asked: list[tuple[str, Present | None, frozenset[str]]] = [
+        (row.text, None, frozenset(row.mentioned_in)) for row in features.absent
+    ]
+    asked += [(row.text, row, frozenset()) for row in features.present]
+    languages = Counter(language_of(path) or "" for row in features.present for path in row.files)
+    language = languages.most_common(1)[0][0]
     outcomes = []
-    for text, absent, targets, mentioned in asked:
+    for text, present, mentioned in asked:
+        absent, targets = present is None, frozenset(present.files if present else ())
         hits = search(workspace, text).hits
         right = tuple(
             True
@@ -110,8 +131,22 @@ def measure(features: FeatureSet, place: Path) -> list[Outcome]:
         code = search_code(workspace, text)
         first = bool(code.snippets) and code.snippets[0].path in targets
         scores = tuple(hit.score for hit in hits)
-        outcomes.append(Outcome(features.name, text, absent, scores, right, code.sufficient, first))
+        lines = present is not None and any(answers(snippet, present) for snippet in code.snippets)
+        shown = sum(snippet.line_end - snippet.line_start + 1 for snippet in code.snippets)
+        outcomes.append(
+            Outcome(
+                features.name, text, absent, scores, right, code.sufficient, first, lines, shown, language
+            )
+        )
     return outcomes
+
+
+def answers(snippet: Snippet, present: Present) -> bool:
+    """Tell whether a snippet has lines that answer."""
+    own = [lines for lines in present.lines if lines.path == snippet.path]
+    if not own:
+        return snippet.path in present.files
+    return any(snippet.line_start <= each.last and each.first <= snippet.line_end for each in own)
 
 
 def report(name: str, outcomes: list[Outcome]) -> None:
@@ -139,9 +174,27 @@ def report(name: str, outcomes: list[Outcome]) -> None:
         f" {np.median(hits):4.0f} {np.mean(hits):4.1f} {error:6.3f}"
         f" {np.mean([outcome.sufficient for outcome in present]):16.3f}"
         f" {np.mean([outcome.first for outcome in said] or [0.0]):5.3f}"
+        f" {np.mean([outcome.lines for outcome in said] or [0.0]):5.3f}"
         f" {np.mean([outcome.sufficient for outcome in absent]):6.3f}",
         flush=True,
     )
+
+
+def report_sufficient(outcomes: list[Outcome]) -> None:
+    """Print what `search_code` says is sufficient, by language."""
+    print(f"\n{'sufficient':16} present said right file lines   absent said   lines shown")
+    for language in [*sorted({outcome.language for outcome in outcomes}), "all"]:
+        own = [outcome for outcome in outcomes if language in (outcome.language, "all")]
+        present = [outcome for outcome in own if not outcome.absent]
+        said = [outcome for outcome in present if outcome.sufficient]
+        absent = [outcome for outcome in own if outcome.absent]
+        print(
+            f"{language:16} {len(present):7} {len(said):4}"
+            f" {np.mean([outcome.first for outcome in said] or [0.0]):10.3f}"
+            f" {np.mean([outcome.lines for outcome in said] or [0.0]):5.3f}"
+            f" {len(absent):8} {sum(outcome.sufficient for outcome in absent):4}"
+            f" {np.median([outcome.shown for outcome in present]):13.0f}"
+        )
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def run(
 def _ranges(hit: Hit) -> list[Range]:
     return [
         (hit.path, hit.chunk.line_start, hit.chunk.line_end),
-        *((hit.path, other.line_start, other.line_end) for other in hit.also),
+        *((hit.path, other.chunk.line_start, other.chunk.line_end) for other in hit.also),
     ]
 
 

@@ -18,6 +18,11 @@ from gitrag.search.graph_filter import graph_filter
 from gitrag.search.sections import AnswerSection
 from gitrag.search.snippet import Line
 
+
+def place(first: int, last: int, name: str) -> Chunk:
+    return Chunk(Kind.METHOD, name, name, "", "", "", first, last)
+
+
 SEND = Chunk(
     Kind.METHOD,
     "send",
@@ -36,7 +41,7 @@ HIT = Hit(
         Line(10, "    def send(self, request):", matches=False),
         Line(11, "        return 1", matches=True),
     ),
-    also=(FurtherHit(20, 24, "Session.close"), FurtherHit(1, 3, "")),
+    also=(FurtherHit(place(20, 24, "Session.close")), FurtherHit(place(1, 3, ""))),
     bm25=7.25,
     cosine=0.5,
     reasons=(("bm25", 0.866), ("test", -2.917)),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gitrag.model import Chunk, Kind
-from gitrag.search.engine import _telling_first
+from gitrag.search.engine import _whole
 from gitrag.search.evidence import Evidence
 
 NONE = np.empty(0)
@@ -13,12 +13,12 @@ NONE = np.empty(0)
 @pytest.mark.parametrize("head", [Kind.MODULE, Kind.CLASS])
 @pytest.mark.parametrize(("definition", "order"), [(0.9, [1, 0]), (0.3, [0, 1])])
 def test_a_definition_comes_before_a_head_that_is_hardly_better(definition, order, head):
-    worth = np.array([1.4, definition])
+    worth = np.array([1.6, definition])
     evidence = Evidence(
         {}, np.array([7, 8]), np.array([0, 0]), NONE, NONE, NONE, worth, NONE, NONE, NONE, 0.0, NONE > 0
     )
-    chunks = {7: chunk(head), 8: chunk(Kind.FUNCTION)}
-    assert _telling_first([0, 1], evidence, {0: 7, 1: 8}, chunks) == order
+    found = _whole(evidence, {0: chunk(head), 1: chunk(Kind.FUNCTION)})
+    assert [place for place, _further in found] == order
 
 
 def chunk(kind: Kind) -> Chunk:
