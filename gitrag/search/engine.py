@@ -20,7 +20,7 @@ from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
 from gitrag.search.wording import Occurrences
-from gitrag.store import candidates, content
+from gitrag.store import candidates, commits, content
 from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitrag.store.commits import Messages
     from gitrag.store.connection import Connection
 
 _HEADS = {Kind.MODULE: 1.0, Kind.CLASS: 0.8}
@@ -101,6 +102,7 @@ class Found:
         around: float32, the cosines of the nearest chunks; None where there are no files.
         occurrences: Where the question's words occur; None where there are no files.
         no_such_path: Whether the question is a path, and no file has it.
+        unread_history: Whether commit messages would count, but have not been read.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -108,6 +110,7 @@ class Found:
     around: NDArray[np.float32] | None = None
     occurrences: Occurrences | None = None
     no_such_path: bool = False
+    unread_history: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,9 @@ def ask(
     looked_up = LookedUp()
     if scoped.directory is not None:
         looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
-    evidence = collect(db, question, scope, vector, memo, elsewhere)
+    commit = None if each_alone else scoped.overlay.commit
+    told = None if commit is None else commits.messages(db, scope, commit, question.hashes, memo)
+    evidence = collect(db, question, scope, vector, memo, elsewhere, told)
     sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}
     paths = candidates.read_paths(db, list(places.values()), memo)
@@ -207,7 +212,12 @@ def ask(
     elif looked_up.is_path:  # of no file: what has the same words is not what was asked for
         hits = tuple(_after((), hits, looked_up, min_score=min_score))
     return Found(
-        hits, chunk_ids, evidence.around, evidence.occurrences, looked_up.is_path and not looked_up.named
+        hits,
+        chunk_ids,
+        evidence.around,
+        evidence.occurrences,
+        looked_up.is_path and not looked_up.named,
+        unread_history=commit is not None and told is None,
     )
 
 
@@ -329,6 +339,7 @@ def collect(
     vector: NDArray[np.float32] | None,
     memo: Memo | None = None,
     elsewhere: NDArray[np.float32] | None = None,
+    told: Messages | None = None,
 ) -> Evidence:
     """Read the candidates for a question and compute their evidence."""
     import numpy as np
@@ -353,6 +364,7 @@ def collect(
         names,
         elsewhere,
         verbatim(db, question.text, postings, len(question.words)),
+        told,
     )
 
 

@@ -87,11 +87,14 @@ class ViewOverlay:
         masked: Paths of the view that are changed or removed.
         entries: Pairs of path id and content id.
         collections: The collection of each entry.
+        commit: The commit of which the view is read: views belong to trees, and several commits can have the
+            same one, but each has its own history. None where history does not matter.
     """
 
     masked: tuple[int, ...] = ()
     entries: tuple[tuple[int, int], ...] = ()
     collections: tuple[str, ...] = ()
+    commit: str | None = None
 
 
 def current(db: DuckDBPyConnection, worktree: str) -> View | None:
@@ -324,6 +327,15 @@ def look_up(
         found.pop(path_id, None)
     found |= dict(overlay.entries)
     return {path: found[path_id] for path, path_id in ids.items() if path_id in found}
+
+
+def name_commit(db: DuckDBPyConnection, worktree: str, tree: str, commit: str) -> None:
+    """Record at which commit a worktree's view is now: another one of the same tree."""
+    db.execute(
+        "UPDATE views SET commit_id = ? WHERE tree = ? AND commit_id IS DISTINCT FROM ?"
+        " AND view_id IN (SELECT view_id FROM worktrees WHERE worktree = ?)",
+        [commit, tree, commit, worktree],
+    )
 
 
 def touch(db: DuckDBPyConnection, view: View) -> None:

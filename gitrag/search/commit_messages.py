@@ -1,0 +1,91 @@
+"""What commit messages say about files: two features of the ranker. Pure.
+
+Who changed a file said why, in the words of those who ask: "retries", where the code says ``backoff``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gitrag.store.candidates import runs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.store.commits import Messages
+
+_K1 = 1.2
+_B = 0.75
+"""Okapi BM25's usual constants, for a file's messages."""
+
+_B_COMMIT = 0.3
+"""The same for one message: a longer one rather says more than that it repeats itself. Of 600 questions to 33
+repositories 0.601 have the file first with 0.3, 0.592 with 0.75."""
+
+_ALIKE = 4
+"""Power of a message's share of the best one's BM25: what is less like the question counts much less."""
+
+_HALF_LIFE_S = 10 * 365 * 24 * 3600.0
+"""Age at which a message counts half. Between 1 and 10 years makes a difference of 0.005."""
+
+
+def features(told: Messages | None, files: int, terms: int) -> dict[str, NDArray[Any]]:
+    """Return two features of each file, float64 (f,), relative to the best file; 0 without history.
+
+    - ``history``: BM25 of all messages of the commits that changed it, as one document. A commit of n paths
+      counts 1/√n.
+    - ``like``: its part in earlier changes like this one: BM25 of each message, relative to the best one and
+      sharpened, divided by n, and summed over the commits that changed the file.
+
+    Args:
+        told: What the messages say; None where the history has not been read.
+        files: Number of files.
+        terms: Number of the question's terms.
+    """
+    import numpy as np
+
+    if told is None or not len(told.term):
+        return {"history": np.zeros(files), "like": np.zeros(files)}
+    spread = 1 / np.sqrt(np.maximum(told.changed, 1))
+    owner = np.repeat(np.arange(len(told.files)), told.files)
+    length = np.bincount(told.file, (spread * told.length)[owner], files)
+    has = length > 0
+    many = told.files[told.commit]
+    file = told.file[runs(told.first[told.commit], many)].astype(np.int64)
+    cell = file * terms + np.repeat(told.term, many)
+    frequency = np.bincount(cell, np.repeat(told.frequency * spread[told.commit], many), files * terms)
+    frequency = frequency.reshape(files, terms)
+    relative = length / max(float(length[has].mean()), 1e-9)
+    idf = _idf(int(has.sum()), (frequency > 0).sum(axis=0))
+    history = _saturated(frequency, relative[:, None], _B) @ idf
+    alike = _like(told, terms) / np.maximum(told.changed, 1)
+    like = np.bincount(told.file, alike[owner], files)
+    return {"history": _share(history), "like": _share(like)}
+
+
+def _like(told: Messages, terms: int) -> NDArray[np.float64]:
+    """Return how much each commit's message is like the question, at most 1; older ones count less."""
+    import numpy as np
+
+    counted = told.files > 0
+    relative = told.length[told.commit] / max(float(told.length[counted].mean()), 1e-9)
+    idf = _idf(int(counted.sum()), np.bincount(told.term, minlength=terms))
+    weight = _saturated(told.frequency, relative, _B_COMMIT) * idf[told.term]
+    score = np.bincount(told.commit, weight, len(told.files))
+    aged: NDArray[np.float64] = _share(score) ** _ALIKE * np.exp2(-told.age_s / _HALF_LIFE_S)
+    return aged
+
+
+def _idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.log(1 + np.maximum(total - found + 0.5, 0.5) / (found + 0.5))
+
+
+def _saturated(frequency: NDArray[Any], relative_length: NDArray[Any], b: float) -> NDArray[np.float64]:
+    return frequency * (_K1 + 1) / (frequency + _K1 * (1 - b + b * relative_length))
+
+
+def _share(values: NDArray[Any]) -> NDArray[Any]:
+    return values / max(float(values.max(initial=0.0)), 1e-9)
