@@ -47,20 +47,17 @@ def features(told: Messages | None, files: int, terms: int) -> dict[str, NDArray
 
     if told is None or not len(told.term):
         return {"history": np.zeros(files), "like": np.zeros(files)}
-    spread = 1 / np.sqrt(np.maximum(told.changed, 1))
-    owner = np.repeat(np.arange(len(told.files)), told.files)
-    length = np.bincount(told.file, (spread * told.length)[owner], files)
-    has = length > 0
     many = told.files[told.commit]
     file = told.file[runs(told.first[told.commit], many)].astype(np.int64)
+    weight = told.frequency / np.sqrt(told.changed)[told.commit]
     cell = file * terms + np.repeat(told.term, many)
-    frequency = np.bincount(cell, np.repeat(told.frequency * spread[told.commit], many), files * terms)
-    frequency = frequency.reshape(files, terms)
-    relative = length / max(float(length[has].mean()), 1e-9)
+    frequency = np.bincount(cell, np.repeat(weight, many), files * terms).reshape(files, terms)
+    has = told.file_length > 0
+    relative = told.file_length / max(float(told.file_length[has].mean()) if has.any() else 0.0, 1e-9)
     idf = _idf(int(has.sum()), (frequency > 0).sum(axis=0))
     history = _saturated(frequency, relative[:, None], _B) @ idf
-    alike = _like(told, terms) / np.maximum(told.changed, 1)
-    like = np.bincount(told.file, alike[owner], files)
+    alike = _like(told, terms) / told.changed
+    like = np.bincount(told.file, np.repeat(alike, told.files), files)
     return {"history": _share(history), "like": _share(like)}
 
 
@@ -68,11 +65,10 @@ def _like(told: Messages, terms: int) -> NDArray[np.float64]:
     """Return how much each commit's message is like the question, at most 1; older ones count less."""
     import numpy as np
 
-    counted = told.files > 0
-    relative = told.length[told.commit] / max(float(told.length[counted].mean()), 1e-9)
-    idf = _idf(int(counted.sum()), np.bincount(told.term, minlength=terms))
+    relative = told.length[told.commit] / max(told.mean_length, 1e-9)
+    idf = _idf(told.telling, np.bincount(told.term, minlength=terms))
     weight = _saturated(told.frequency, relative, _B_COMMIT) * idf[told.term]
-    score = np.bincount(told.commit, weight, len(told.files))
+    score = np.bincount(told.commit, weight, len(told.files)) * (told.files > 0)
     aged: NDArray[np.float64] = _share(score) ** _ALIKE * np.exp2(-told.age_s / _HALF_LIFE_S)
     return aged
 

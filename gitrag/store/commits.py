@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SWEEPING = 50
-"""A commit of more paths is a reformat or an import: its message says nothing about a single one."""
+"""A commit of more paths is a reformat or an import: its message tells nothing of a single one."""
 
-_GONE = ord("D")
+_TELLING = f"changed BETWEEN 1 AND {_SWEEPING}"
 _KEPT_BESIDE = 32
 """Histories kept beside those of views: of branches that one returns to."""
 
@@ -63,29 +63,36 @@ class CommitRecord:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """What the messages of a history say about the files of a scope.
+    """What the messages of a history say about the files of a scope: only of commits that change few paths.
 
     Attributes:
-        age_s: int64 (c,), how much older each commit is than the one that was asked, at least 0.
-        changed: int32 (c,), how many paths each commit changes.
-        length: int32 (c,), the length of each message, weighted.
+        term: int32 (q,), index of a term in the question.
+        commit: int32 (q,), index of the commit whose message has it.
+        frequency: int32 (q,), how often.
+        age_s: int64 (c,), how much older each of these commits is than the one that was asked, at least 0.
+        changed: int32 (c,), how many paths each changes.
+        length: int32 (c,), length of each message in terms.
         first: int64 (c,), where each commit's files begin in ``file``.
         files: int64 (c,), how many there are.
         file: int32 (p,), numbers of the files in the scope.
-        term: int32 (q,), index of a term in the question.
-        commit: int32 (q,), index of the commit whose message has it.
-        frequency: int32 (q,), weighted.
+        file_length: float32 (f,), length of all messages of each file, those of a commit of n paths counting
+            1/√n.
+        telling: How many commits of the history change few paths.
+        mean_length: Mean length of their messages.
     """
 
+    term: NDArray[np.int32]
+    commit: NDArray[np.int32]
+    frequency: NDArray[np.int32]
     age_s: NDArray[np.int64]
     changed: NDArray[np.int32]
     length: NDArray[np.int32]
     first: NDArray[np.int64]
     files: NDArray[np.int64]
     file: NDArray[np.int32]
-    term: NDArray[np.int32]
-    commit: NDArray[np.int32]
-    frequency: NDArray[np.int32]
+    file_length: NDArray[np.float32]
+    telling: int
+    mean_length: float
 
 
 def numbers_of(db: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, int]:
@@ -163,7 +170,12 @@ def _record_paths(db: DuckDBPyConnection, paths: Sequence[bytes]) -> dict[bytes,
     if new:
         first = next_id(db, "changed_paths", "changed_path")
         columns = [integers(range(first, first + len(new))), objects(new)]
-        run(db, columns, "INSERT INTO changed_paths SELECT * FROM columns ORDER BY column0")
+        run(
+            db,
+            columns,
+            "INSERT INTO changed_paths SELECT column0, column1, coalesce(path_id, 0) FROM columns"
+            " LEFT JOIN paths ON path = column1 ORDER BY column0",
+        )
         found |= {path: first + place for place, path in enumerate(new)}
     return found
 
@@ -175,6 +187,9 @@ def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> No
     known = numbers_of(db, ids)
     order = [known[each] for each in ids if each in known]
     moved = _moved(db, order)
+    paths, lengths, telling, mean_length = _lengths(db, order)
+    row = db.execute("SELECT committed FROM commits WHERE commit_number = ?", order[:1] or [0]).fetchone()
+    latest = int(row[0]) if row else 0
     numbers = np.unique(np.array(order, dtype=np.int32))
     begins = np.flatnonzero(np.diff(numbers, prepend=-1) != 1)
     sizes = np.diff(begins, append=len(numbers))
@@ -182,9 +197,14 @@ def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> No
         bytes.fromhex(commit),
         np.stack([numbers[begins], sizes], axis=1).astype("<i4").tobytes(),
         np.array(list(moved.items()), dtype="<i4").tobytes(),
+        paths.astype("<i4").tobytes(),
+        lengths.astype("<f4").tobytes(),
+        telling,
+        mean_length,
+        latest,
     ]
     db.execute("DELETE FROM histories WHERE id = ?", [values[0]])
-    db.execute("INSERT INTO histories VALUES (?, ?, ?, now())", values)
+    db.execute("INSERT INTO histories VALUES (?, ?, ?, ?, ?, ?, ?, ?, now())", values)
     db.execute(
         f"DELETE FROM histories WHERE NOT ({_OF_VIEWS})"
         f" AND id NOT IN (SELECT id FROM histories ORDER BY made DESC, id LIMIT {_KEPT_BESIDE})"
@@ -208,6 +228,22 @@ def _moved(db: DuckDBPyConnection, newest_first: Sequence[int]) -> dict[int, int
     return moved
 
 
+def _lengths(
+    db: DuckDBPyConnection, numbers: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.float32], int, float]:
+    """Return paths, the length of the messages about each, how many commits there are, their mean length."""
+    columns = [integers(numbers)]
+    of = f"FROM commits SEMI JOIN columns ON commit_number = column0 WHERE {_TELLING}"
+    row = run(db, columns, f"SELECT count(*), coalesce(avg(length), 0) {of}").fetchone()
+    found = run(
+        db,
+        columns,
+        f"SELECT changed_path, sum(length / sqrt(changed)) AS length FROM (SELECT * {of})"
+        " JOIN commit_paths USING (commit_number) GROUP BY changed_path ORDER BY changed_path",
+    ).fetchnumpy()
+    return found["changed_path"], found["length"], *(row or (0, 0.0))
+
+
 def messages(
     db: DuckDBPyConnection, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
 ) -> Messages | None:
@@ -219,79 +255,114 @@ def messages(
     import numpy as np
 
     memo = memo or Memo()
-    read = memo.get(("history", commit), lambda: _read_history(db, commit))
-    if read is None:
+    history = memo.get(("history", commit), lambda: _read_history(db, commit))
+    if history is None:
         return None
-    numbers, age_s, changed, length, pair_commit, pair_path, moved = read
-    known, path_ids = memo.get("changed_paths", lambda: _files_of(db))
-    own = scope.files.path_id
-    place = np.minimum(np.searchsorted(own, path_ids), max(len(own) - 1, 0))
-    file_of = np.full(
-        1 + max(int(known.max(initial=0)), int(pair_path.max(initial=0)), int(moved.max(initial=0))), -1
-    )
-    file_of[known] = np.where(own[place] == path_ids, place, -1) if len(own) else -1
-    lost = file_of[moved[:, 0]] < 0
-    file_of[moved[lost, 0]] = file_of[moved[lost, 1]]
-    file = file_of[pair_path]
-    there = file >= 0
-    file, pair_commit = file[there], pair_commit[there]
-    files = np.bincount(pair_commit, minlength=len(numbers))
+    file_of = _files_of(db, scope, history, memo)
     found = with_terms(db, "message_postings", terms, memo)
-    at = np.searchsorted(numbers, found["commit_number"])
-    at = np.minimum(at, max(len(numbers) - 1, 0))
-    ours = numbers[at] == found["commit_number"] if len(numbers) else np.zeros(len(at), dtype=bool)
-    ours &= files[at] > 0 if len(numbers) else ours
+    ours = _among(history.reached, found["commit_number"])
+    every = memo.get("telling", lambda: _telling(db))
+    numbers, which = every["commit_number"], found["commit_number"]
+    row = np.minimum(np.searchsorted(numbers, which), max(len(numbers) - 1, 0))
+    ours &= numbers[row] == which if len(numbers) else False
+    rows, at = np.unique(row[ours], return_inverse=True)
+    changes = memo.get("commit_paths", lambda: _changes(db))
+    begin = np.searchsorted(changes["commit_number"], numbers[rows], "left")
+    many = np.searchsorted(changes["commit_number"], numbers[rows], "right") - begin
+    file = file_of[changes["changed_path"][runs(begin, many)]]
+    files = np.bincount(np.repeat(np.arange(len(rows)), many)[file >= 0], minlength=len(rows))
+    own = file_of[history.paths]
     return Messages(
-        age_s=age_s,
-        changed=changed,
-        length=length,
+        term=found["place"][ours],
+        commit=at.astype(np.int32),
+        frequency=found["tf"][ours].astype(np.int32),
+        age_s=np.maximum(history.latest - every["committed"][rows], 0),
+        changed=every["changed"][rows],
+        length=every["length"][rows],
         first=np.cumsum(files) - files,
         files=files,
-        file=file.astype(np.int32),
-        term=found["place"][ours],
-        commit=at[ours].astype(np.int32),
-        frequency=found["tf"][ours].astype(np.int32),
+        file=file[file >= 0].astype(np.int32),
+        file_length=np.bincount(own[own >= 0], history.lengths[own >= 0], len(scope.files)).astype(
+            np.float32
+        ),
+        telling=history.telling,
+        mean_length=history.mean_length,
     )
 
 
-def _read_history(db: DuckDBPyConnection, commit: str) -> tuple[NDArray[Any], ...] | None:
-    """Read the commits of a history that say something about single files, and the paths they change.
+@dataclass(frozen=True, slots=True)
+class _History:
+    """A row of ``histories``."""
 
-    Returns:
-        Numbers, ages, numbers of changed paths and lengths of the commits; of each path that one of them
-        changes the index of the commit, and the path; pairs of an old path and its last one.
+    reached: NDArray[np.int32]
+    moved: NDArray[np.int32]
+    paths: NDArray[np.int32]
+    lengths: NDArray[np.float32]
+    telling: int
+    mean_length: float
+    latest: int
+
+
+def _read_history(db: DuckDBPyConnection, commit: str) -> _History | None:
+    import numpy as np
+
+    row = db.execute(
+        "SELECT commits, moved, paths, lengths, telling, mean_length, latest FROM histories WHERE id = ?",
+        [bytes.fromhex(commit)],
+    ).fetchone()
+    if row is None:
+        return None
+    return _History(
+        np.frombuffer(row[0], dtype="<i4").reshape(-1, 2),
+        np.frombuffer(row[1], dtype="<i4").reshape(-1, 2),
+        np.frombuffer(row[2], dtype="<i4"),
+        np.frombuffer(row[3], dtype="<f4"),
+        *row[4:],
+    )
+
+
+def _files_of(db: DuckDBPyConnection, scope: SearchScope, history: _History, memo: Memo) -> NDArray[np.int64]:
+    """Return the file of each changed path in a scope, by its number; -1 for none.
+
+    A path that was moved has the file that it is now, unless it is one itself again.
     """
     import numpy as np
 
-    row = db.execute("SELECT commits, moved FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
-    if row is None:
-        return None
-    reached = np.frombuffer(row[0], dtype="<i4").reshape(-1, 2)
-    every = db.execute(
-        "SELECT commit_number, committed, changed, length FROM commits"
-        " WHERE changed BETWEEN 1 AND ? ORDER BY commit_number",
-        [_SWEEPING],
-    ).fetchnumpy()
-    kept = _among(reached, every["commit_number"])
-    numbers, committed, changed, length = (every[name][kept] for name in every)
-    asked = db.execute("SELECT committed FROM commits WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
-    latest = int(asked[0]) if asked else int(committed.max(initial=0))
-    pairs = db.execute(
-        "SELECT commit_number, changed_path FROM commit_paths WHERE status <> ?", [_GONE]
-    ).fetchnumpy()
-    order = np.argsort(pairs["commit_number"], kind="stable")
-    pair_number, pair_path = pairs["commit_number"][order], pairs["changed_path"][order]
-    first = np.searchsorted(pair_number, numbers, "left")
-    many = np.searchsorted(pair_number, numbers, "right") - first
-    return (
-        numbers,
-        np.maximum(latest - committed, 0),
-        changed,
-        length,
-        np.repeat(np.arange(len(numbers)), many),
-        pair_path[runs(first, many)],
-        np.frombuffer(row[1], dtype="<i4").reshape(-1, 2),
+    known = memo.get(
+        "changed_paths",
+        lambda: db.execute(
+            "SELECT changed_path, path_id FROM changed_paths ORDER BY changed_path"
+        ).fetchnumpy(),
     )
+    own, wanted = scope.files.path_id, known["path_id"]
+    file_of = np.full(1 + int(known["changed_path"].max(initial=0)), -1)
+    place = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
+    file_of[known["changed_path"]] = np.where(own[place] == wanted, place, -1)
+    old, new = history.moved.T
+    file_of[old] = np.where(file_of[old] < 0, file_of[new], file_of[old])
+    return file_of
+
+
+def _telling(db: DuckDBPyConnection) -> dict[str, NDArray[Any]]:
+    """Read all commits that tell of single paths, by number."""
+    columns = "commit_number, committed, changed, length"
+    return _by_commit(db.execute(f"SELECT {columns} FROM commits WHERE {_TELLING}").fetchnumpy())
+
+
+def _changes(db: DuckDBPyConnection) -> dict[str, NDArray[Any]]:
+    """Read which paths commits change, by commit."""
+    return _by_commit(db.execute("SELECT commit_number, changed_path FROM commit_paths").fetchnumpy())
+
+
+def _by_commit(rows: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Sort rows by commit, as they nearly always are: a millisecond less than where the database does it."""
+    import numpy as np
+
+    number = rows["commit_number"]
+    if (number[1:] >= number[:-1]).all():
+        return rows
+    order = np.argsort(number, kind="stable")
+    return {name: column[order] for name, column in rows.items()}
 
 
 def _among(reached: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -303,14 +374,6 @@ def _among(reached: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np
     place = np.searchsorted(reached[:, 0], numbers, "right") - 1
     found: NDArray[np.bool_] = (place >= 0) & (numbers < reached[place].sum(axis=1))
     return found
-
-
-def _files_of(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Read which changed paths are paths of files: their numbers, and the paths' ids."""
-    rows = db.execute(
-        "SELECT changed_path, path_id FROM changed_paths JOIN paths USING (path) ORDER BY changed_path"
-    ).fetchnumpy()
-    return rows["changed_path"], rows["path_id"]
 
 
 def count_unneeded(db: DuckDBPyConnection, since_s: float) -> int:

@@ -96,16 +96,22 @@ def _add_commits(db: DuckDBPyConnection) -> None:
         );
         CREATE TABLE message_postings (term UBIGINT, commit_number INTEGER, tf USMALLINT);
 
-        -- Which paths commits change, whether they are in a view or not. status: a letter, as git prints it.
-        -- moved_from: the path that was moved; 0 for none. Of a commit of very many paths not all are here.
-        CREATE TABLE changed_paths (changed_path INTEGER, path BLOB);
+        -- Which paths commits change, whether they are in a view or not: path_id, 0 if it is not recorded.
+        -- status: a letter, as git prints it. moved_from: the path that was moved; 0 for none. Of a commit of
+        -- very many paths not all are here.
+        CREATE TABLE changed_paths (changed_path INTEGER, path BLOB, path_id INTEGER);
         CREATE TABLE commit_paths (
             commit_number INTEGER, changed_path INTEGER, status UTINYINT, moved_from INTEGER
         );
 
-        -- Which commits are reachable from a commit, the newest ones: runs of numbers. moved: pairs of
-        -- changed paths, an old one and the last one it was moved to. No row: they have not been read.
-        CREATE TABLE histories (id BLOB, commits BLOB, moved BLOB, made TIMESTAMPTZ);
+        -- Which commits are reachable from a commit, the newest ones: runs of numbers. No row: they have not
+        -- been read. moved: pairs of changed paths, an old one and the last one it was moved to.
+        -- telling, mean_length: how many commits of few paths there are, and how long their messages are;
+        -- paths, lengths: which paths they change, and the weighted length of the messages. latest: its time.
+        CREATE TABLE histories (
+            id BLOB, commits BLOB, moved BLOB, paths BLOB, lengths BLOB, telling INTEGER, mean_length DOUBLE,
+            latest BIGINT, made TIMESTAMPTZ
+        );
     """)
 
 

@@ -413,4 +413,9 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> dict[
             integers(path_id for _, path_id in postings),
         ]
         run(db, columns, "INSERT INTO name_postings SELECT * FROM columns ORDER BY column0, column1")
+    db.execute(
+        "UPDATE changed_paths SET path_id = paths.path_id FROM paths"
+        " WHERE changed_paths.path = paths.path AND paths.path_id >= ?",
+        [first],
+    )
     return {record.path: first + i for i, record in enumerate(records)}

@@ -1,14 +1,15 @@
-"""Does a search for what a commit says find the files that it changed? With and without the history before it.
+"""Does a search for what a commit says find the files that it changed, with history and without?
 
     .venv/bin/python scripts/bench/changes.py QUESTIONS NAME=GITDIR … [--work DIR] [--issue] [--json FILE]
 
-QUESTIONS holds `NAME.json` for each repository: {base, questions: [{commit, query, issue, relevant, functions}]},
-messages of commits made after ``base``, and the files that they changed. Each repository is cloned at its base
-(kept under --work, which makes a second run quick) and indexed with draft vectors only.
+QUESTIONS holds `NAME.json` for each repository, {base, questions: [{commit, query, issue, relevant}]}:
+messages of commits made after ``base``, and the files that they changed. Each repository is cloned at its
+base (kept under --work, which makes a second run quick) and indexed with draft vectors only.
 
-Printed are the shares of questions with a changed file first, among the first five and the first ten, without
-and with history. --issue asks with subject and body, where a commit has a body, instead of the subject. How long
-the commits took to read, what they take on disk, and what they add to a question are printed too.
+Printed are the shares of questions with a changed file first, among the first five and the first ten,
+without and with history; how many commits there are, the seconds that it takes to read them, the bytes that
+each takes on disk, and the milliseconds that they add to a question. --issue asks with subject and body,
+where a commit has a body, instead of the subject.
 """
 
 from __future__ import annotations
