@@ -114,7 +114,8 @@ class CurrentView:
             with self._store.read() as db:
                 now = self._looking.result()
                 refreshed, unembedded = self._store.memo.get(("standing", now.key), lambda: _known(db, now))
-                if refreshed and not refreshed.waiting and not _are_few(unembedded, encoder):
+                ready = refreshed and not refreshed.waiting and not _are_few(unembedded, encoder)
+                if refreshed and ready and not _has_new_commits(db, refreshed):
                     if guess is not None and guess.holds(self._store.state, refreshed):
                         return self._result(guess.found, now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
@@ -298,6 +299,14 @@ def _known(db: Connection, now: Snapshot) -> tuple[Refreshed | None, int]:
     """Return the view's state, None if something has to be written first; count its texts without vector."""
     refreshed = known(db, now)
     return refreshed, 0 if refreshed is None else _count_unembedded(db, refreshed)
+
+
+def _has_new_commits(db: Connection, refreshed: Refreshed) -> bool:
+    """Tell whether HEAD has moved to a commit of the same tree, such as an amended one, that was not read yet."""
+    from gitrag.store import commits
+
+    commit = refreshed.head.commit
+    return commit not in (None, refreshed.view.commit) and not commits.has_history(db, commit or "")
 
 
 def _count_unembedded(db: Connection, refreshed: Refreshed) -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitrag.search.question import Question
     from gitrag.store.commits import Messages
 
 _K1 = 1.2
@@ -30,21 +31,23 @@ _HALF_LIFE_S = 10 * 365 * 24 * 3600.0
 """Age at which a message counts half. Between 1 and 10 years makes a difference of 0.005."""
 
 
-def features(told: Messages | None, files: int, terms: int) -> dict[str, NDArray[Any]]:
+def features(told: Messages | None, files: int, question: Question) -> dict[str, NDArray[Any]]:
     """Return two features of each file, float64 (f,), relative to the best file; 0 without history.
 
     - ``history``: BM25 of all messages of the commits that changed it, as one document. A commit of n paths
       counts 1/√n.
     - ``like``: its part in earlier changes like this one: BM25 of each message, relative to the best one and
-      sharpened, divided by n, and summed over the commits that changed the file.
+      sharpened, divided by n, and summed over the commits that changed the file. 0 where the question is
+      asked as one: nobody commits "how are retries done". It would cost such questions 0.010 of NDCG@10.
 
     Args:
         told: What the messages say; None where the history has not been read.
         files: Number of files.
-        terms: Number of the question's terms.
+        question: The question.
     """
     import numpy as np
 
+    terms = len(question.words)
     if told is None or not len(told.term):
         return {"history": np.zeros(files), "like": np.zeros(files)}
     many = told.files[told.commit]
@@ -56,6 +59,8 @@ def features(told: Messages | None, files: int, terms: int) -> dict[str, NDArray
     relative = told.file_length / max(float(told.file_length[has].mean()) if has.any() else 0.0, 1e-9)
     idf = _idf(int(has.sum()), (frequency > 0).sum(axis=0))
     history = _saturated(frequency, relative[:, None], _B) @ idf
+    if question.asks:
+        return {"history": _share(history), "like": np.zeros(files)}
     alike = _like(told, terms) / told.changed
     like = np.bincount(told.file, np.repeat(alike, told.files), files)
     return {"history": _share(history), "like": _share(like)}

@@ -156,7 +156,7 @@ def gather(
     if question.is_name and len(question.names) == 1:
         coverage[defined > 0] = 1.0  # also where it is part of a longer name
     features["defines_it"] = defined * question.is_name
-    features |= commit_messages.features(told, f, len(question.words))
+    features |= commit_messages.features(told, f, question)
     features |= _nature(files, question)
     worth = _share(bm25) + _above(cosine) + 2.0 * defines + 2.0 * quotes
     return Evidence(

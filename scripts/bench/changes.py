@@ -159,7 +159,7 @@ def reading_ms(workspace: Workspace, text: str) -> float:
         scope = candidates.open_scope(db, view.view_id)
         began = time.perf_counter()
         told = commits.messages(db, scope, view.commit, question.hashes)
-        features(told, len(scope.files), len(question.words))
+        features(told, len(scope.files), question)
         return 1000 * (time.perf_counter() - began)
 
 
