@@ -302,7 +302,7 @@ def _known(db: Connection, now: Snapshot) -> tuple[Refreshed | None, int]:
 
 
 def _has_new_commits(db: Connection, refreshed: Refreshed) -> bool:
-    """Tell whether HEAD has moved to a commit of the same tree, such as an amended one, that was not read yet."""
+    """Tell whether HEAD has moved to a commit of the same tree, such as an amended one, not read yet."""
     from gitrag.store import commits
 
     commit = refreshed.head.commit

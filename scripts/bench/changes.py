@@ -157,10 +157,13 @@ def reading_ms(workspace: Workspace, text: str) -> float:
         if view is None or view.commit is None:
             raise AssertionError("no view of the base")
         scope = candidates.open_scope(db, view.view_id)
-        began = time.perf_counter()
-        told = commits.messages(db, scope, view.commit, question.hashes)
-        features(told, len(scope.files), question)
-        return 1000 * (time.perf_counter() - began)
+        each = []
+        for _ in range(5):  # the machine is never quite idle
+            began = time.perf_counter()
+            told = commits.messages(db, scope, view.commit, question.hashes)
+            features(told, len(scope.files), question)
+            each.append(1000 * (time.perf_counter() - began))
+        return min(each)
 
 
 def ask(workspace: Workspace, changes: Sequence[Change]) -> Answers:
