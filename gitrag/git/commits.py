@@ -220,14 +220,21 @@ def _changes(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[PathChange, ...]
 def _moves(gone: dict[bytes, bytes], come: dict[bytes, bytes]) -> dict[bytes, bytes]:
     """Return the old path of each path that was moved."""
     moved: dict[bytes, bytes] = {}
+    taken: set[bytes] = set()
+    by_both: dict[tuple[bytes, bytes], list[bytes]] = {}
     by_blob: dict[bytes, list[bytes]] = {}
-    for path, blob in gone.items():
+    for path, blob in reversed(gone.items()):  # lists are taken from at their end
+        by_both.setdefault((blob, _name(path)), []).append(path)
         by_blob.setdefault(blob, []).append(path)
     for path, blob in come.items():
-        if old := by_blob.get(blob):
-            same = next((each for each in old if _name(each) == _name(path)), old[0])
-            old.remove(same)
-            moved[path] = same
+        if same := by_both.get((blob, _name(path))):
+            moved[path] = same.pop()
+            taken.add(moved[path])
+    for path, blob in come.items():
+        while path not in moved and (same := by_blob.get(blob)):
+            old = same.pop()
+            if old not in taken:
+                moved[path] = old
     left = set(moved.values())
     old_names = Counter(_name(path) for path in gone if path not in left)
     new_names = Counter(_name(path) for path in come if path not in moved)

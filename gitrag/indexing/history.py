@@ -41,7 +41,7 @@ def read_history(
     most_new: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Read the history of a commit as far as it has not been read.
+    """Read the history of a commit as far as it has not been read; a damaged one counts as empty.
 
     Args:
         store: The repository's store, where there is an index.
@@ -54,14 +54,18 @@ def read_history(
         Whether the history is there.
 
     Raises:
-        CommitError: git cannot walk the history.
         StoreError: The store cannot be written.
         BusyError: Other processes held it for too long.
     """
     with store.read() as db:
         if commits.has_history(db, commit):
             return True
-    ids = commit_ids(repo, commit, MOST_COMMITS)
+    try:
+        ids = commit_ids(repo, commit, MOST_COMMITS)
+    except CommitError as error:  # no next attempt would read more
+        with logged(store.directory) as log:
+            log.warning("%s", error)
+        ids = []
     with store.read() as db:
         known = commits.numbers_of(db, ids)
     new = [each for each in ids if each not in known]
@@ -86,7 +90,7 @@ def read_few(store: Store, repo: Repository, commit: str | None) -> None:
         return
     try:
         read_history(store, repo, commit, most_new=FEW_COMMITS)
-    except (CommitError, RepositoryError, StoreError, BusyError) as error:
+    except (RepositoryError, StoreError, BusyError) as error:
         with logged(store.directory) as log:
             log.warning("what commits say was not read: %s", error)
 

@@ -213,3 +213,23 @@ def test_a_history_that_lacks_a_commit_is_refused(make_repository):
 
     with pytest.raises(CommitError, match="git fsck"):
         read(repository)
+
+
+def test_many_equal_files_are_moved_in_no_time(make_repository):
+    """Of a list of equal files each is found once: 40,000 squared would be an hour."""
+    repository = make_repository({f"old/{i}.txt": "" for i in range(2)})
+    blob = repository.blob("old/0.txt")
+
+    def tree(folder: str) -> str:
+        lines = "".join(f"100644 blob {blob}\t{i}{folder}.txt\n" for i in range(40_000))
+        inner = repository.git("mktree", stdin=lines.encode())
+        return repository.git("mktree", stdin=f"040000 tree {inner}\t{folder}\n".encode())
+
+    first = repository.git("commit-tree", tree("a"), "-m", "Some")
+    second = repository.git("commit-tree", tree("b"), "-p", first, "-m", "Move")
+
+    newest = read(repository, second)[0]
+
+    assert {change.status for change in newest.changes} == {"R"}
+    assert (len(newest.changes), newest.changed) == (commits.MOST_MOVES, 40_000)
+    assert len({change.moved_from for change in newest.changes}) == commits.MOST_MOVES

@@ -198,8 +198,9 @@ def test_rewritten_history_says_nothing_and_is_let_go(repository):
 def _stored(workspace: Workspace) -> int:
     with workspace.store.read() as db:
         every = {
-            db.sql(f"FROM {table}").aggregate("count(DISTINCT commit_number)").fetchone()
-            for table in ("commits", "commit_paths", "message_postings")
+            db.execute("SELECT count(DISTINCT commit_number) FROM commits").fetchone(),
+            db.execute("SELECT count(DISTINCT commit_number) FROM commit_paths").fetchone(),
+            db.execute("SELECT count(DISTINCT commit_number) FROM message_postings").fetchone(),
         }
     ((number,),) = every
     return number
@@ -257,3 +258,18 @@ def test_an_index_without_commits_is_migrated(repository):
 
     assert told_of(asked(again)) == {"far.py": 3.0}
     assert lines == []
+
+
+def test_a_damaged_history_counts_as_none(repository, monkeypatch):
+    started: list[Workspace] = []
+    monkeypatch.setattr(catch_up, "start_worker", started.append)
+    lost = repository.git("rev-parse", "HEAD~1")
+    (repository.path / ".git/objects" / lost[:2] / lost[2:]).unlink()
+
+    workspace = updated(repository)
+    catch_up.catch_up(open_app(repository), lambda: False)
+    answer = asked(workspace)
+
+    assert {hit.path for hit in answer.hits} == {"near.py", "far.py"}
+    assert told_of(answer) == {}
+    assert started == []
