@@ -20,6 +20,7 @@ from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
 from gitrag.indexing.recipe import RECIPE
@@ -226,6 +227,7 @@ class Workspace:
         begin = time.monotonic()
         now = self.snapshot()
         refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
+        read_few(self.store, self.repo, refreshed.head.commit)
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
         return Indexed(refreshed, counts, time.monotonic() - begin)

@@ -115,10 +115,14 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
             failures.append(StageError(f"{name} failed: {reason_of(error)}"))
 
     refreshed: Refreshed | None = None
+    revision: str | None = None
     with stage("cutting files"):
         refreshed = refresh(workspace.store, now)
     with stage("cutting a revision"):
-        _finish_revision(workspace)
+        revision = _finish_revision(workspace)
+    if refreshed is not None:
+        with stage("reading commits"):
+            _read_commits(workspace, now, revision, asked)
     own = refreshed.overlay.entries if refreshed is not None else ()
     few = False
     with stage("embedding"):
@@ -151,11 +155,31 @@ def _embed_waiting(
         workspace.embed(entries=entries, stop=asked)
 
 
-def _finish_revision(workspace: Workspace) -> None:
-    """Index the files of a revision that a search had no time for."""
+def _read_commits(
+    workspace: Workspace, now: Snapshot, revision: str | None, asked: Callable[[], bool]
+) -> None:
+    """Read what the commits say that lead to HEAD, and to the revision asked for last."""
+    from gitrag.indexing.history import read_history
+    from gitrag.store import views
+
+    for commit in dict.fromkeys([now.head.commit, revision]):
+        if commit is not None:
+            read_history(workspace.store, workspace.repo, commit, stop=asked)
+    if now.head.commit is not None:
+        with workspace.store.read() as db:
+            view = views.current(db, now.slot)
+        if view is not None and view.tree == now.head.tree and view.commit != now.head.commit:
+            with workspace.store.write("naming the commit of a view", make=False) as db:
+                views.name_commit(db, now.slot, now.head.tree, now.head.commit)
+
+
+def _finish_revision(workspace: Workspace) -> str | None:
+    """Index the files of a revision that a search had no time for; return its commit."""
     from gitrag.store import views
 
     with workspace.store.read() as db:
         view = views.current(db, REVISION)
     if view is not None and workspace.repo.has_object(view.tree):
         refresh(workspace.store, look_at(workspace.repo, workspace.options, view.commit or view.tree))
+        return view.commit
+    return None

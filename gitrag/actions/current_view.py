@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from gitrag.errors import BusyError, StoreError
+from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed, Start, known, start_of
 from gitrag.indexing.notices import stale_line
 from gitrag.indexing.refresh import refresh
@@ -113,7 +114,8 @@ class CurrentView:
             with self._store.read() as db:
                 now = self._looking.result()
                 refreshed, unembedded = self._store.memo.get(("standing", now.key), lambda: _known(db, now))
-                if refreshed and not refreshed.waiting and not _are_few(unembedded, encoder):
+                ready = refreshed and not refreshed.waiting and not _are_few(unembedded, encoder)
+                if refreshed and ready and not _has_new_commits(db, refreshed):
                     if guess is not None and guess.holds(self._store.state, refreshed):
                         return self._result(guess.found, now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
@@ -176,7 +178,8 @@ class CurrentView:
             view = self._store.memo.get(("view", slot), lambda: views.current(db, slot))
             if view is None:
                 return None
-            state = view.view_id, self._workspace.last_seen.changes_on(slot, view.view_id)
+            overlay = self._workspace.last_seen.changes_on(slot, view.view_id)
+            state = view.view_id, overlay if overlay.commit else replace(overlay, commit=view.commit)
             return _Guess(read(db, *state), self._store.state, state)
 
     def _moved_at(self, db: Connection) -> float | None:
@@ -199,6 +202,7 @@ class CurrentView:
         from gitrag.indexing.embed_texts import embed_pending
 
         refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start)
+        read_few(self._store, self._workspace.repo, refreshed.head.commit)
         if refreshed.recorded and moved is not None:
             self._say_staleness(moved)
         with self._store.read() as db:
@@ -287,14 +291,22 @@ class _Looking:
 
 
 def _state_of(refreshed: Refreshed) -> tuple[int, ViewOverlay]:
-    """Return the view, and the changes on top of it."""
-    return refreshed.view.view_id, refreshed.overlay
+    """Return the view, and the changes on top of it, as seen from a commit."""
+    return refreshed.view.view_id, replace(refreshed.overlay, commit=refreshed.head.commit)
 
 
 def _known(db: Connection, now: Snapshot) -> tuple[Refreshed | None, int]:
     """Return the view's state, None if something has to be written first; count its texts without vector."""
     refreshed = known(db, now)
     return refreshed, 0 if refreshed is None else _count_unembedded(db, refreshed)
+
+
+def _has_new_commits(db: Connection, refreshed: Refreshed) -> bool:
+    """Tell whether HEAD has moved to a commit of the same tree, such as an amended one, not read yet."""
+    from gitrag.store import commits
+
+    commit = refreshed.head.commit
+    return commit not in (None, refreshed.view.commit) and not commits.has_history(db, commit or "")
 
 
 def _count_unembedded(db: Connection, refreshed: Refreshed) -> int:

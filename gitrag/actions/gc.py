@@ -56,7 +56,7 @@ def collect(workspace: Workspace) -> Collected:
     with workspace.store.write("dropping what nothing needs", make=False) as db:
         found = garbage.mark(db, keep)
         if found:
-            garbage.sweep(db)
+            garbage.sweep(db, keep)
     return Collected(found, max(workspace.store.compact(), 0))
 
 

@@ -116,8 +116,9 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     result = view.read(ask, encoder)
     result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
     refreshed, drafts = result.refreshed, result.unembedded
-    # A running worker embeds the drafts of all views, but may not know of the files still to be indexed.
-    if refreshed.waiting or (drafts and encoder is not None and running(workspace.store.directory) is None):
+    # A running worker embeds the drafts of all views, and reads commits; it may not know of files to index.
+    unfinished = (drafts and encoder is not None) or result.found.unread_history
+    if refreshed.waiting or (unfinished and running(workspace.store.directory) is None):
         catch_up.start_worker(workspace)
     if not result.found.collections:
         raise no_collection(workspace, wanted)

@@ -44,7 +44,10 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     else:
         garbage = gc.preview(workspace)
     if as_json:
-        row = {name: getattr(garbage, name) for name in ("views", "contents", "chunks", "texts", "paths")}
+        row = {
+            name: getattr(garbage, name)
+            for name in ("views", "contents", "chunks", "texts", "paths", "commits")
+        }
         terminal.print_json({**row, "applied": really, "freed_bytes": freed, "size_bytes": before - freed})
         return OK
     if not garbage:
@@ -63,4 +66,5 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
 
 def _named(garbage: Garbage) -> str:
     views = f"{count(garbage.views, 'view')}, " if garbage.views else ""
-    return f"{views}{count(garbage.contents, 'file content')} of {count(garbage.chunks, 'chunk')}"
+    commits = f", {count(garbage.commits, 'commit')}" if garbage.commits else ""
+    return f"{views}{count(garbage.contents, 'file content')} of {count(garbage.chunks, 'chunk')}{commits}"

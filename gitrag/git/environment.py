@@ -85,6 +85,7 @@ def run_git(
     environment: Mapping[str, str],
     stdin: bytes | None = None,
     timeout_s: float | None = None,
+    most_bytes: int | None = None,
     look: Callable[[], None] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git and return its output, whatever its exit status.
@@ -95,11 +96,13 @@ def run_git(
         environment: A cleaned one; GITRAG_GIT_TIMEOUT_S in it replaces the default timeout.
         stdin: The standard input.
         timeout_s: The timeout, if not the default.
+        most_bytes: Most bytes it may print; None for any number.
         look: Called when git has not answered for some seconds; if it raises, git is killed.
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
         GitTimeoutError: It took longer than the timeout.
+        PrintedTooMuchError: It printed more than it may.
     """
     command = ["git", *args]
     deadline_s = timeout_s or _deadline_s(environment)
@@ -108,6 +111,7 @@ def run_git(
             command,
             environment,
             limit_s=deadline_s,
+            most_bytes=most_bytes,
             said_bytes=_COMPLAINT_BYTES,
             cwd=cwd,
             stdin=stdin or b"",

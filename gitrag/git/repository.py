@@ -207,12 +207,14 @@ class Repository:
         stdin: bytes | None = None,
         environment: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
+        most_bytes: int | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run git on this repository, at its top level; ``environment`` is added to the guarded one.
 
         Raises:
             RepositoryError: git is missing, cannot read its configuration, or is blocked by a named pipe.
             GitTimeoutError: It took longer than ``timeout_s``, or the timeout of all git processes.
+            PrintedTooMuchError: It printed more than ``most_bytes``.
         """
         own = self._plain if args[0] in _ONLY_SAY else self.environment
         return run_git(
@@ -221,6 +223,7 @@ class Repository:
             environment={**own, **(environment or {})},
             stdin=stdin,
             timeout_s=timeout_s,
+            most_bytes=most_bytes,
             look=self._refuse_pipes_below,
         )
 

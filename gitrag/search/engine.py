@@ -21,7 +21,7 @@ from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
 from gitrag.search.wording import Occurrences
-from gitrag.store import candidates, content
+from gitrag.store import candidates, commits, content
 from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitrag.store.commits import Messages
     from gitrag.store.connection import Connection
 
 _ALSO = 3
@@ -102,12 +103,14 @@ class Found:
         chunk_ids: The chunks of the hits, best first.
         occurrences: Where the question's words occur; None where there are no files.
         no_such_path: Whether the question is a path, and no file has it.
+        unread_history: Whether commit messages would count, but have not been read.
     """
 
     hits: tuple[Hit, ...] = ()
     chunk_ids: tuple[int, ...] = ()
     occurrences: Occurrences | None = None
     no_such_path: bool = False
+    unread_history: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,9 @@ def ask(
     looked_up = LookedUp()
     if scoped.directory is not None:
         looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
-    evidence = collect(db, question, scope, vector, memo)
+    commit = None if are_documents else scoped.overlay.commit
+    told = None if commit is None else commits.messages(db, scope, commit, question.hashes, memo)
+    evidence = collect(db, question, scope, vector, memo, told)
     if are_documents:
         sums = document_scores.candidates(evidence, files, limit)
     else:
@@ -213,7 +218,13 @@ def ask(
         chunk_ids = (*first_ids, *chunk_ids)
     elif looked_up.is_path:  # of no file: what has the same words is not what was asked for
         hits = tuple(_after((), hits, looked_up, min_score=min_score))
-    return Found(hits, chunk_ids, evidence.occurrences, looked_up.is_path and not looked_up.named)
+    return Found(
+        hits,
+        chunk_ids,
+        evidence.occurrences,
+        looked_up.is_path and not looked_up.named,
+        unread_history=commit is not None and told is None,
+    )
 
 
 def _named(
@@ -361,6 +372,7 @@ def collect(
     scope: SearchScope,
     vector: NDArray[np.float32] | None,
     memo: Memo | None = None,
+    told: Messages | None = None,
 ) -> Evidence:
     """Read the candidates for a question and compute their evidence."""
     import numpy as np
@@ -384,6 +396,7 @@ def collect(
         _definitions(db, question, scope, postings, memo),
         names,
         verbatim(db, question.text, postings, len(question.words)),
+        told,
     )
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_code, is_prose
-from gitrag.search import wording
+from gitrag.search import commit_messages, wording
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
@@ -20,6 +20,8 @@ from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from gitrag.store.commits import Messages
 
     Column = NDArray[np.floating[Any]]
 
@@ -92,10 +94,12 @@ def gather(
     definitions: list[DefinitionSite],
     name_words: NameWords,
     verbatim: NDArray[np.int32] | None = None,
+    told: Messages | None = None,
 ) -> Evidence:
     """Turn the candidate rows of a question into evidence.
 
-    ``verbatim`` are the ids of the chunks that contain the question word for word.
+    ``verbatim`` are the ids of the chunks that contain the question word for word. ``told`` is what commit
+    messages say, where the history has been read.
 
     Features of a file:
 
@@ -108,6 +112,7 @@ def gather(
       ``file_name_part``, whether only some are; ``in_names``, the share of the question found in the names
       of its definitions;
       ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
+    - history: ``history`` and ``like``, what the messages of earlier changes say (`commit_messages`)
     - nature: ``test_or_doc`` (also examples) and ``support``, unless the question asks for such files;
       ``code`` and ``prose``; ``size``, the number of chunks (log); ``top_share``, how much code its top-level
       directory holds, relative to a tenth of the largest one's, at most 1
@@ -153,6 +158,7 @@ def gather(
     if question.is_name and len(question.names) == 1:
         coverage[defined > 0] = 1.0  # also where it is part of a longer name
     features["defines_it"] = defined * question.is_name
+    features |= commit_messages.features(told, f, question)
     features |= _nature(files, question)
     worth = _share(bm25) + _above(cosine) + 2.0 * defines + 2.0 * quotes
     return Evidence(

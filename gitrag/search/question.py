@@ -24,6 +24,8 @@ _ASKING = frozenset(
 STOP_WORDS = _ASKING | {stem(word) for word in _ASKING}
 """Words of asking, such as "where". They count only when a question has no others."""
 
+_ASKS = frozenset("are can does how is what when where which who whose why".split())
+
 _PROGRAM_NAME = re.compile(r"[a-z0-9][A-Z]|\w_\w|\d|\.\w|::|^[A-Z]|^_")
 """Marks of an identifier that prose lacks: an inner capital, an underscore, a digit or a dot."""
 
@@ -56,6 +58,11 @@ class Question:
     names: tuple[str, ...]
     is_name: bool
     asks_for: Trait
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is asked as a question, such as "how are …", and not told as a change or a topic."""
+        return self.text.partition(" ")[0].casefold() in _ASKS
 
     @property
     def forms(self) -> tuple[int, ...]:

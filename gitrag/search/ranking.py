@@ -31,6 +31,8 @@ WEIGHTS: Mapping[str, float] = {
     "file_name_part": -0.333,
     "in_names": 0.525,
     "defines": 1.761,
+    "history": 2.000,
+    "like": 1.000,
     "test_or_doc": -3.469,
     "support": -1.330,
     "code": 2.230,

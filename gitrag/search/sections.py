@@ -108,6 +108,7 @@ class Sections:
         chunk_ids: The chunks shown, section by section, best first.
         wording: What is to be said of the question's words.
         occurrences: Where they occur, in each collection that was asked.
+        unread_history: Whether commit messages would count, but have not been read.
     """
 
     sections: tuple[AnswerSection, ...] = ()
@@ -115,6 +116,7 @@ class Sections:
     chunk_ids: tuple[int, ...] = ()
     wording: Wording = NOTHING_TO_SAY
     occurrences: tuple[Occurrences, ...] = field(default=(), compare=False)
+    unread_history: bool = field(default=False, compare=False)
 
 
 UNSURE = 0.5
@@ -211,7 +213,14 @@ def ask(
             narrowed=narrowed,
         )
     occurrences = tuple(each.occurrences for each in found.values() if each.occurrences is not None)
-    return Sections(tuple(sections[kind] for kind in chosen), names, chunk_ids, said, occurrences)
+    return Sections(
+        tuple(sections[kind] for kind in chosen),
+        names,
+        chunk_ids,
+        said,
+        occurrences,
+        any(each.unread_history for each in found.values()),
+    )
 
 
 def _say(

@@ -56,7 +56,7 @@ class Filters:
 
 
 NO_FILTERS = Filters()
-POSTINGS = frozenset({"postings", "name_postings"})
+POSTINGS = frozenset({"postings", "name_postings", "message_postings"})
 """Tables that map terms to where they occur."""
 NO_OVERLAY = ViewOverlay()
 
@@ -299,7 +299,7 @@ def postings(
     db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> Postings:
     """Find the scope's chunks that contain a question's terms, distinct and hashed."""
-    found = _with_terms(db, "postings", terms, memo or Memo())
+    found = with_terms(db, "postings", terms, memo or Memo())
     row, place = _matches(scope.chunk_id, found["chunk_id"])
     frequency = found["tf"][row].astype("int32")
     return Postings(
@@ -329,7 +329,7 @@ def read_postings(db: DuckDBPyConnection, table: str) -> dict[str, NDArray[Any]]
     return db.execute(f"FROM {table} ORDER BY term").fetchnumpy()
 
 
-def _with_terms(
+def with_terms(
     db: DuckDBPyConnection, table: str, terms: Sequence[int], memo: Memo
 ) -> dict[str, NDArray[Any]]:
     """Read the postings rows of some terms, with each term's index in the question: ``place``."""
@@ -456,7 +456,7 @@ def name_words(
     db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> NameWords:
     """Find the scope's files whose names contain one of some terms."""
-    found = _with_terms(db, "name_postings", terms, memo or Memo())
+    found = with_terms(db, "name_postings", terms, memo or Memo())
     row, file = _matches(scope.files.path_id, found["path_id"])
     return NameWords(found["place"][row], file.astype("int32"))
 
@@ -511,7 +511,7 @@ def contents_by_term(
     db: DuckDBPyConnection, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
 ) -> dict[int, int]:
     """Count in how many of some contents each of some distinct hashed terms occurs, by its place."""
-    found = _with_terms(db, "postings", hashed, memo or Memo())
+    found = with_terms(db, "postings", hashed, memo or Memo())
     rows = run(
         db,
         [found["chunk_id"], found["place"]],

@@ -7,9 +7,10 @@ stay, because the next id is counted from them.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gitrag.store import commits
 from gitrag.store.columns import integers, run
 from gitrag.store.views import drop_unused
 
@@ -56,6 +57,7 @@ class Garbage:
         texts: Texts, each with a vector or a draft.
         paths: Paths.
         all_chunks: Chunks in the store, needed or not.
+        commits: Commits that lead to no view's commit.
     """
 
     views: int
@@ -64,9 +66,10 @@ class Garbage:
     texts: int
     paths: int
     all_chunks: int
+    commits: int = 0
 
     def __bool__(self) -> bool:
-        return any((self.views, self.contents, self.texts, self.paths))
+        return any((self.views, self.contents, self.texts, self.paths, self.commits))
 
 
 def mark(db: DuckDBPyConnection, keep: Keep) -> Garbage:
@@ -116,13 +119,15 @@ def mark(db: DuckDBPyConnection, keep: Keep) -> Garbage:
             (SELECT count(*) FROM doomed_texts), (SELECT count(*) FROM doomed_paths),
             (SELECT count(*) FROM chunks)
     """).fetchone()
-    return Garbage(*(row or (0, 0, 0, 0, 0, 0)))
+    found = Garbage(*(row or (0, 0, 0, 0, 0, 0)))
+    return replace(found, commits=commits.count_unneeded(db, keep.since_s))
 
 
-def sweep(db: DuckDBPyConnection) -> None:
+def sweep(db: DuckDBPyConnection, keep: Keep) -> None:
     """Drop what was marked on this connection; needs a writing connection."""
     db.execute("DELETE FROM worktrees WHERE worktree NOT IN (SELECT worktree FROM kept_slots)")
     drop_unused(db)
+    commits.drop_unneeded(db, keep.since_s)
     for table, key in (("contents", "content_id"), ("paths", "path_id"), ("texts", "text_id")):
         db.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM doomed_{table})")
     for owner, key in _OWNERS:

@@ -84,7 +84,38 @@ def _create(db: DuckDBPyConnection) -> None:
     """)
 
 
-MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create,)
+def _add_commits(db: DuckDBPyConnection) -> None:
+    """Add commits and what they say, read in the background."""
+    db.execute("""
+        -- A commit, immutable, read once. parents: how many; authored, committed: Unix seconds;
+        -- message: cut; changed: how many paths it changes with regard to its first parent; length: terms of
+        -- its message, as counted in message_postings.
+        CREATE TABLE commits (
+            commit_number INTEGER, id BLOB, parents USMALLINT, authored BIGINT, committed BIGINT,
+            author VARCHAR, message VARCHAR, changed INTEGER, length INTEGER
+        );
+        CREATE TABLE message_postings (term UBIGINT, commit_number INTEGER, tf USMALLINT);
+
+        -- Which paths commits change, whether they are in a view or not: path_id, 0 if it is not recorded.
+        -- status: a letter, as git prints it. moved_from: the path that was moved; 0 for none. Of a commit of
+        -- very many paths not all are here.
+        CREATE TABLE changed_paths (changed_path INTEGER, path BLOB, path_id INTEGER);
+        CREATE TABLE commit_paths (
+            commit_number INTEGER, changed_path INTEGER, status UTINYINT, moved_from INTEGER
+        );
+
+        -- Which commits are reachable from a commit, the newest ones: runs of numbers. No row: they have not
+        -- been read. moved: pairs of changed paths, an old one and the last one it was moved to.
+        -- telling, mean_length: how many commits of few paths there are, and how long their messages are;
+        -- paths, lengths: which paths they change, and the weighted length of the messages. latest: its time.
+        CREATE TABLE histories (
+            id BLOB, commits BLOB, moved BLOB, paths BLOB, lengths BLOB, telling INTEGER, mean_length DOUBLE,
+            latest BIGINT, made TIMESTAMPTZ
+        );
+    """)
+
+
+MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create, _add_commits)
 """Migration ``i`` turns a store of schema ``i`` into one of schema ``i + 1``. Never edited once released."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -87,11 +87,14 @@ class ViewOverlay:
         masked: Paths of the view that are changed or removed.
         entries: Pairs of path id and content id.
         collections: The collection of each entry.
+        commit: The commit of which the view is read: views belong to trees, and several commits can have the
+            same one, but each has its own history. None where history does not matter.
     """
 
     masked: tuple[int, ...] = ()
     entries: tuple[tuple[int, int], ...] = ()
     collections: tuple[str, ...] = ()
+    commit: str | None = None
 
 
 def current(db: DuckDBPyConnection, worktree: str) -> View | None:
@@ -326,6 +329,15 @@ def look_up(
     return {path: found[path_id] for path, path_id in ids.items() if path_id in found}
 
 
+def name_commit(db: DuckDBPyConnection, worktree: str, tree: str, commit: str) -> None:
+    """Record at which commit a worktree's view is now: another one of the same tree."""
+    db.execute(
+        "UPDATE views SET commit_id = ? WHERE tree = ? AND commit_id IS DISTINCT FROM ?"
+        " AND view_id IN (SELECT view_id FROM worktrees WHERE worktree = ?)",
+        [commit, tree, commit, worktree],
+    )
+
+
 def touch(db: DuckDBPyConnection, view: View) -> None:
     """Record that a view, with its overlay, has been updated now."""
     db.execute("UPDATE views SET updated = now() WHERE view_id = ?", [view.view_id])
@@ -401,4 +413,9 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> dict[
             integers(path_id for _, path_id in postings),
         ]
         run(db, columns, "INSERT INTO name_postings SELECT * FROM columns ORDER BY column0, column1")
+    db.execute(
+        "UPDATE changed_paths SET path_id = paths.path_id FROM paths"
+        " WHERE changed_paths.path = paths.path AND paths.path_id >= ?",
+        [first],
+    )
     return {record.path: first + i for i, record in enumerate(records)}

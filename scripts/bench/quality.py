@@ -41,6 +41,7 @@ from questions import (
 )
 
 from gitrag.actions.search import SearchOptions, search
+from gitrag.indexing.history import read_history
 from gitrag.workspace import Workspace
 
 
@@ -88,9 +89,10 @@ def measure(repository: Path, project: Project) -> tuple[float, list[Outcome]]:
     """Index a repository, seconds, and ask it every question."""
     workspace = Workspace.open(repository, environ=os.environ)
     began = time.perf_counter()
-    workspace.update()
+    indexed = workspace.update()
     seconds = time.perf_counter() - began
     workspace.embed()
+    read_history(workspace.store, workspace.repo, indexed.refreshed.head.commit or "")
     search(workspace, "warm up", SearchOptions())
     outcomes = []
     for question in project.questions:

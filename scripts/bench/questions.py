@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gitrag.indexing.history import read_history
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
@@ -172,6 +173,7 @@ def open_files(
     workspace = Workspace.open(prepare(project, mode, work), environ=os.environ)
     refreshed = workspace.update().refreshed
     workspace.embed()
+    read_history(workspace.store, workspace.repo, refreshed.head.commit or "")
     with workspace.store.read() as db:
         scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
         path_ids = scope.files.path_id.tolist()

@@ -26,6 +26,7 @@ from scipy.optimize import minimize
 
 from gitrag.search import engine
 from gitrag.search.question import read
+from gitrag.store import commits
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from questions import PAGE, Project, Question, chosen_projects, ndcg, open_files, parser_of
@@ -95,7 +96,9 @@ def collect(projects: Iterable[Project], work: Path) -> tuple[list[str], list[It
                 for question in project.questions:
                     asked = read(question.text)
                     vector = workspace.encoder.encode_query(asked.text)
-                    evidence = engine.collect(db, asked, scope, vector)
+                    head = workspace.repo.head().commit or ""
+                    told = commits.messages(db, scope, head, asked.hashes)
+                    evidence = engine.collect(db, asked, scope, vector, told=told)
                     names = list(evidence.features)
                     answers = np.array([[target.is_at(path) for target in question.targets] for path in own])
                     items.append(

@@ -60,12 +60,12 @@ def test_nothing_is_planned_or_cut_under_the_lock(watched):
     assert not [name for name, held in done if held]
 
 
-def test_a_commit_is_one_transaction(watched, monkeypatch):
+def test_a_commit_is_one_transaction_and_one_for_what_it_says(watched, monkeypatch):
     repo, workspace, _done = watched
     repo.commit({"m1.py": "def changed(): return 1\n", "new.py": "def new(): return 2\n"})
     with counted_writes(workspace, monkeypatch) as purposes:
         indexed = workspace.update()
-    assert purposes == ["updating the view"]
+    assert purposes == ["updating the view", "keeping what commits say"]
     assert (indexed.refreshed.cut, indexed.refreshed.waiting) == (2, 0)
 
 

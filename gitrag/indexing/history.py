@@ -1,0 +1,130 @@
+"""Read the commits that lead to one: what each says, and which files it changes.
+
+A commit is read once. It counts only where it is reachable from the commit that is asked; until the history
+of that one is there, questions are answered without it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from gitrag.errors import BusyError, RepositoryError, StoreError
+from gitrag.git.commits import Commit, CommitError, commit_ids, read_commits
+from gitrag.git.repository import Repository
+from gitrag.machine.log import logged
+from gitrag.store import commits
+from gitrag.store.commits import CommitRecord
+from gitrag.store.connection import Store
+from gitrag.words import terms
+
+MOST_COMMITS = 20_000
+"""The newest commits that a history has: three seconds of reading, and years of a large project."""
+
+FEW_COMMITS = 500
+"""So many new commits are read at once, also before a question is answered: a tenth of a second."""
+
+_TOLD_CHARACTERS = 1_000
+"""Of a longer message only the beginning counts: the rest is a list of what was squashed, or a log."""
+
+_NOT_WORDS = re.compile(
+    r"(?im)^(?:[a-z][a-z-]{1,40}-by|change-id|git-svn-id|cr-original\S{0,40}):.*$|https?://\S+|\b[0-9a-f]{40}\b"
+)
+"""Who, where and which: trailers, addresses and object ids are not about the change."""
+
+
+def read_history(
+    store: Store,
+    repo: Repository,
+    commit: str,
+    *,
+    most_new: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Read the history of a commit as far as it has not been read; a damaged one counts as empty.
+
+    Args:
+        store: The repository's store, where there is an index.
+        repo: The repository.
+        commit: The commit.
+        most_new: Leave it if more commits than these are new; None for any number.
+        stop: Asked between batches; what has been read until then is kept, but the history is not there yet.
+
+    Returns:
+        Whether the history is there.
+
+    Raises:
+        StoreError: The store cannot be written.
+        BusyError: Other processes held it for too long.
+    """
+    with store.read() as db:
+        if commits.has_history(db, commit):
+            return True
+    try:
+        ids = commit_ids(repo, commit, MOST_COMMITS)
+    except CommitError as error:  # no next attempt would read more
+        with logged(store.directory) as log:
+            log.warning("%s", error)
+        ids = []
+    with store.read() as db:
+        known = commits.numbers_of(db, ids)
+    new = [each for each in ids if each not in known]
+    if most_new is not None and len(new) > most_new:
+        return False
+    last: list[CommitRecord] = []
+    for batch in read_commits(repo, new):
+        if last:
+            _write(store, last)
+        if stop():
+            return False
+        last = records(batch)
+    with store.write("keeping what commits say", make=False) as db:
+        commits.add(db, last)
+        commits.write_history(db, commit, ids)
+    return True
+
+
+def read_few(store: Store, repo: Repository, commit: str | None) -> None:
+    """Read the history of a commit if little of it is new; where that fails, leave it for later."""
+    if commit is None:
+        return
+    try:
+        read_history(store, repo, commit, most_new=FEW_COMMITS)
+    except (RepositoryError, StoreError, BusyError) as error:
+        with logged(store.directory) as log:
+            log.warning("what commits say was not read: %s", error)
+
+
+def _write(store: Store, found: Sequence[CommitRecord]) -> None:
+    with store.write("keeping what commits say", make=False) as db:
+        commits.add(db, found)
+
+
+def records(read: Iterable[Commit]) -> list[CommitRecord]:
+    """Build the records of commits."""
+    found = list(read)
+    if not found:
+        return []
+    term, frequency, sizes, lengths = terms.count([(_words(each.message), "") for each in found])
+    ends = sizes.cumsum().tolist()
+    return [
+        CommitRecord(
+            id=each.id,
+            parents=each.parents,
+            authored=each.authored,
+            committed=each.committed,
+            author=each.author,
+            message=each.message,
+            changed=each.changed,
+            changes=[(change.path, change.status, change.moved_from) for change in each.changes],
+            terms=term[end - size : end],
+            frequencies=frequency[end - size : end],
+            length=int(length),
+        )
+        for each, end, size, length in zip(found, ends, sizes.tolist(), lengths.tolist(), strict=True)
+    ]
+
+
+def _words(message: str) -> str:
+    """Return the part of a message that says what was changed."""
+    return _NOT_WORDS.sub(" ", message)[:_TOLD_CHARACTERS]

@@ -1,0 +1,92 @@
+"""What commit messages say about files: two features of the ranker. Pure.
+
+Who changed a file said why, in the words of those who ask: "retries", where the code says ``backoff``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gitrag.store.candidates import runs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.search.question import Question
+    from gitrag.store.commits import Messages
+
+_K1 = 1.2
+_B = 0.75
+"""Okapi BM25's usual constants, for a file's messages."""
+
+_B_COMMIT = 0.3
+"""The same for one message: a longer one rather says more than that it repeats itself. Of 600 questions to 33
+repositories 0.601 have the file first with 0.3, 0.592 with 0.75."""
+
+_ALIKE = 4
+"""Power of a message's share of the best one's BM25: what is less like the question counts much less."""
+
+_HALF_LIFE_S = 10 * 365 * 24 * 3600.0
+"""Age at which a message counts half. Between 1 and 10 years makes a difference of 0.005."""
+
+
+def features(told: Messages | None, files: int, question: Question) -> dict[str, NDArray[Any]]:
+    """Return two features of each file, float64 (f,), relative to the best file; 0 without history.
+
+    - ``history``: BM25 of all messages of the commits that changed it, as one document. A commit of n paths
+      counts 1/√n.
+    - ``like``: its part in earlier changes like this one: BM25 of each message, relative to the best one and
+      sharpened, divided by n, and summed over the commits that changed the file. 0 where the question is
+      asked as one: nobody commits "how are retries done". It would cost such questions 0.010 of NDCG@10.
+
+    Args:
+        told: What the messages say; None where the history has not been read.
+        files: Number of files.
+        question: The question.
+    """
+    import numpy as np
+
+    terms = len(question.words)
+    if told is None or not len(told.term):
+        return {"history": np.zeros(files), "like": np.zeros(files)}
+    many = told.files[told.commit]
+    file = told.file[runs(told.first[told.commit], many)].astype(np.int64)
+    weight = told.frequency / np.sqrt(told.changed)[told.commit]
+    cell = file * terms + np.repeat(told.term, many)
+    frequency = np.bincount(cell, np.repeat(weight, many), files * terms).reshape(files, terms)
+    has = told.file_length > 0
+    relative = told.file_length / max(float(told.file_length[has].mean()) if has.any() else 0.0, 1e-9)
+    idf = _idf(int(has.sum()), (frequency > 0).sum(axis=0))
+    history = _saturated(frequency, relative[:, None], _B) @ idf
+    if question.asks:
+        return {"history": _share(history), "like": np.zeros(files)}
+    alike = _like(told, terms) / told.changed
+    like = np.bincount(told.file, np.repeat(alike, told.files), files)
+    return {"history": _share(history), "like": _share(like)}
+
+
+def _like(told: Messages, terms: int) -> NDArray[np.float64]:
+    """Return how much each commit's message is like the question, at most 1; older ones count less."""
+    import numpy as np
+
+    relative = told.length[told.commit] / max(told.mean_length, 1e-9)
+    idf = _idf(told.telling, np.bincount(told.term, minlength=terms))
+    weight = _saturated(told.frequency, relative, _B_COMMIT) * idf[told.term]
+    score = np.bincount(told.commit, weight, len(told.files)) * (told.files > 0)
+    aged: NDArray[np.float64] = _share(score) ** _ALIKE * np.exp2(-told.age_s / _HALF_LIFE_S)
+    return aged
+
+
+def _idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.log(1 + np.maximum(total - found + 0.5, 0.5) / (found + 0.5))
+
+
+def _saturated(frequency: NDArray[Any], relative_length: NDArray[Any], b: float) -> NDArray[np.float64]:
+    return frequency * (_K1 + 1) / (frequency + _K1 * (1 - b + b * relative_length))
+
+
+def _share(values: NDArray[Any]) -> NDArray[Any]:
+    return values / max(float(values.max(initial=0.0)), 1e-9)

@@ -1,0 +1,413 @@
+"""Commits: each is stored once; a history says which of them are reachable from one, the newest ones.
+
+A question is asked of one commit, and only commits in its history count, whatever else has been read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gitrag.store.candidates import SearchScope, runs, with_terms
+from gitrag.store.columns import integers, next_id, objects, run
+from gitrag.store.memo import Memo
+from gitrag.store.paths import encode_path
+
+if TYPE_CHECKING:
+    import numpy as np
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+_SWEEPING = 50
+"""A commit of more paths is a reformat or an import: its message tells nothing of a single one."""
+
+_TELLING = f"changed BETWEEN 1 AND {_SWEEPING}"
+_KEPT_BESIDE = 32
+"""Histories kept beside those of views: of branches that one returns to."""
+
+_OF_VIEWS = "lower(hex(id)) IN (SELECT commit_id FROM views WHERE commit_id IS NOT NULL)"
+_KEPT = f"made >= to_timestamp(?) OR {_OF_VIEWS}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """A commit to be stored.
+
+    Attributes:
+        id: Its object id.
+        parents: Number of its parents.
+        authored: When it was written, Unix seconds.
+        committed: When it was committed, Unix seconds.
+        author: The author's name.
+        message: Its message.
+        changed: How many paths it changes.
+        changes: Path, status and, where it was moved, the old path.
+        terms: uint64, the distinct hashed terms of its message.
+        frequencies: uint16, how often each occurs, weighted.
+        length: Sum of the frequencies.
+    """
+
+    id: str
+    parents: int
+    authored: int
+    committed: int
+    author: str
+    message: str
+    changed: int
+    changes: Sequence[tuple[str, str, str]]
+    terms: NDArray[np.uint64]
+    frequencies: NDArray[np.uint16]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """What the messages of a history say about the files of a scope: only of commits that change few paths.
+
+    Attributes:
+        term: int32 (q,), index of a term in the question.
+        commit: int32 (q,), index of the commit whose message has it.
+        frequency: int32 (q,), how often.
+        age_s: int64 (c,), how much older each of these commits is than the one that was asked, at least 0.
+        changed: int32 (c,), how many paths each changes.
+        length: int32 (c,), length of each message in terms.
+        first: int64 (c,), where each commit's files begin in ``file``.
+        files: int64 (c,), how many there are.
+        file: int32 (p,), numbers of the files in the scope.
+        file_length: float32 (f,), length of all messages of each file, those of a commit of n paths counting
+            1/√n.
+        telling: How many commits of the history change few paths.
+        mean_length: Mean length of their messages.
+    """
+
+    term: NDArray[np.int32]
+    commit: NDArray[np.int32]
+    frequency: NDArray[np.int32]
+    age_s: NDArray[np.int64]
+    changed: NDArray[np.int32]
+    length: NDArray[np.int32]
+    first: NDArray[np.int64]
+    files: NDArray[np.int64]
+    file: NDArray[np.int32]
+    file_length: NDArray[np.float32]
+    telling: int
+    mean_length: float
+
+
+def numbers_of(db: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of those commits that are stored."""
+    columns = [objects(map(bytes.fromhex, ids))]
+    rows = run(
+        db, columns, "SELECT id, commit_number FROM commits SEMI JOIN columns ON id = column0"
+    ).fetchall()
+    return {bytes(commit).hex(): number for commit, number in rows}
+
+
+def has_history(db: DuckDBPyConnection, commit: str) -> bool:
+    """Tell whether the history of a commit has been read."""
+    row = db.execute("SELECT 1 FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
+    return row is not None
+
+
+def add(db: DuckDBPyConnection, records: Sequence[CommitRecord]) -> None:
+    """Store commits; those that are stored already are left alone."""
+    import numpy as np
+
+    there = numbers_of(db, [record.id for record in records])
+    new = list({record.id: record for record in records if record.id not in there}.values())
+    if not new:
+        return
+    first = next_id(db, "commits", "commit_number")
+    numbers = np.arange(first, first + len(new), dtype=np.int32)
+    columns: list[NDArray[Any]] = [
+        numbers,
+        objects(bytes.fromhex(record.id) for record in new),
+        integers(min(record.parents, 65_535) for record in new),
+        np.array([record.authored for record in new], dtype=np.int64),
+        np.array([record.committed for record in new], dtype=np.int64),
+        objects(record.author for record in new),
+        objects(record.message for record in new),
+        integers(record.changed for record in new),
+        integers(record.length for record in new),
+    ]
+    run(db, columns, "INSERT INTO commits SELECT * FROM columns ORDER BY column0")
+    sizes = [len(record.terms) for record in new]
+    if any(sizes):
+        columns = [
+            np.concatenate([record.terms for record in new]),
+            np.repeat(numbers, sizes),
+            np.concatenate([record.frequencies for record in new]).astype(np.int32),
+        ]
+        run(db, columns, "INSERT INTO message_postings SELECT * FROM columns ORDER BY column0, column1")
+    rows = [
+        (number, encode_path(path), ord(status), encode_path(old))
+        for number, record in zip(numbers.tolist(), new, strict=True)
+        for path, status, old in record.changes
+    ]
+    if not rows:
+        return
+    both = (path for _, new, _, old in rows for path in (new, old) if path)
+    paths = _record_paths(db, list(dict.fromkeys(both)))
+    columns = [
+        integers(number for number, *_ in rows),
+        integers(paths[path] for _, path, *_ in rows),
+        integers(status for _, _, status, _ in rows),
+        integers(paths.get(old, 0) for *_, old in rows),
+    ]
+    run(db, columns, "INSERT INTO commit_paths SELECT * FROM columns")
+
+
+def _record_paths(db: DuckDBPyConnection, paths: Sequence[bytes]) -> dict[bytes, int]:
+    """Return the numbers of changed paths, recording those that are new."""
+    rows = run(
+        db,
+        [objects(paths)],
+        "SELECT path, changed_path FROM changed_paths SEMI JOIN columns ON path = column0",
+    ).fetchall()
+    found = {bytes(path): number for path, number in rows}
+    new = [path for path in paths if path not in found]
+    if new:
+        first = next_id(db, "changed_paths", "changed_path")
+        columns = [integers(range(first, first + len(new))), objects(new)]
+        run(
+            db,
+            columns,
+            "INSERT INTO changed_paths SELECT column0, column1, coalesce(path_id, 0) FROM columns"
+            " LEFT JOIN paths ON path = column1 ORDER BY column0",
+        )
+        found |= {path: first + place for place, path in enumerate(new)}
+    return found
+
+
+def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> None:
+    """Store which commits are reachable from a commit, newest first, as far as they are stored."""
+    import numpy as np
+
+    known = numbers_of(db, ids)
+    order = [known[each] for each in ids if each in known]
+    moved = _moved(db, order)
+    paths, lengths, telling, mean_length = _lengths(db, order)
+    row = db.execute("SELECT committed FROM commits WHERE commit_number = ?", order[:1] or [0]).fetchone()
+    latest = int(row[0]) if row else 0
+    numbers = np.unique(np.array(order, dtype=np.int32))
+    begins = np.flatnonzero(np.diff(numbers, prepend=-1) != 1)
+    sizes = np.diff(begins, append=len(numbers))
+    values = [
+        bytes.fromhex(commit),
+        np.stack([numbers[begins], sizes], axis=1).astype("<i4").tobytes(),
+        np.array(list(moved.items()), dtype="<i4").tobytes(),
+        paths.astype("<i4").tobytes(),
+        lengths.astype("<f4").tobytes(),
+        telling,
+        mean_length,
+        latest,
+    ]
+    db.execute("DELETE FROM histories WHERE id = ?", [values[0]])
+    db.execute("INSERT INTO histories VALUES (?, ?, ?, ?, ?, ?, ?, ?, now())", values)
+    db.execute(
+        f"DELETE FROM histories WHERE NOT ({_OF_VIEWS})"
+        f" AND id NOT IN (SELECT id FROM histories ORDER BY made DESC, id LIMIT {_KEPT_BESIDE})"
+    )
+
+
+def _moved(db: DuckDBPyConnection, newest_first: Sequence[int]) -> dict[int, int]:
+    """Return the last path that each old path was moved to."""
+    rows = run(
+        db,
+        [integers(newest_first)],
+        "SELECT commit_number, moved_from, changed_path FROM commit_paths"
+        " SEMI JOIN columns ON commit_number = column0 WHERE moved_from <> 0",
+    ).fetchall()
+    place = {number: i for i, number in enumerate(newest_first)}
+    moved: dict[int, int] = {}
+    for _number, old, new in sorted(rows, key=lambda row: (place[row[0]], row[1:])):
+        last = moved.get(new, new)
+        if last != old:
+            moved.setdefault(old, last)
+    return moved
+
+
+def _lengths(
+    db: DuckDBPyConnection, numbers: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.float32], int, float]:
+    """Return paths, the length of the messages about each, how many commits there are, their mean length."""
+    columns = [integers(numbers)]
+    of = f"FROM commits SEMI JOIN columns ON commit_number = column0 WHERE {_TELLING}"
+    row = run(db, columns, f"SELECT count(*), coalesce(avg(length), 0) {of}").fetchone()
+    found = run(
+        db,
+        columns,
+        f"SELECT changed_path, sum(length / sqrt(changed)) AS length FROM (SELECT * {of})"
+        " JOIN commit_paths USING (commit_number) GROUP BY changed_path ORDER BY changed_path",
+    ).fetchnumpy()
+    return found["changed_path"], found["length"], *(row or (0, 0.0))
+
+
+def messages(
+    db: DuckDBPyConnection, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+) -> Messages | None:
+    """Find what the messages of a commit's history say about a question's terms and a scope's files.
+
+    Returns:
+        None where the history has not been read.
+    """
+    import numpy as np
+
+    memo = memo or Memo()
+    history = memo.get(("history", commit), lambda: _read_history(db, commit))
+    if history is None:
+        return None
+    file_of = _files_of(db, scope, history, memo)
+    found = with_terms(db, "message_postings", terms, memo)
+    ours = _among(history.reached, found["commit_number"])
+    every = memo.get("telling", lambda: _telling(db))
+    numbers, which = every["commit_number"], found["commit_number"]
+    row = np.minimum(np.searchsorted(numbers, which), max(len(numbers) - 1, 0))
+    ours &= numbers[row] == which if len(numbers) else False
+    rows, at = np.unique(row[ours], return_inverse=True)
+    changes = memo.get("commit_paths", lambda: _changes(db))
+    begin = np.searchsorted(changes["commit_number"], numbers[rows], "left")
+    many = np.searchsorted(changes["commit_number"], numbers[rows], "right") - begin
+    file = file_of[changes["changed_path"][runs(begin, many)]]
+    files = np.bincount(np.repeat(np.arange(len(rows)), many)[file >= 0], minlength=len(rows))
+    own = file_of[history.paths]
+    return Messages(
+        term=found["place"][ours],
+        commit=at.astype(np.int32),
+        frequency=found["tf"][ours].astype(np.int32),
+        age_s=np.maximum(history.latest - every["committed"][rows], 0),
+        changed=every["changed"][rows],
+        length=every["length"][rows],
+        first=np.cumsum(files) - files,
+        files=files,
+        file=file[file >= 0].astype(np.int32),
+        file_length=np.bincount(own[own >= 0], history.lengths[own >= 0], len(scope.files)).astype(
+            np.float32
+        ),
+        telling=history.telling,
+        mean_length=history.mean_length,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """A row of ``histories``."""
+
+    reached: NDArray[np.int32]
+    moved: NDArray[np.int32]
+    paths: NDArray[np.int32]
+    lengths: NDArray[np.float32]
+    telling: int
+    mean_length: float
+    latest: int
+
+
+def _read_history(db: DuckDBPyConnection, commit: str) -> _History | None:
+    import numpy as np
+
+    row = db.execute(
+        "SELECT commits, moved, paths, lengths, telling, mean_length, latest FROM histories WHERE id = ?",
+        [bytes.fromhex(commit)],
+    ).fetchone()
+    if row is None:
+        return None
+    return _History(
+        np.frombuffer(row[0], dtype="<i4").reshape(-1, 2),
+        np.frombuffer(row[1], dtype="<i4").reshape(-1, 2),
+        np.frombuffer(row[2], dtype="<i4"),
+        np.frombuffer(row[3], dtype="<f4"),
+        *row[4:],
+    )
+
+
+def _files_of(db: DuckDBPyConnection, scope: SearchScope, history: _History, memo: Memo) -> NDArray[np.int64]:
+    """Return the file of each changed path in a scope, by its number; -1 for none.
+
+    A path that was moved has the file that it is now, unless it is one itself again.
+    """
+    import numpy as np
+
+    known = memo.get(
+        "changed_paths",
+        lambda: db.execute(
+            "SELECT changed_path, path_id FROM changed_paths ORDER BY changed_path"
+        ).fetchnumpy(),
+    )
+    own, wanted = scope.files.path_id, known["path_id"]
+    file_of = np.full(1 + int(known["changed_path"].max(initial=0)), -1)
+    place = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
+    file_of[known["changed_path"]] = np.where(own[place] == wanted, place, -1)
+    old, new = history.moved.T
+    file_of[old] = np.where(file_of[old] < 0, file_of[new], file_of[old])
+    return file_of
+
+
+def _telling(db: DuckDBPyConnection) -> dict[str, NDArray[Any]]:
+    """Read all commits that tell of single paths, by number."""
+    columns = "commit_number, committed, changed, length"
+    return _by_commit(db.execute(f"SELECT {columns} FROM commits WHERE {_TELLING}").fetchnumpy())
+
+
+def _changes(db: DuckDBPyConnection) -> dict[str, NDArray[Any]]:
+    """Read which paths commits change, by commit."""
+    return _by_commit(db.execute("SELECT commit_number, changed_path FROM commit_paths").fetchnumpy())
+
+
+def _by_commit(rows: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Sort rows by commit, as they nearly always are: a millisecond less than where the database does it."""
+    import numpy as np
+
+    number = rows["commit_number"]
+    if (number[1:] >= number[:-1]).all():
+        return rows
+    order = np.argsort(number, kind="stable")
+    return {name: column[order] for name, column in rows.items()}
+
+
+def _among(reached: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which numbers are in runs, given the begin and the size of each, ascending."""
+    import numpy as np
+
+    if not len(reached):
+        return np.zeros(len(numbers), dtype=bool)
+    place = np.searchsorted(reached[:, 0], numbers, "right") - 1
+    found: NDArray[np.bool_] = (place >= 0) & (numbers < reached[place].sum(axis=1))
+    return found
+
+
+def count_unneeded(db: DuckDBPyConnection, since_s: float) -> int:
+    """Count the commits that ``drop_unneeded`` would drop."""
+    return int((~_needed(db, since_s)[1]).sum())
+
+
+def drop_unneeded(db: DuckDBPyConnection, since_s: float) -> None:
+    """Drop the histories that no view has, unless read since then, and the commits in none.
+
+    Args:
+        db: An open connection, writing.
+        since_s: Unix seconds.
+    """
+    numbers, needed = _needed(db, since_s)
+    db.execute(f"DELETE FROM histories WHERE NOT ({_KEPT})", [since_s])
+    if needed.all():
+        return
+    columns = [numbers[~needed]]
+    for table in ("commits", "message_postings", "commit_paths"):
+        run(db, columns, f"DELETE FROM {table} WHERE commit_number IN (SELECT column0 FROM columns)")
+    db.execute(
+        "DELETE FROM changed_paths WHERE changed_path NOT IN"
+        " (SELECT changed_path FROM commit_paths UNION ALL SELECT moved_from FROM commit_paths)"
+    )
+
+
+def _needed(db: DuckDBPyConnection, since_s: float) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Read the numbers of all commits, and tell which of them a history has that is kept."""
+    import numpy as np
+
+    rows = db.execute("SELECT commit_number FROM commits ORDER BY commit_number").fetchnumpy()
+    numbers = rows["commit_number"]
+    needed = np.zeros(len(numbers), dtype=bool)
+    for (reached,) in db.execute(f"SELECT commits FROM histories WHERE {_KEPT}", [since_s]).fetchall():
+        needed |= _among(np.frombuffer(reached, dtype="<i4").reshape(-1, 2), numbers)
+    return numbers, needed
