@@ -10,7 +10,7 @@ from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk, Kind
-from gitrag.search import lookup, ranking
+from gitrag.search import lookup, ranking, report_evidence
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
@@ -43,6 +43,10 @@ _ALSO = 3
 
 _LOOKED_AT = 8
 """Best chunks of a file among which the one to show is chosen."""
+
+_ALSO_FOR_A_REPORT = 5
+_LOOKED_AT_FOR_A_REPORT = 16
+"""The same where a bug report asks for the place to change: each definition is listed once."""
 
 
 _BESIDE_A_FILE = 0.5
@@ -164,8 +168,10 @@ def ask(
     if not len(files) or not question.words:
         return Found()
     looked_up = LookedUp()
-    if scoped.directory is not None:
+    if scoped.directory is not None and question.report is None:
         looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
+    if each_alone:
+        question = replace(question, report=None)  # a report asks where to change code
     evidence = collect(db, question, scope, vector, memo, elsewhere)
     sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}
@@ -179,10 +185,15 @@ def ask(
     found = [item for item in found if item.score >= min_score]
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
-    wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:_LOOKED_AT]) for item in found]
+    looked_at = _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
+    wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:looked_at]) for item in found]
     ids = {place: int(evidence.chunk_id[place]) for _item, own in wanted for place in own}
     chunks = content.read_chunks(db, ids.values())
-    shown = [(item, _telling_first(own, evidence, ids, chunks)[: 1 + _ALSO]) for item, own in wanted]
+    ordered = [(item, _telling_first(own, evidence, ids, chunks)) for item, own in wanted]
+    if question.report is None:
+        shown = [(item, own[: 1 + _ALSO]) for item, own in ordered]
+    else:
+        shown = [(item, _each_once(own, ids, chunks)[: 1 + _ALSO_FOR_A_REPORT]) for item, own in ordered]
     hits = tuple(
         Hit(
             path=names[item.file],
@@ -322,6 +333,14 @@ def _telling_first(
     return sorted(places, key=worth, reverse=True)
 
 
+def _each_once(places: Sequence[int], ids: Mapping[int, int], chunks: Mapping[int, Chunk]) -> list[int]:
+    """Keep the best chunk of each definition."""
+    first: dict[str, int] = {}
+    for place in places:
+        first.setdefault(chunks[ids[place]].qualified_name, place)
+    return list(first.values())
+
+
 def collect(
     db: Connection,
     question: Question,
@@ -344,6 +363,9 @@ def collect(
         postings = candidates.joined(postings, also, [place for _term, place in others])
         question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))
         names = candidates.name_words(db, scope, question.forms, memo)
+    report = None
+    if question.report is not None:
+        report = report_evidence.look_up(db, scope, question, question.report, postings, near, memo)
     return gather(
         question,
         scope.files,
@@ -352,7 +374,8 @@ def collect(
         _definitions(db, question, scope, postings, memo),
         names,
         elsewhere,
-        verbatim(db, question.text, postings, len(question.words)),
+        verbatim(db, question.text, postings, len(question.words)) if report is None else None,
+        report,
     )
 
 
