@@ -103,7 +103,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     from gitrag.embedding.draft import has_table
     from gitrag.search.sections import Wanted
 
-    question, wanted = _read_question(query), options.wanted or Wanted()
+    question, wanted = _read_question(query, may_be_report=not options.as_it_is), options.wanted or Wanted()
     workspace.require_index()
     view = CurrentView(
         workspace,
@@ -111,7 +111,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         committed_only=options.committed_only,
         with_issues=wanted.issues,
     )
-    encoder, vector = _question_vector(workspace, question.text)
+    encoder, vector = _question_vector(workspace, question.meaning)
     ask = _asking(workspace, question, vector, wanted, options, encoder)
     result = view.read(ask, encoder)
     result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
@@ -192,7 +192,7 @@ def no_collection(workspace: Workspace, wanted: Wanted) -> NoCollectionError:
     return NoCollectionError(f"{'-'.join(parts)}{more} empty: no indexed file {what}.", f"{mend}. {listed}")
 
 
-def _read_question(query: str) -> Question:
+def _read_question(query: str, *, may_be_report: bool = True) -> Question:
     """Read a query.
 
     Raises:
@@ -200,7 +200,7 @@ def _read_question(query: str) -> Question:
     """
     from gitrag.search.question import read
 
-    question = read(query)
+    question = read(query, may_be_report=may_be_report)
     if not question.words:
         raise UsageError(
             f"There is no word to search for in {query[:60]!r}.",
@@ -258,7 +258,7 @@ def _asking(
         directory = None if options.as_it_is else options.directory
         scoped = Scoped(view_id, overlay, options.filters, directory)
         found = ask(db, scoped, question)
-        if options.as_it_is:
+        if options.as_it_is or question.report is not None:
             return found
         other = rewording.reword(db, question, found.occurrences, _is_known, store.memo)
         if other is None:

@@ -190,7 +190,7 @@ class Explorations:
         from gitrag.memory.recall import pieces, recall, texts
         from gitrag.search.question import read
 
-        question = read(query)
+        question = read(query, may_be_report=False)
         if not question.words:
             raise UsageError(f"There is no word to search for in {query[:60]!r}.", "Ask in words.")
         observations = self.all(kind=kind, project=project)

@@ -10,7 +10,7 @@ from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk
-from gitrag.search import document_scores, lookup, passages, ranking
+from gitrag.search import document_scores, lookup, passages, ranking, report_evidence
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
@@ -41,6 +41,10 @@ _ALSO = 3
 
 _LOOKED_AT = 8
 """Best chunks of a file among which the one to show is chosen."""
+
+_ALSO_FOR_A_REPORT = 5
+_LOOKED_AT_FOR_A_REPORT = 16
+"""The same where a bug report asks for the place to change: each definition is listed once."""
 
 _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
@@ -165,8 +169,10 @@ def ask(
     if not len(files) or not question.words:
         return Found()
     looked_up = LookedUp()
-    if scoped.directory is not None:
+    if scoped.directory is not None and question.report is None:
         looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
+    if are_documents:
+        question = replace(question, report=None)  # a report asks where to change code
     commit = None if are_documents else scoped.overlay.commit
     told = None if commit is None else commits.messages(db, scope, commit, question.hashes, memo)
     evidence = collect(db, question, scope, vector, memo, told)
@@ -185,7 +191,8 @@ def ask(
     found = [item for item in found if item.score >= min_score]
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
-    wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:_LOOKED_AT]) for item in found]
+    looked_at = _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
+    wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:looked_at]) for item in found]
     ids = {place: int(evidence.chunk_id[place]) for _item, own in wanted for place in own}
     chunks = content.read_chunks(db, ids.values())
     shown = [
@@ -338,14 +345,26 @@ def _shown_of(
         item: The file.
         chunks: Its best chunks, by their indices in the evidence.
     """
-    values = passages.values(
-        list(chunks.values()),
-        [float(evidence.worth[place]) for place in chunks],
-        [float(evidence.cosine[place]) for place in chunks],
-        of_tests=bool(question.asks_for & Trait.TEST),
-    )
-    each = zip(chunks, values, passages.shares(values), strict=True)
-    order = sorted(each, key=lambda row: -row[1])[: 1 + _ALSO]
+    worth = [float(evidence.worth[place]) for place in chunks]
+    if question.report is None:
+        most = 1 + _ALSO
+        values = passages.values(
+            list(chunks.values()),
+            worth,
+            [float(evidence.cosine[place]) for place in chunks],
+            of_tests=bool(question.asks_for & Trait.TEST),
+        )
+    else:
+        most = 1 + _ALSO_FOR_A_REPORT
+        values = [
+            own - passages.HEADS.get(chunk.kind, 0.0)
+            for own, chunk in zip(worth, chunks.values(), strict=True)
+        ]
+    order = sorted(zip(chunks, values, passages.shares(values), strict=True), key=lambda row: -row[1])
+    if question.report is not None:
+        once = {chunks[place].qualified_name: place for place, _value, _share in reversed(order)}
+        order = [row for row in order if once[chunks[row[0]].qualified_name] == row[0]]
+    order = order[:most]
     information = dict(zip(question.words, evidence.idf.tolist(), strict=True))
     found: list[tuple[int, FurtherHit]] = []
     for place, _value, share in order:
@@ -388,6 +407,9 @@ def collect(
         postings = candidates.joined(postings, also, [place for _term, place in others])
         question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))
         names = candidates.name_words(db, scope, question.forms, memo)
+    report = None
+    if question.report is not None:
+        report = report_evidence.look_up(db, scope, question, question.report, postings, near, memo)
     return gather(
         question,
         scope.files,
@@ -395,8 +417,9 @@ def collect(
         near,
         _definitions(db, question, scope, postings, memo),
         names,
-        verbatim(db, question.text, postings, len(question.words)),
+        verbatim(db, question.text, postings, len(question.words)) if report is None else None,
         told,
+        report,
     )
 
 

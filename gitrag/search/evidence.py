@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitrag.search.report_evidence import ReportEvidence
     from gitrag.store.commits import Messages
 
     Column = NDArray[np.floating[Any]]
@@ -41,6 +42,9 @@ _ENOUGH = 0.1
 _OTHER_CASE = 0.5
 """Weight of a definition whose name matches except for case."""
 
+
+_BM25_OF_A_REPORT = 2.0
+"""How much more the words of a report say about which chunk to show: it has more of them."""
 
 NEAREST = 1_000
 """Nearest chunks that count as evidence for their files; the ranker is fitted with this number."""
@@ -67,6 +71,7 @@ class Evidence:
         in_source: bool (t,), whether a file of the product's own code has the term; of a scope without any
             such file, whether any file has it.
         is_name: Whether the question is a single word.
+        is_report: Whether it is a bug report.
         occurrences: Where the question's words occur.
     """
 
@@ -83,6 +88,7 @@ class Evidence:
     information: float
     in_source: NDArray[np.bool_]
     is_name: bool = False
+    is_report: bool = False
     occurrences: Occurrences | None = None
 
 
@@ -95,6 +101,7 @@ def gather(
     name_words: NameWords,
     verbatim: NDArray[np.int32] | None = None,
     told: Messages | None = None,
+    report: ReportEvidence | None = None,
 ) -> Evidence:
     """Turn the candidate rows of a question into evidence.
 
@@ -120,8 +127,9 @@ def gather(
     import numpy as np
 
     f = len(files)
+    sites = () if report is None else report.sites
     chunk_id, file, bm25, cosine, defines, information = _chunks(
-        files, postings, near, definitions, len(question.words)
+        files, postings, near, [*definitions, *(site.as_definition for site in sites)], len(question.words)
     )
     features: dict[str, Column] = {}
     # words
@@ -160,7 +168,18 @@ def gather(
     features["defines_it"] = defined * question.is_name
     features |= commit_messages.features(told, f, question)
     features |= _nature(files, question)
-    worth = _share(bm25) + _above(cosine) + 2.0 * defines + 2.0 * quotes
+    worth = (
+        (1.0 if report is None else _BM25_OF_A_REPORT) * _share(bm25)
+        + _above(cosine)
+        + 2.0 * defines
+        + 2.0 * quotes
+    )
+    if report is not None:
+        title = np.array(question.titled, dtype=bool)
+        features |= report.columns
+        features |= _of_title(title, files, postings, frequency, in_name, idf, share)
+        features["title_file_name"] = _title_in_file_names(title, name_words, question, files, share)
+        worth += report.worth(chunk_id, file)
     return Evidence(
         {key: column.astype(np.float32) for key, column in features.items()},
         chunk_id,
@@ -175,8 +194,56 @@ def gather(
         information,
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
         question.is_name,
+        report is not None,
         wording.count((frequency > 0) | name, files),
     )
+
+
+def _title_in_file_names(
+    title: NDArray[np.bool_], words: NameWords, question: Question, files: Files, share: NDArray[np.float64]
+) -> Column:
+    """Return the share of a report's title that a file's name makes up, if the title has all its words."""
+    import numpy as np
+
+    own = np.concatenate([title, np.ones(len(question.shorts), dtype=bool)])[words.term]
+    name, named = _file_names(NameWords(words.term[own], words.file[own]), question, len(files))
+    of_title = share * title
+    is_name = (named > 0) & (named >= files.name_terms)
+    return np.asarray(is_name * (name @ of_title) / max(float(of_title.sum()), 1e-9))
+
+
+def _of_title(
+    title: NDArray[np.bool_],
+    files: Files,
+    postings: Postings,
+    frequency: NDArray[Any],
+    in_name: NDArray[np.bool_],
+    idf: NDArray[np.float64],
+    share: NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return what the words of a report's title alone say of each file."""
+    import numpy as np
+
+    f = len(files)
+    if not title.any():
+        return {name: np.zeros(f) for name in ("title_bm25", "title_bm25_file", "title_in_names")}
+    own = title[postings.term]
+    mean_length = max(float(files.length.sum()) / max(int(files.chunks.sum()), 1), 1.0)
+    weighted = (
+        _saturated(postings.frequency[own], postings.length[own] / mean_length) * idf[postings.term[own]]
+    )
+    keys, place = np.unique(
+        postings.file[own].astype(np.int64) << 32 | postings.chunk_id[own], return_inverse=True
+    )
+    best = np.zeros(f)
+    np.maximum.at(best, keys >> 32, np.bincount(place, weighted, len(keys)))
+    relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
+    of_title = share * title
+    return {
+        "title_bm25": _share(best),
+        "title_bm25_file": _share(_saturated(frequency[:, title], relative_length[:, None]) @ idf[title]),
+        "title_in_names": in_name @ (of_title / max(float(of_title.sum()), 1e-9)),
+    }
 
 
 def _chunks(

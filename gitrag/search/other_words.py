@@ -26,6 +26,9 @@ _MOST_CHARACTERS = 4_000
 _MOST_WORDS = 400
 """Of a longer text the beginning counts: a definition's name, signature and first lines."""
 
+_MOST_OF_A_REPORT = 32
+"""Words of a bug report that are compared: its title and first sentences."""
+
 _NEAR = 3
 """Words of a text whose drafts are compared with that of each asked word: the nearest by rough vectors."""
 
@@ -82,9 +85,8 @@ def said(
 
 
 def _asked(question: Question) -> list[str]:
-    every = list(dict.fromkeys(word.lower() for word in terms.bare_parts(question.text)))[
-        : terms.LONGEST_SPLIT
-    ]
+    most = terms.LONGEST_SPLIT if question.report is None else _MOST_OF_A_REPORT
+    every = list(dict.fromkeys(word.lower() for word in terms.bare_parts(question.meaning)))[:most]
     return [word for word in every if not {word, stem(word)} & STOP_WORDS] or every[:1] or [question.text]
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from gitrag.search import report_reading
+from gitrag.search.report_reading import Reading
 from gitrag.words import terms
 from gitrag.words.abbreviations import OTHER_FORMS
 from gitrag.words.path_traits import Trait, asked_for
@@ -13,6 +15,8 @@ from gitrag.words.stems import stem
 
 MOST_TERMS = 64
 """Maximum number of distinct terms; of a pasted file only the first lines count."""
+
+_MOST_OF_A_REPORT = 160
 
 _ASKING = frozenset(
     """
@@ -48,6 +52,8 @@ class Question:
         names: Words that may name a definition.
         is_name: Whether it is a single word.
         asks_for: Kinds of file that it asks for.
+        report: What it says as a bug report; None for any other question.
+        titled: For each term, whether it is in the report's title.
     """
 
     text: str
@@ -58,6 +64,13 @@ class Question:
     names: tuple[str, ...]
     is_name: bool
     asks_for: Trait
+    report: Reading | None = None
+    titled: tuple[bool, ...] = ()
+
+    @property
+    def meaning(self) -> str:
+        """Return what to embed: of a report what its writer says."""
+        return self.text if self.report is None else self.report.meaning
 
     @property
     def asks(self) -> bool:
@@ -135,9 +148,12 @@ def looks_like_code(word: str) -> bool:
     return bool(_PROGRAM_NAME.search(word))
 
 
-def read(text: str) -> Question:
-    """Parse a question."""
+def read(text: str, *, may_be_report: bool = True) -> Question:
+    """Parse a question; as a bug report if it looks like one and may be one."""
+    report = report_reading.read(text) if may_be_report else None
     text = " ".join(text.split())
+    if report is not None:
+        return _of_report(text, report)
     found = terms.query_terms(text)
     words = [word for word in found if word not in STOP_WORDS] or found
     words = words[:MOST_TERMS]
@@ -157,4 +173,25 @@ def read(text: str) -> Question:
         is_name=alone,
         asks_for=asked_for(frozenset(re.findall(r"[a-z]+", text.lower())))
         | (Trait.DOCUMENT if _ASKS_PEOPLE.match(text) else Trait(0)),
+    )
+
+
+def _of_report(text: str, report: Reading) -> Question:
+    """Parse a bug report: the title's words come first, and it asks for no kind of file."""
+    title = frozenset(terms.query_terms(report.title))
+    found = terms.query_terms(report.words)
+    words = ([word for word in found if word not in STOP_WORDS] or found)[:_MOST_OF_A_REPORT]
+    parts = frozenset(terms.parts_of(report.words))
+    places = {word: place for place, word in enumerate(words) if word in parts}
+    return Question(
+        text=text,
+        words=tuple(words),
+        hashes=tuple(terms.hashed(word) for word in words),
+        is_part=tuple(word in parts for word in words),
+        shorts=_shorts(report.title, places),
+        names=(),
+        is_name=False,
+        asks_for=Trait(0),
+        report=report,
+        titled=tuple(word in title for word in words),
     )

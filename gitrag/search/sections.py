@@ -164,7 +164,7 @@ def ask(
         wanted: Which collections to ask.
         limit: Maximum number of hits per kind.
         min_score: Hits below are left out; None for the least score of each kind, and then for no code at all
-            where the best file scores below `_NOTHING`.
+            where the best file scores below `_NOTHING`. To a bug report the whole page of code is shown.
         every_chunk: Return a hit for each chunk, not for each file.
         memo: Cache for the next question.
     """
@@ -180,7 +180,7 @@ def ask(
     for kind, names in chosen.items():
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
-        least = _least(kind, min_score)
+        least = _least(kind, min_score, of_report=question.report is not None)
         found[kind] = engine.ask(
             db,
             question,
@@ -192,7 +192,7 @@ def ask(
             are_documents=kind is not CollectionKind.CODE,
             memo=memo,
         )
-        if min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
+        if least and min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
             found[kind] = replace(found[kind], hits=(), chunk_ids=())
         hits = _read(db, kind, question, scoped, found[kind].hits)
         if look_further:
@@ -257,7 +257,7 @@ def lowered(found: Sections, min_score: float | None) -> Sections:
 
     def each(section: AnswerSection) -> Iterator[Hit]:
         for hit in section.hits:
-            if (score := hit.score * _PARTLY_READ) >= _least(section.kind, min_score):
+            if (score := hit.score * _PARTLY_READ) >= _least(section.kind, min_score, of_report=False):
                 yield replace(hit, score=score)
 
     return replace(
@@ -265,9 +265,11 @@ def lowered(found: Sections, min_score: float | None) -> Sections:
     )
 
 
-def _least(kind: CollectionKind, min_score: float | None) -> float:
+def _least(kind: CollectionKind, min_score: float | None, *, of_report: bool) -> float:
     if min_score is not None:
         return min_score
+    if kind is CollectionKind.CODE and of_report:
+        return 0.0  # whoever pastes a report looks for the place through the whole page
     return _LEAST if kind is CollectionKind.CODE else _LEAST_DOCUMENT
 
 

@@ -386,6 +386,42 @@ def nearest(
     return Near(chunk_id[order], file[order], cosine[order].astype(np.float32))
 
 
+def similarities(
+    db: DuckDBPyConnection,
+    scope: SearchScope,
+    chunk_ids: NDArray[np.int32],
+    questions: NDArray[np.float32],
+    memo: Memo | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    """Compare some chunks with several questions.
+
+    Args:
+        db: An open connection; reading is enough.
+        scope: What the questions may find.
+        chunk_ids: The chunks.
+        questions: float32 (m, 384), each L2-normalised.
+        memo: Cache that keeps vectors for the next question.
+
+    Returns:
+        Of each place (n) of these chunks that has a vector: the chunk, the number of the file, and its
+        cosines float32 (n, m) as in ``nearest``.
+    """
+    import numpy as np
+
+    rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
+    path_text = scope.path_text[scope.file[rows]]
+    known = vectors.read(db, np.unique(np.concatenate([scope.text_id[rows], path_text])), memo or Memo())
+    there, place = known.find(scope.text_id[rows])
+    rows, place, path_text = rows[there], place[there], path_text[there]
+    with_path, path_place = known.find(path_text)
+    weight = np.where(with_path, np.float32(PATH_WEIGHT), np.float32(0))
+    both = known.small[place].astype(np.float32) * known.scale[place][:, None]
+    paths, own = np.unique(path_place, return_inverse=True)
+    both += weight[:, None] * (known.small[paths].astype(np.float32) * known.scale[paths][:, None])[own]
+    both /= np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-9)
+    return scope.chunk_id[rows], scope.file[rows], (both @ questions.T).astype(np.float32)
+
+
 def _likeliest(
     db: DuckDBPyConnection,
     scope: SearchScope,
@@ -435,6 +471,34 @@ def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]
     columns = [scope.file[place], scope.chunk_id[place], found["exact"][row], found["parts"][row]]
     rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
     return [DefinitionSite(chunk_id, file, exact, parts) for file, chunk_id, exact, parts in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSite:
+    """A definition of a name, with its qualified name; ``chunk_id`` is its first chunk."""
+
+    chunk_id: int
+    file: int
+    name: str
+    qualified_name: str
+
+
+def named(db: DuckDBPyConnection, scope: SearchScope, names: Collection[str]) -> list[NamedSite]:
+    """Find the scope's definitions that are called exactly so, headings left out."""
+    columns: list[NDArray[Any]] = [objects(names), objects(name.casefold() for name in names)]
+    found = run(
+        db,
+        columns,
+        """
+        SELECT min(chunk_id) AS chunk_id, name, qualified_name FROM chunks
+        JOIN columns ON name_key = column1 AND name = column0
+        WHERE kind <> 'section' GROUP BY name, qualified_name, content_id
+        """,
+    ).fetchnumpy()
+    row, place = _matches(scope.chunk_id, found["chunk_id"])
+    columns = [scope.file[place], scope.chunk_id[place], found["name"][row], found["qualified_name"][row]]
+    rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
+    return [NamedSite(chunk_id, file, name, qualified) for file, chunk_id, name, qualified in rows]
 
 
 def longer_names(db: DuckDBPyConnection, scope: SearchScope, name: str) -> list[DefinitionSite]:

@@ -185,7 +185,7 @@ def ask(db: Connection, view_id: int, text: str, vector_of: VectorOf) -> Sequenc
     """Ask a view a question with a vector from anywhere; the first page."""
     question = read(text)
     scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
-    return engine.ask(db, question, scoped, vector_of(question.text), limit=PAGE, min_score=0.0).hits
+    return engine.ask(db, question, scoped, vector_of(question.meaning), limit=PAGE, min_score=0.0).hits
 
 
 def rank_of(target: Target, hits: Iterable[Hit]) -> int:

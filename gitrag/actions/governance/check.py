@@ -237,7 +237,7 @@ def _named(line: int, *, is_governing: bool) -> str:
 
 def _words(query: str) -> dict[str, str]:
     """Map the terms of the query's significant words to the words."""
-    counting = set(read(query).words)
+    counting = set(read(query, may_be_report=False).words)
     found: dict[str, str] = {}
     for word in query.split():
         for term in terms.query_terms(word):

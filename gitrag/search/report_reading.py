@@ -1,0 +1,484 @@
+"""Read a bug report: its title, sentences, code, tracebacks, messages, names and paths. Pure.
+
+A report as people paste it is Markdown of any quality. What a template or a tool has written (headings,
+comments, check lists, lists of versions) is left out; what a program has printed is kept apart from what a
+person says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import chain
+
+from gitrag.chunking.languages import language_of
+from gitrag.search import tracebacks
+from gitrag.search.tracebacks import Frame, Traced
+
+_LEAST_LINES = 2
+_LEAST = 120
+"""Characters from which a text of several lines is a report; a traceback or a block of code makes any one."""
+
+_LONGEST = 40_000
+"""Characters that are read; what follows in a pasted log repeats itself."""
+
+_LONGEST_TITLE = 400
+_LONGEST_LINE = 1000
+_MOST_SENTENCES = 64
+_MOST_NAMES = 256
+_MOST_MESSAGES = 24
+_MOST_FRAMES = 64
+_FEWEST_WORDS = 3
+"""Words that a message has at least; two in a row are not a quotation."""
+
+
+class Place(IntEnum):
+    """Where a report names something; what its writer says counts more than what is pasted."""
+
+    OUTPUT = 0
+    CODE = 1
+    PROSE = 2
+    MARKED = 3
+    TITLE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in code.
+
+    Attributes:
+        text: Parts joined by dots; what is imported, and what an alias stands for, in full.
+        place: The best place where it stands.
+        used: Whether it is called, imported, or marked as code, not only mentioned.
+    """
+
+    text: str
+    place: Place
+    used: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a bug report says.
+
+    Attributes:
+        title: Its first line; where it has none, the first message or sentence.
+        sentences: What its writer says, in order, without the title; each once.
+        frames: The calls of its tracebacks, the deepest of each first.
+        messages: Of exceptions, and what stands in quotation marks; those of exceptions first.
+        names: Names in code, each once, the best place first.
+        paths: Files that it names outside of tracebacks.
+    """
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    messages: tuple[str, ...] = ()
+    names: tuple[Name, ...] = ()
+    paths: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Return what to search for by words: the title, the sentences, the messages, and the names."""
+        return " ".join([self.title, *self.sentences, *self.messages, *(name.text for name in self.names)])
+
+    @property
+    def meaning(self) -> str:
+        """Return what to search for by meaning: the title and the sentences."""
+        return " ".join([self.title, *self.sentences])
+
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(
+    r"</?(?:details|summary|br|p|pre|code|b|i|em|strong|img|a|sub|sup|kbd|hr|div|span)\b[^<>]{0,300}>",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^\s{0,8}(?:>\s?)*(`{3,}|~{3,})\s*([\w+#.-]*)")
+_HEADING = re.compile(
+    r"^\s{0,3}(?:#{1,6}\s*(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{2,60})\*\*:?|__(?P<under>[^_]{2,60})__:?"
+    r"|(?P<colon>[A-Z][A-Za-z /]{2,40}):)\s*$"
+)
+_RULE = re.compile(r"^\s*(?:[-=*_~#]\s?){3,}\s*$")
+_CHECK = re.compile(r"^\s*[-*+]\s*\[[ xX]?\]")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s")
+_ANSWERED = re.compile(r"^\s*(?:>\s(?!>))+")
+_LABEL = re.compile(
+    r"^\s*\[\w[\w /-]{0,20}\]\s*:?|^(?:bug|feature|issue)\s*(?:report)?\s*:\s*", re.IGNORECASE
+)
+_PROSE = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")
+
+_DUMPS = re.compile(
+    r"\b(?:environment|versions?|system (?:details|info\w*)|platform|dependencies|installed packages|setup"
+    r"|check ?list|os|pip (?:freeze|list)|operating system|installation|relevant packages|runtime)\b",
+    re.IGNORECASE,
+)
+"""Headings of sections that list what is installed."""
+
+_NO_DUMP = re.compile(
+    r"\b(?:variable|handling|problem|behavio\w+|bug|error|incompatible|wrong)\b", re.IGNORECASE
+)
+_LONGEST_HEADING = 6
+
+_TEMPLATE = re.compile(
+    r"^(?:bug description|description|describe (?:the bug|(?:your|the) issue)|(?:steps|how) to reproduce"
+    r"|to reproduce|reproduc\w+(?: code| steps| example)?|reproduction steps|what (?:happened|you expected)"
+    r"|what did you expect.*|(?:expected|actual|current) (?:behaviou?r|results?|output|vs\.? actual.*)"
+    r"|command used|\w+ output|configuration|additional (?:context|information|info|details)|summary"
+    r"|minimal (?:example|reproduc\w+.*)|problem|issue|details|traceback|stack ?trace|error|screenshots?"
+    r"|motivation|feature request|(?:possible|proposed) (?:solution|fix|change)|related (?:issues?|problem.*)"
+    r"|notes?|examples?|code|logs?|output|input|background|context|question|_?no response_?|none|n/a|default)"
+    r"[.:?!]*$",
+    re.IGNORECASE,
+)
+"""Headings of templates, and what stands in a field that was left empty."""
+
+_TEMPLATE_LINE = re.compile(
+    r"please (?:be sure|have a search|check|make sure|describe|provide|fill|search|note that|read)"
+    r"|i have (?:searched|read|checked)|searched the (?:existing|open)|code of conduct|contributing guide"
+    r"|thank you for (?:taking|filing)",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(
+    r"^\W*[A-Za-z][\w.+/() -]{0,40}?\s*(?::|==?|@|\bv(?:ersion)?\b|\s)\s*[\"'v(]?\d+(?:\.\d+){1,4}[\w.+-]*"
+    r"[\"')]?(?:\s*[(\[|].*)?\W*$"
+    r"|^\W*(?:Linux|Darwin|Windows|macOS|Ubuntu|Debian|Mac ?OS X?|Python|OS|CPython)\b[^.!?]{0,90}\d+\.\d"
+    r"[^!?]*$"
+    r"|^\W*\[?(?:GCC|Clang|MSC)\b.{0,80}$|^\W*[\w.-]+==\S+\W*$"
+)
+"""A line that says which version of something is installed."""
+
+_ERROR = re.compile(
+    r"^\s*(?:E\s+|!\s+|>\s+)?(?:Uncaught |Unhandled exception[.:]? |Caused by: |Exception in thread \S+ )?"
+    r"(?P<kind>(?:[A-Za-z_][\w$]*[.:]{1,2})*[A-Za-z_][\w$]*"
+    r"(?:Error|Exception|Warning|Failure|Fault|Exit|Interrupt|Invalid|NotFound))"
+    r"(?: \[\w+\])?(?::\s*(?P<said>.*))?$"
+)
+_PANIC = re.compile(r"^\s*(?:panic|fatal error|fatal|error|FATAL|ERROR)(?:\[\w+\])?:\s*(?P<said>\S.*)$")
+_PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In \[\d*\]:|\$|%|\s*\.\.\.:)(?:\s|$)")
+_OUT = re.compile(r"^\s*Out\[\d*\]:")
+
+_URL = re.compile(r"\b(?:https?|ftp|git|ssh)://[^\s)>\]\"']+")
+_LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]*\)")
+_BLOB = re.compile(r"/(?:blob|tree|raw|blame|src)/[^/]+/(?P<path>[^#?\s]+?\.\w+)(?:#|\?|$)")
+_PATH = re.compile(
+    r"(?<![\w/.-])(?:[A-Za-z]:|~|\.{1,2})?[\\/]?(?:[\w.@+-]+[\\/])*[\w@+-][\w.@+-]*\.(?P<suffix>[A-Za-z]\w{0,6})\b(?!\()"
+)
+_BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)|(?<=[.!?:])\n")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'`]*\s+(?=[\"'(`]?[A-Z0-9])|\s+[-\u2013\u2014]{1,3}\s+|;\s+")
+_QUOTE = re.compile(
+    r"\"([^\"\n]{8,300})\"|(?<!\w)'([^'\n]{8,300})'(?!\w)|\u201c([^\u201d\n]{8,300})\u201d|``?([^`\n]{8,300})``?"
+)
+_SPOKEN = re.compile(r"[^\W\d_]{2,}")
+_LONGEST_MESSAGE = 300
+
+_IMPORT_FROM = re.compile(
+    r"^[^\w\n]*from\s+(?P<module>\.*[\w.]+)\s+import\s+(?P<names>\(?[\w*, .]+(?:\s+as\s+\w+)?[^\n#;]*)",
+    re.MULTILINE,
+)
+_IMPORT = re.compile(
+    r"^[^\w\n]*import[ \t]+(?P<names>[\w.]+(?: +as +\w+)?(?: *, *[\w.]+(?: +as +\w+)?)*) *;? *(?:#.*)?$",
+    re.MULTILINE,
+)
+_IN_PARENTHESES = re.compile(r"\(([\w,\s]{1,500})\)")
+_DEFINED = re.compile(
+    r"\b(?:def|class|function|func|fn|struct|interface|trait|enum|const|let|var|val)\s+(\w+)"
+)
+_ASSIGNED = re.compile(r"^[^\w\n]*(\w+)(?: ?, ?(\w+))* ?(?::[\w\[\], .|]{1,80})?=(?!=)", re.MULTILINE)
+_BOUND = re.compile(r"\bfor\s+(\w+)\s+in\b|\bas\s+(\w+)\s*:")
+_DOTTED = re.compile(
+    r"(?<![\w/.\\@-])(?P<name>[A-Za-z_]\w*+(?:(?:\.|::|#|->)[A-Za-z_]\w*+)*+)(?P<call>\()?(?![\w/\\]*/)"
+)
+_MARKED = re.compile(r"``?([^`\n]{1,120})``?")
+_IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|\w_\w|\w\.\w|::|^_|[A-Za-z]\d[A-Za-z_]")
+_LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
+_SEPARATOR = re.compile(r"::|#|->")
+_ONESELF = frozenset({"self", "cls", "this"})
+_SHORTEST_NAME = 3
+_KEYWORDS = frozenset(
+    """
+    and as assert async await break case catch class const continue def default del do elif else except
+    export extends false finally fn for foreach from func function global if impl import in interface is
+    lambda let match mut new nil none nonlocal not null or package pass print private protected public pub
+    raise return self static struct super switch this throw throws trait true try type typeof use using val
+    var void while with yield i.e e.g etc int str float bool list dict tuple set len range object array
+    isinstance open repr string number boolean
+    """.split()
+)
+"""Words of languages and builtins, which nobody reports a bug in."""
+
+
+def read(text: str) -> Reading | None:
+    """Read a report; None for any other question: a line, or a few short ones without code or a traceback."""
+    if not _is_report(text):
+        return None
+    text = _COMMENT.sub("\n", text[:_LONGEST].replace("\r\n", "\n").replace("\r", "\n"))
+    lines = text.split("\n")
+    title, start = _title(lines)
+    body = _Body()
+    for line in lines[start:]:
+        body.take(line)
+    body.end_traceback()
+    prose = _URL.sub(" ", _LINK.sub(r"\1", "\n".join(body.prose)))
+    sentences = list(dict.fromkeys(_sentences(prose)))[:_MOST_SENTENCES]
+    if not title:
+        said = [*filter(None, body.errors), *sentences, " ".join(text.split())[:_LONGEST_TITLE]]
+        title = said[0]
+        sentences = [each for each in sentences if each != title]
+    frames = tuple(dict.fromkeys(body.frames))[:_MOST_FRAMES]
+    traced = {frame.path for frame in frames}
+    return Reading(
+        title=title,
+        sentences=tuple(sentences),
+        frames=frames,
+        messages=tuple(dict.fromkeys(_messages(body, f"{title}\n{prose}")))[:_MOST_MESSAGES],
+        names=tuple(_Names(body, prose, title).sorted()[:_MOST_NAMES]),
+        paths=tuple(path for path in dict.fromkeys(_paths(text)) if path not in traced),
+    )
+
+
+def _is_report(text: str) -> bool:
+    lines = [line for line in text[:_LONGEST].splitlines() if line.strip()]
+    return len(lines) >= _LEAST_LINES and (len(text) >= _LEAST or any(map(_is_pasted, lines)))
+
+
+def _is_pasted(line: str) -> bool:
+    return bool(
+        _FENCE.match(line) or tracebacks.is_head(line) or tracebacks.read_line(line) or _PROMPT.match(line)
+    )
+
+
+def _title(lines: Sequence[str]) -> tuple[str, int]:
+    """Take the first line as the title unless it is pasted or a template's; return where the body begins."""
+    for number, line in enumerate(lines):
+        plain = _TAG.sub(" ", line).strip().lstrip("#").strip()
+        if not plain:
+            continue
+        pasted = _is_pasted(line) or _TEMPLATE.match(plain.strip("*_ ")) or not re.search(r"\w", plain)
+        if pasted or len(plain) > _LONGEST_TITLE:
+            return "", number
+        return " ".join((_LABEL.sub("", plain) or plain).split()), number + 1
+    return "", 0
+
+
+@dataclass(slots=True)
+class _Body:
+    """The lines after the title, sorted by what they are while they are read.
+
+    Attributes:
+        prose: What the writer says.
+        code: Code and commands, without prompts.
+        output: What programs have printed.
+        errors: Messages of exceptions; empty for one without.
+        frames: Of tracebacks, the deepest first.
+    """
+
+    prose: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    _fence: str = ""
+    _in_dump: bool = False
+    _after_prompt: bool = False
+    _before: str = ""
+    _traced: list[Traced] = field(default_factory=list)
+
+    def take(self, line: str) -> None:
+        """Sort a line."""
+        if self._is_fence(line):
+            return
+        bare = line if self._fence else _ANSWERED.sub("", _TAG.sub(" ", line))
+        if not bare.strip():
+            self._after_prompt &= bool(self._fence)
+            self.prose.append("")
+            return
+        if len(bare) > _LONGEST_LINE:  # a paragraph, or what a program has printed
+            self._sort(line, bare)
+            return
+        if self._is_heading(bare) or self._is_traced(bare) or self._is_error(bare) or self._is_left_out(bare):
+            return
+        self._sort(line, bare)
+        if not self._fence and not line.startswith((" ", "\t")):
+            self.end_traceback()
+
+    def end_traceback(self) -> None:
+        """Keep the frames of a traceback that ends here."""
+        if self._traced:
+            frames = [traced.frame for traced in self._traced]
+            self.frames += reversed(frames) if self._traced[0].deepest_last else frames
+            self._traced.clear()
+
+    def _is_fence(self, line: str) -> bool:
+        mark = _FENCE.match(line)
+        if not mark or (self._fence and (mark[1][:3] != self._fence or mark[2])):
+            return False
+        self._fence = "" if self._fence else mark[1][:3]
+        self._after_prompt = False
+        return True
+
+    def _is_heading(self, bare: str) -> bool:
+        found = None if self._fence else _HEADING.match(bare)
+        if not found:
+            return False
+        said = next(filter(None, found.groups()))
+        short = len(said.split()) <= _LONGEST_HEADING
+        self._in_dump = short and bool(_DUMPS.search(said)) and not _NO_DUMP.search(said)
+        if not self._in_dump and not _TEMPLATE.match(said.strip("*_: ")) and not _VERSION.match(said):
+            self.prose.append(f"{said.rstrip('.:')}.")
+        return True
+
+    def _is_traced(self, bare: str) -> bool:
+        """Take a line of a traceback, or of the source that it quotes."""
+        traced = tracebacks.read_line(bare, self._before)
+        self._before = bare
+        if traced:
+            self._traced.append(traced)
+        elif self._traced and not _ERROR.match(bare):
+            self._traced[-1] = tracebacks.with_line(self._traced[-1], bare)
+            return tracebacks.quotes_source(bare)
+        return traced is not None
+
+    def _is_error(self, bare: str) -> bool:
+        if error := _ERROR.match(bare):
+            self.end_traceback()
+            self.output.append(error["kind"])
+            self.errors.append((error["said"] or "").strip())
+            return True
+        panic = _PANIC.match(bare) if self._fence or self._traced else None
+        if panic:
+            self.errors.append(panic["said"].strip())
+        return panic is not None
+
+    def _is_left_out(self, bare: str) -> bool:
+        """Tell whether a template or a tool has written a line."""
+        return (
+            self._in_dump
+            or tracebacks.is_head(bare)
+            or bool(_RULE.match(bare) or _CHECK.match(bare) or _VERSION.match(bare))
+            or bool(_TEMPLATE_LINE.search(bare) or _TEMPLATE.match(bare.strip("*_ `:")))
+        )
+
+    def _sort(self, line: str, bare: str) -> None:
+        indented = line.startswith(("    ", "\t")) and not _LIST_ITEM.match(line)
+        if prompt := _PROMPT.match(bare):
+            self.code.append(bare[prompt.end() :])
+            self._after_prompt = True
+        elif self._fence or indented:
+            (self.output if self._after_prompt or _OUT.match(bare) else self.code).append(bare)
+        elif self._after_prompt and not _PROSE.search(bare):
+            self.output.append(bare)
+        else:
+            self._after_prompt = False
+            self.prose.append(bare)
+
+
+def _sentences(prose: str) -> Iterator[str]:
+    for block in _BLOCK_END.split(prose):
+        for each in _SENTENCE_END.split(" ".join(block.split())):
+            said = each.strip(" -*+_#>")
+            if len(_SPOKEN.findall(said)) >= _FEWEST_WORDS - 1:
+                yield said
+
+
+def _messages(body: _Body, prose: str) -> Iterator[str]:
+    """List what a program may contain word for word."""
+    quotes = (next(filter(None, found)) for found in _QUOTE.findall(prose))
+    for said in (*body.errors, *quotes, *body.output):
+        message = " ".join(said.split())[:_LONGEST_MESSAGE]
+        if len(_SPOKEN.findall(message)) >= _FEWEST_WORDS:
+            yield message
+
+
+def _paths(text: str) -> Iterator[str]:
+    """List paths of files, also those that URLs of a forge lead to."""
+    for url in _URL.findall(text):
+        if blob := _BLOB.search(url):
+            yield blob["path"]
+    for found in _PATH.finditer(_URL.sub(" ", text)):
+        if language_of(f"a.{found['suffix'].lower()}"):
+            yield found[0].replace("\\", "/")
+
+
+class _Names:
+    """The names in code of a report, with the best place of each."""
+
+    def __init__(self, body: _Body, prose: str, title: str) -> None:
+        code = "\n".join(body.code)
+        self._found: dict[str, tuple[Place, bool]] = {}
+        self._aliases, imported = _imports(f"{code}\n{prose}")
+        self._own = _own_names(code) - set(self._aliases)
+        for name in imported:
+            self._add(name, Place.CODE, used=True)
+        self._take_prose(title, Place.TITLE)
+        self._take_prose(prose, Place.PROSE)
+        for found in _DOTTED.finditer(_LITERAL.sub(" ", code)):
+            self._add(found["name"], Place.CODE, used=bool(found["call"]))
+        for found in chain.from_iterable(map(_DOTTED.finditer, body.output)):
+            if _IDENTIFIER.search(found["name"]):
+                self._add(found["name"], Place.OUTPUT, used=False)
+
+    def sorted(self) -> list[Name]:
+        """List the names, the best place first."""
+        names = [Name(text, place, used) for text, (place, used) in self._found.items()]
+        return sorted(names, key=lambda name: -name.place)
+
+    def _take_prose(self, text: str, place: Place) -> None:
+        for marked in _MARKED.findall(text):
+            for found in _DOTTED.finditer(marked):
+                self._add(found["name"], max(place, Place.MARKED), used=True)
+        for found in _DOTTED.finditer(_MARKED.sub(" ", text)):
+            if found["call"] or _IDENTIFIER.search(found["name"]):
+                self._add(found["name"], place, used=bool(found["call"]))
+
+    def _add(self, written: str, place: Place, *, used: bool) -> None:
+        text = self._in_full(_SEPARATOR.sub(".", written), place)
+        if len(text) < _SHORTEST_NAME or text.casefold() in _KEYWORDS or _is_file(text):
+            return
+        known, was_used = self._found.get(text, (Place.OUTPUT, False))
+        self._found[text] = max(place, known), used or was_used
+
+    def _in_full(self, text: str, place: Place) -> str:
+        """Replace an alias by what it stands for; of an object of the report's own leave the member."""
+        first, _, rest = text.partition(".")
+        if first in self._aliases:
+            return ".".join(filter(None, [self._aliases[first], rest]))
+        if first in _ONESELF or (first in self._own and place < Place.MARKED):
+            return rest
+        return text
+
+
+def _is_file(text: str) -> bool:
+    """Tell a file's name, ``test.py``, from a member's, ``re.compile``."""
+    _, dot, suffix = text.rpartition(".")
+    return bool(dot) and suffix.islower() and len(suffix) > 1 and language_of(f"a.{suffix}") is not None
+
+
+def _own_names(code: str) -> set[str]:
+    """List what a report's own code defines."""
+    pairs: Collection[tuple[str, str]] = (*_ASSIGNED.findall(code), *_BOUND.findall(code))
+    return {*_DEFINED.findall(code), *filter(None, chain.from_iterable(pairs))}
+
+
+def _imports(code: str) -> tuple[Mapping[str, str], list[str]]:
+    """Return what imported names stand for, and all that is imported."""
+    aliases: dict[str, str] = {}
+    imported: list[str] = []
+    code = _IN_PARENTHESES.sub(lambda found: " ".join(found[1].split()), code)
+    for found in _IMPORT_FROM.finditer(code):
+        module = found["module"].lstrip(".")
+        for each in found["names"].strip("( )").split(","):
+            name, _, alias = each.strip().partition(" as ")
+            if re.fullmatch(r"\w+", name):
+                aliases[alias.strip() or name] = f"{module}.{name}"
+                imported.append(f"{module}.{name}")
+            elif name == "*":
+                imported.append(module)
+    for found in _IMPORT.finditer(code):
+        for each in found["names"].split(","):
+            name, _, alias = each.strip().partition(" as ")
+            imported.append(name)
+            if alias:
+                aliases[alias.strip()] = name
+    return aliases, imported

@@ -1,0 +1,136 @@
+"""Read lines of tracebacks, as runtimes of a dozen languages print them. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+_LONGEST_LINE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A call in a traceback.
+
+    Attributes:
+        path: The file as it is written, with ``/``; empty where the traceback has none.
+        line: 1-based; 0 for unknown.
+        name: The function or method, without its class; empty for unknown and for top-level code.
+    """
+
+    path: str
+    line: int = 0
+    name: str = ""
+
+
+_DEEPEST_LAST = (
+    # Python
+    re.compile(r'^\W*File "(?P<path>[^"\n]+)", line (?P<line>\d{1,9})(?:, in (?P<name>[\w.<>]+))?'),
+    # IPython: a path, in version 8 with a line, then "in" and a call
+    re.compile(
+        r"^\s*(?:File\s+)?(?P<path>(?:~|[A-Za-z]:)?[\w./\\<>@+~ -]*[\w-]\.pyx?)(?::(?P<line>\d+))?,?"
+        r"\s+in\s+(?P<name>[\w.<>]+)\s*\("
+    ),
+)
+_DEEPEST_FIRST = (
+    # Java, Kotlin, Scala
+    re.compile(
+        r"^\s*at\s+(?:[\w.]+/+)?(?P<name>(?P<package>(?:[a-z_]\w*\.)+)[\w.$]+\.[\w$<>]+)"
+        r"\((?P<path>[\w$]+\.\w+)(?::(?P<line>\d+))?\)"
+    ),
+    # JavaScript: with a function, or the place alone
+    re.compile(
+        r"^\s*at\s+(?:(?:async |new )?(?P<name>[\w.$<>\[\] ]+?) \()?(?:file://|webpack://)?"
+        r"(?P<path>[^\s():]*[\w/\\-]\.\w+):(?P<line>\d+):\d+\)?"
+    ),
+    # C#
+    re.compile(r"^\s*at\s+(?P<name>[\w.`+<>\[\]]+)\([^)]*\)\s+in\s+(?P<path>.+?):line (?P<line>\d+)\s*$"),
+    # Ruby
+    re.compile(r"^\s*(?:from\s+)?(?P<path>\S+\.rb):(?P<line>\d+):in [`'](?P<name>[^'`]+)'"),
+    # PHP
+    re.compile(r"^\s*#\d+\s+(?P<path>\S+\.php)\((?P<line>\d+)\):\s*(?P<name>[\w\\:>-]+)\("),
+    # Firefox
+    re.compile(r"^\s*(?P<name>[\w.$/<]*)@(?P<path>\S+?\.\w+):(?P<line>\d+):\d+\s*$"),
+)
+_BELOW_ITS_CALL = (
+    # Go
+    (
+        re.compile(r"^\s+(?P<path>\S+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?\s*$"),
+        re.compile(r"^(?:created by )?(?P<name>[\w./*()$-]+?)(?:\([^()]*\))?\s*$"),
+    ),
+    # Rust
+    (
+        re.compile(r"^\s+at (?P<path>\S+\.rs):(?P<line>\d+)(?::\d+)?\s*$"),
+        re.compile(r"^\s*\d+:\s+(?:0x[0-9a-f]+ - )?(?P<name>[\w:<>{}# ]+?)(?:::h[0-9a-f]{16})?\s*$"),
+    ),
+)
+_PANIC = re.compile(r"panicked at (?:'.*', )?(?P<path>\S+\.rs):(?P<line>\d+)(?::\d+)?:?")
+
+_NO_NAME = re.compile(r"\{\{?[^{}]*\}?\}|<[^<>]*>|\[[^\[\]]*\]|[*()]")
+"""Closures, ``<module>``, ``[as door]``, type parameters."""
+
+_ARROW = re.compile(r"^-+>\s*(?P<line>\d+)\b")
+"""The line that IPython marks in the source that it quotes."""
+
+_QUOTED_SOURCE = re.compile(r"^\s*(?:-+>\s*)?\d+\s+|^\s{4,}|^\s*[\^~]+\s*$")
+
+_HEAD = re.compile(r"Traceback \(most recent call last\)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A frame, and whether its kind of traceback has the deepest call last."""
+
+    frame: Frame
+    deepest_last: bool
+
+
+def is_head(line: str) -> bool:
+    """Tell whether a line begins a traceback."""
+    return bool(_HEAD.search(line))
+
+
+def read_line(line: str, before: str = "") -> Traced | None:
+    """Read a line of a traceback; None for any other line.
+
+    Args:
+        line: The line.
+        before: The line before it, where some runtimes name the function.
+    """
+    if len(line) > _LONGEST_LINE:
+        return None
+    for pattern in _DEEPEST_LAST:
+        if found := pattern.match(line):
+            return Traced(_frame(found), deepest_last=True)
+    for pattern, call in _BELOW_ITS_CALL:
+        if found := pattern.match(line):
+            called = call.match(before.strip())
+            return Traced(_frame(found, called["name"] if called else ""), deepest_last=False)
+    for pattern in _DEEPEST_FIRST:
+        if found := pattern.match(line):
+            return Traced(_frame(found), deepest_last=False)
+    panic = _PANIC.search(line)
+    return Traced(_frame(panic), deepest_last=False) if panic else None
+
+
+def with_line(traced: Traced, line: str) -> Traced:
+    """Add the line's number that IPython marks below a frame without one."""
+    marked = _ARROW.match(line)
+    if marked is None or traced.frame.line:
+        return traced
+    return replace(traced, frame=replace(traced.frame, line=int(marked["line"])))
+
+
+def quotes_source(line: str) -> bool:
+    """Tell whether a line below a frame may be the source that it quotes."""
+    return bool(_QUOTED_SOURCE.match(line))
+
+
+def _frame(found: re.Match[str], name: str | None = None) -> Frame:
+    groups = found.groupdict()
+    path = groups["path"].replace("\\", "/").strip()
+    if groups.get("package"):
+        path = f"{groups['package'].replace('.', '/')}{path}"
+    written = _NO_NAME.sub("", (groups.get("name") or "") if name is None else name)
+    parts = [part for part in re.split(r"[.:>\\/#$-]+", written) if part.strip()]
+    return Frame(path, int(groups["line"] or 0), parts[-1].strip() if parts else "")
