@@ -73,6 +73,8 @@ REPORT_WEIGHTS: Mapping[str, float] = {
     "symbols": 0.7,
     "title_symbols": 1.0,
     "quoted": 3.0,
+    "history": 1.0,
+    "like": 1.0,
 }
 """The same for a bug report, set by hand: with them a changed file is first for 0.66 of 62 reports on five
 repositories, among three for 0.94, among ten for 0.95; of 130 on a repository that was kept aside 0.67,

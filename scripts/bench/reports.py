@@ -31,6 +31,7 @@ import numpy as np
 from questions import PAGE, VectorOf
 
 from gitrag.embedding.draft import drafter
+from gitrag.indexing.history import read_history
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import look_at
 from gitrag.search import engine
@@ -109,6 +110,7 @@ def index(workspace: Workspace, revision: str, *, model: bool) -> int:
     """Index a revision, and return its view."""
     snapshot = look_at(workspace.repo, workspace.options, revision)
     view_id = refresh(workspace.store, snapshot).view.view_id
+    read_history(workspace.store, workspace.repo, snapshot.head.commit or "")
     if model:
         workspace.embed()
     return view_id
@@ -122,7 +124,7 @@ def draft(text: str) -> np.ndarray:
 def ask(workspace: Workspace, view_id: int, report: Report, vector_of: VectorOf) -> Outcome:
     """Ask a view, twice, and time the second time."""
     with workspace.store.read() as db:
-        scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
+        scoped = engine.Scoped(view_id, engine.ViewOverlay(commit=report.base), NO_FILTERS)
         memo = workspace.store.memo
         for _ in range(2):
             began = time.perf_counter()
@@ -134,7 +136,9 @@ def ask(workspace: Workspace, view_id: int, report: Report, vector_of: VectorOf)
     right = [hit for hit in hits if hit.path in report.files]
     shown = any(shows(hit, report.definitions) for hit in right)
     named = shown or any(
-        also.name.rpartition(".")[2] in report.definitions for hit in right for also in hit.also
+        also.chunk.qualified_name.rpartition(".")[2] in report.definitions
+        for hit in right
+        for also in hit.also
     )
     some = bool(report.definitions)
     return Outcome(rank, shown if some else None, named if some else None, seconds)
