@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from gitrag.model import CallGraph
     from gitrag.report import Style
     from gitrag.workspace import Workspace
+
+_STDIN = "-"
+_MOST_READ = 100_000
+"""Characters read from stdin: a long bug report."""
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -48,6 +53,7 @@ class _Score(click.FloatRange):
     examples=[
         Example('gitrag search "where are retries with backoff"', "a question in words"),
         Example("gitrag search Session.send", "a definition by its name"),
+        Example("gitrag search - < report.md", "a bug report"),
         Example('gitrag search --module api "token validation"', "one module of a workspace"),
         Example('gitrag search -c adrs "why postgres"', "one collection"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
@@ -112,7 +118,8 @@ def search(
 ) -> int:
     """Search decisions, specifications and code as they are now, uncommitted changes included.
 
-    QUERY is everything that is not an option: a question in words, or a name. Each kind is asked on its own.
+    QUERY is everything that is not an option: a question in words, a name, a bug report; - reads it from
+    stdin. Each kind is asked on its own.
     Hits are files, best first, each with its best piece and the lines that say most.
     """
     if not query:
@@ -134,7 +141,7 @@ def search(
         sync_first(session, workspace)
     answer = search.search(
         workspace,
-        " ".join(query),
+        sys.stdin.read(_MOST_READ) if query == (_STDIN,) else " ".join(query),
         search.SearchOptions(
             filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
             wanted=wanted,

@@ -160,6 +160,8 @@ def _parsed(out: bytes) -> Iterator[Commit]:
         if not fields[place].strip():
             place += 1
             continue
+        if fields[place].lstrip(b"\n")[:1] == b":":  # a change that was cut off before its path
+            return
         header = fields[place : place + len(_FIELDS)]
         header += [b""] * (len(_FIELDS) - len(header))
         place += len(_FIELDS)

@@ -72,14 +72,18 @@ def read_history(
     if most_new is not None and len(new) > most_new:
         return False
     last: list[CommitRecord] = []
+    found = set(known)
     for batch in read_commits(repo, new):
         if last:
             _write(store, last)
         if stop():
             return False
         last = records(batch)
+        found |= {record.id for record in last}
     with store.write("keeping what commits say", make=False) as db:
         commits.add(db, last)
+        if not found <= commits.numbers_of(db, ids).keys():  # gc has dropped some meanwhile
+            return False
         commits.write_history(db, commit, ids)
     return True
 

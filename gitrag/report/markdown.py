@@ -8,6 +8,7 @@ from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
+    asked,
     asked_for,
     gist,
     hits_of,
@@ -43,9 +44,9 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         counted += f", {len(issues)} issues"
     missing = wording_line(answer)
     lines = [
-        f"## Search Results: {answer.query}",
+        f"## Search Results: {asked(answer)}",
         "",
-        f'Found {counted} for "{answer.query}".',
+        f'Found {counted} for "{asked(answer)}".',
         *(["", f"{missing[0].upper()}{missing[1:]}; nearest:"] if missing else []),
         "",
         "### 1. Matching ADRs",

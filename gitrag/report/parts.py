@@ -24,7 +24,8 @@ _GIST = 160
 
 _LONGEST_WORD = 40
 _LONGEST_PATH = 120
-"""Columns of a word and of a path of the question in a sentence about them."""
+_LONGEST_QUESTION = 200
+"""Columns of a word, of a path and of the question itself in a sentence about them."""
 
 NO_MATCH = "No relevant ADRs, specs, or code found for '{query}'. Try a broader search term."
 
@@ -34,9 +35,14 @@ def plain(text: str, _role: str) -> str:
     return text
 
 
+def asked(answer: Answer) -> str:
+    """Return the question; of a longer text, such as a bug report, the beginning."""
+    return cut(answer.query, _LONGEST_QUESTION)
+
+
 def no_match(answer: Answer) -> str:
     """Return the message that nothing was found."""
-    return NO_MATCH.format(query=answer.query)
+    return NO_MATCH.format(query=asked(answer))
 
 
 def notes_of(answer: Answer) -> list[str]:

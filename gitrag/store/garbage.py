@@ -24,8 +24,8 @@ _ALWAYS_KEPT = 2_000
 _OWNERS = (("contents", "content_id"), ("chunks", "chunk_id"), ("paths", "path_id"), ("texts", "text_id"))
 """Rows of other tables that refer to one of these are dropped too, in this order."""
 
-_NOT_OWNED = ("entries", "paths")
-"""Views decide which of their entries are needed; paths refer to texts."""
+_NOT_OWNED = ("entries", "paths", "changed_paths")
+"""Views decide which of their entries are needed; paths refer to texts; commits keep what they changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +139,4 @@ def sweep(db: DuckDBPyConnection, keep: Keep) -> None:
         ).fetchall():
             if (table, key) != ("chunks", "text_id"):
                 db.execute(f"DELETE FROM {table} WHERE {key} NOT IN (SELECT {key} FROM {owner})")
+    db.execute("UPDATE changed_paths SET path_id = 0 WHERE path_id NOT IN (SELECT path_id FROM paths)")

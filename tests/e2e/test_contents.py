@@ -164,3 +164,14 @@ def test_nothing_found_is_said_and_is_status_1(odd):
     )
     assert done.said[0] == 'No indexed file contains "zzyzx" or "quetzal".'
     assert done.said[1].startswith("Looked at ")
+
+
+def test_a_bug_report_is_read_from_stdin_and_not_repeated(odd):
+    text = "The haystack is never searched\n\nWhat was printed:\n\x1b[31m" + "very red words\n" * 40
+    done = odd.gitrag("search", "-", "--output", "markdown", stdin=text.encode())
+    assert done.status in {0, 1}
+    [heading] = [line for line in done.out.splitlines() if "The haystack is never searched" in line][:1]
+    assert len(heading) < 300
+    assert heading.isprintable()
+    told = json.loads(odd.gitrag("search", "-", "--output", "json", stdin=text.encode()).out)
+    assert told["query"] == " ".join(text.split())

@@ -37,8 +37,9 @@ def finds(gitrag, *, path="client.py"):
 def test_without_a_repository_every_command_says_so(environment, tmp_path, command):
     done = Gitrag(tmp_path, environment)(*command)
     assert (done.status, done.out) == (78, "")
+    far = "as far up as GIT_CEILING_DIRECTORIES lets git look"
     assert done.said == [
-        f"There is no git repository at {tmp_path} or above it.",
+        f"There is no git repository at {tmp_path} or above it, {far}.",
         "hint: Go into a repository, or make one with: git init",
     ]
 

@@ -195,6 +195,45 @@ def test_rewritten_history_says_nothing_and_is_let_go(repository):
     assert not gc.preview(workspace)
 
 
+def test_paths_of_the_past_are_kept_with_their_commits(repository):
+    """A path that no view has is not the index's to drop while a commit has it."""
+    repository.commit({"gone.py": _file("gone", 0)}, "Add what goes again")
+    repository.commit({"gone.py": None}, "Drop it")
+    repository.environment["GITRAG_GC_KEEP"] = "0s"
+    workspace = updated(repository)
+    before = files(asked(workspace))
+    repository.commit({"left.py": _file("left", 0)}, "Try it")
+    workspace.update()
+    repository.git("reset", "--quiet", "--hard", "HEAD~1")
+    workspace.update()
+    assert gc.preview(workspace)
+    gc.collect(workspace)
+    assert files(asked(workspace)) == before
+    with workspace.store.read() as db:
+        known = {number for (number,) in db.execute("SELECT changed_path FROM changed_paths").fetchall()}
+        named = {number for (number,) in db.execute("SELECT changed_path FROM commit_paths").fetchall()}
+    assert known == named
+
+
+def test_commits_that_are_dropped_while_a_history_is_read_leave_it_unread(repository, monkeypatch):
+    monkeypatch.setattr("gitrag.git.commits._BATCH", 1)
+    workspace = open_app(repository)
+    monkeypatch.setattr("gitrag.workspace.read_few", lambda *_: None)
+    workspace.update()
+    real, commit = history.records, repository.git("rev-parse", "HEAD")
+
+    def dropped(batch):
+        with workspace.store.write("dropping", make=False) as db:
+            commits.drop_unneeded(db, 2**40)
+        return real(batch)
+
+    monkeypatch.setattr(history, "records", dropped)
+    assert not history.read_history(workspace.store, workspace.repo, commit)
+    monkeypatch.setattr(history, "records", real)
+    assert history.read_history(workspace.store, workspace.repo, commit)
+    assert told_of(asked(workspace)) == {"far.py": 3.0}
+
+
 def _stored(workspace: Workspace) -> int:
     with workspace.store.read() as db:
         every = {
