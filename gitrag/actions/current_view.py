@@ -115,7 +115,7 @@ class CurrentView:
                 now = self._looking.result()
                 refreshed, unembedded = self._store.memo.get(("standing", now.key), lambda: _known(db, now))
                 ready = refreshed and not refreshed.waiting and not _are_few(unembedded, encoder)
-                if refreshed and ready and not _has_new_commits(db, refreshed):
+                if refreshed and ready and not _has_moved(db, refreshed):
                     if guess is not None and guess.holds(self._store.state, refreshed):
                         return self._result(guess.found, now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
@@ -203,6 +203,7 @@ class CurrentView:
 
         refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start)
         read_few(self._store, self._workspace.repo, refreshed.head.commit)
+        self._name_commit(refreshed, now.slot)
         if refreshed.recorded and moved is not None:
             self._say_staleness(moved)
         with self._store.read() as db:
@@ -218,6 +219,18 @@ class CurrentView:
             self._workspace.say(str(error))
         with self._store.read() as db:
             return self._read_if_current(db, read, now, refreshed, unembedded)
+
+    def _name_commit(self, refreshed: Refreshed, slot: str) -> None:
+        """Note at which commit the view is, for the next guess; if other processes are at work, leave it."""
+        from gitrag.store import views
+
+        head = refreshed.head
+        with suppress(StoreError, BusyError):
+            with self._store.read() as db:
+                if head.commit in (None, refreshed.view.commit) or not _is_ours(db, refreshed):
+                    return
+            with self._store.write("naming the commit of a view", make=False, patience_s=0.0) as db:
+                views.name_commit(db, slot, head.tree, head.commit or "")
 
     def _say_staleness(self, moved: float) -> None:
         line = stale_line(self._workspace.since(moved), self._workspace.config.staleness_threshold)
@@ -301,12 +314,21 @@ def _known(db: Connection, now: Snapshot) -> tuple[Refreshed | None, int]:
     return refreshed, 0 if refreshed is None else _count_unembedded(db, refreshed)
 
 
-def _has_new_commits(db: Connection, refreshed: Refreshed) -> bool:
-    """Tell whether HEAD has moved to a commit of the same tree, such as an amended one, not read yet."""
+def _has_moved(db: Connection, refreshed: Refreshed) -> bool:
+    """Tell whether HEAD has moved to a commit of the same tree, such as an amended one; it is to be noted."""
     from gitrag.store import commits
 
     commit = refreshed.head.commit
-    return commit not in (None, refreshed.view.commit) and not commits.has_history(db, commit or "")
+    if commit is None or commit == refreshed.view.commit:
+        return False
+    return not commits.has_history(db, commit) or _is_ours(db, refreshed)
+
+
+def _is_ours(db: Connection, refreshed: Refreshed) -> bool:
+    """Tell whether no other worktree has the view; it may be at another commit."""
+    from gitrag.store import views
+
+    return views.count_worktrees(db, refreshed.view.view_id) == 1
 
 
 def _count_unembedded(db: Connection, refreshed: Refreshed) -> int:

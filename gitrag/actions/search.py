@@ -258,7 +258,7 @@ def _asking(
         directory = None if options.as_it_is else options.directory
         scoped = Scoped(view_id, overlay, options.filters, directory)
         found = ask(db, scoped, question)
-        if options.as_it_is or question.report is not None:
+        if options.as_it_is:
             return found
         other = rewording.reword(db, question, found.occurrences, _is_known, store.memo)
         if other is None:

@@ -118,6 +118,8 @@ def status(session: Session, *, as_json: bool) -> int:
     """List the collections, and what they hold."""
     workspace = session.workspace()
     workspace.require_index()
+    with workspace.store.read():  # raises where it is of another version
+        pass
     found = read_status(workspace)
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]

@@ -17,7 +17,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "init": LazyCommand("gitrag.cli.init:init", "Set a repository up: hooks, .gitignore, first index."),
     "search": LazyCommand(
         "gitrag.cli.search:search",
-        "Search decisions, specifications and code as they are now, uncommitted changes included.",
+        "Search code, decisions, specifications and issues as they are now, uncommitted changes included.",
     ),
     "prime": LazyCommand("gitrag.cli.prime:prime", "Say what a session should know at its start."),
     "graph": LazyCommand("gitrag.cli.graph:graph", "Show who calls whom, in the files as they are now."),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _MOST_READ = 100_000
-"""Characters read from stdin: a long bug report."""
+"""Bytes read from stdin: a long bug report."""
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -116,7 +116,7 @@ def search(
     with_graph: bool | None,
     unfiltered: bool,
 ) -> int:
-    """Search decisions, specifications and code as they are now, uncommitted changes included.
+    """Search code, decisions, specifications and issues as they are now, uncommitted changes included.
 
     QUERY is everything that is not an option: a question in words, a name, a bug report; - reads it from
     stdin. Each kind is asked on its own.
@@ -141,7 +141,7 @@ def search(
         sync_first(session, workspace)
     answer = search.search(
         workspace,
-        sys.stdin.read(_MOST_READ) if query == (_STDIN,) else " ".join(query),
+        _pasted() if query == (_STDIN,) else " ".join(query),
         search.SearchOptions(
             filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
             wanted=wanted,
@@ -178,6 +178,11 @@ def search(
     for note in report.notes_of(report.cleaned(answer, sanitise_line)):
         terminal.note(note)
     return OK if answer.hits else NOTHING
+
+
+def _pasted() -> str:
+    """Read a text from stdin, whatever its encoding."""
+    return sys.stdin.buffer.read(_MOST_READ).decode("utf-8", "replace") if sys.stdin else ""
 
 
 def _directory(session: Session, workspace: Workspace) -> str:

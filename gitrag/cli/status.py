@@ -127,7 +127,7 @@ def _show_none(found: WorkspaceStatus, line: Callable[[str, str], None], termina
         terminal.hint("the next search catches up; `gitrag index` does it now")
     elif found.size_bytes:
         line("index", "made by another version of gitrag")
-        terminal.hint("the next search builds it again; `gitrag index` does it now")
+        terminal.hint("the next search brings it up to date; `gitrag index` does it now")
     else:
         line("index", "none")
         terminal.hint("gitrag init")

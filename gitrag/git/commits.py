@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,8 +22,10 @@ MOST_MOVES = 20_000
 MESSAGE_CHARACTERS = 4_000
 AUTHOR_CHARACTERS = 200
 
+_FIRST_BATCH = 8
 _BATCH = 1_000
-"""Commits a process: some 3 MB of what git prints, and 50 ms."""
+"""Commits a process, at first and at most: some 3 MB of what git prints, and 50 ms. Each has twice as many as
+the one before, so that whoever stops between two has not waited long for the last one."""
 
 _MOST_BYTES = 32 << 20
 """What git may print for a batch; one that prints more is halved."""
@@ -99,7 +102,7 @@ def read_commits(repo: Repository, ids: Sequence[str]) -> Iterator[list[Commit]]
     Ends early, without an error, at the first commit that the clone lacks the trees of (a partial clone, from
     which nothing is fetched).
     """
-    waiting = [list(ids[start : start + _BATCH]) for start in range(0, len(ids), _BATCH)][::-1]
+    waiting = _batches(ids)[::-1]
     while waiting:
         batch = waiting.pop()
         try:
@@ -118,6 +121,21 @@ def read_commits(repo: Repository, ids: Sequence[str]) -> Iterator[list[Commit]]
         yield found
         if status or len(found) < len(batch):
             return
+
+
+def _batches(ids: Sequence[str]) -> list[list[str]]:
+    found: list[list[str]] = []
+    start, size = 0, _FIRST_BATCH
+    while start < len(ids):
+        found.append(list(ids[start : start + size]))
+        start, size = start + size, min(2 * size, _BATCH)
+    return found
+
+
+def boundary(repo: Repository) -> str:
+    """Return what identifies where a shallow clone ends; empty for any other."""
+    ends = sorted(_boundary(repo))
+    return hashlib.sha256(" ".join(ends).encode()).hexdigest() if ends else ""
 
 
 def _boundary(repo: Repository) -> frozenset[str]:

@@ -44,7 +44,7 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
         RepositoryError: The directory is missing, or cannot be entered.
     """
     wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
-    wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and "\0" not in pattern]
+    wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and _can_occur(pattern)]
     if repo.root is None or not wanted:
         return []
     expressions = [part for pattern in wanted for part in ("-e", pattern)]
@@ -79,6 +79,14 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise not_run(error, repo.root) from error
     return list(_parse(output, b":" if ripgrep else b"\0"))
+
+
+def _can_occur(pattern: str) -> bool:
+    """Tell whether a line can contain a text: no zero byte, no half of a character."""
+    try:
+        return b"\0" not in os.fsencode(pattern)
+    except UnicodeEncodeError:
+        return False
 
 
 def _parse(output: bytes, mark: bytes) -> Iterator[GrepLine]:

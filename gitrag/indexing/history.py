@@ -7,10 +7,11 @@ of that one is there, questions are answered without it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable
 
 from gitrag.errors import BusyError, RepositoryError, StoreError
-from gitrag.git.commits import Commit, CommitError, commit_ids, read_commits
+from gitrag.git.commits import Commit, CommitError, boundary, commit_ids, read_commits
 from gitrag.git.repository import Repository
 from gitrag.machine.log import logged
 from gitrag.store import commits
@@ -18,11 +19,16 @@ from gitrag.store.commits import CommitRecord
 from gitrag.store.connection import Store
 from gitrag.words import terms
 
+_PURPOSE = "keeping what commits say"
+
 MOST_COMMITS = 20_000
 """The newest commits that a history has: three seconds of reading, and years of a large project."""
 
 FEW_COMMITS = 500
-"""So many new commits are read at once, also before a question is answered: a tenth of a second."""
+"""So many new commits are read at once, also before a question is answered: some tenths of a second."""
+
+_FEW_S = 1.0
+"""Seconds after which they are left for later all the same: each of them may move a whole source tree."""
 
 _TOLD_CHARACTERS = 1_000
 """Of a longer message only the beginning counts: the rest is a list of what was squashed, or a log."""
@@ -40,6 +46,7 @@ def read_history(
     *,
     most_new: int | None = None,
     stop: Callable[[], bool] = lambda: False,
+    patience_s: float | None = None,
 ) -> bool:
     """Read the history of a commit as far as it has not been read; a damaged one counts as empty.
 
@@ -49,6 +56,7 @@ def read_history(
         commit: The commit.
         most_new: Leave it if more commits than these are new; None for any number.
         stop: Asked between batches; what has been read until then is kept, but the history is not there yet.
+        patience_s: How long to wait for other processes, if less than usual.
 
     Returns:
         Whether the history is there.
@@ -57,8 +65,9 @@ def read_history(
         StoreError: The store cannot be written.
         BusyError: Other processes held it for too long.
     """
+    end = boundary(repo)
     with store.read() as db:
-        if commits.has_history(db, commit):
+        if commits.has_history(db, commit, end):
             return True
     try:
         ids = commit_ids(repo, commit, MOST_COMMITS)
@@ -75,12 +84,14 @@ def read_history(
     found = set(known)
     for batch in read_commits(repo, new):
         if last:
-            _write(store, last)
-        if stop():
-            return False
+            with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
+                commits.add(db, last)
+            if stop():
+                return False
         last = records(batch)
         found |= {record.id for record in last}
-    with store.write("keeping what commits say", make=False) as db:
+    with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
+        commits.set_boundary(db, end)
         commits.add(db, last)
         if not found <= commits.numbers_of(db, ids).keys():  # gc has dropped some meanwhile
             return False
@@ -93,15 +104,15 @@ def read_few(store: Store, repo: Repository, commit: str | None) -> None:
     if commit is None:
         return
     try:
-        read_history(store, repo, commit, most_new=FEW_COMMITS)
+        read_history(store, repo, commit, most_new=FEW_COMMITS, stop=_deadline(), patience_s=0.0)
     except (RepositoryError, StoreError, BusyError) as error:
         with logged(store.directory) as log:
             log.warning("what commits say was not read: %s", error)
 
 
-def _write(store: Store, found: Sequence[CommitRecord]) -> None:
-    with store.write("keeping what commits say", make=False) as db:
-        commits.add(db, found)
+def _deadline() -> Callable[[], bool]:
+    end = time.monotonic() + _FEW_S
+    return lambda: time.monotonic() > end
 
 
 def records(read: Iterable[Commit]) -> list[CommitRecord]:

@@ -193,13 +193,18 @@ class StoreLock:
             lock.release()
 
     @contextmanager
-    def exclusive(self, purpose: str) -> Iterator[None]:
+    def exclusive(self, purpose: str, *, patience_s: float | None = None) -> Iterator[None]:
         """Hold the lock exclusively.
+
+        Args:
+            purpose: What for, in a few words; shown to waiting processes.
+            patience_s: Wait no longer than this, where it is less than the time limit.
 
         Raises:
             BusyError: Other processes held it for longer than the time limit.
         """
-        deadline = time.monotonic() + self._timeout_s
+        limit_s = self._timeout_s if patience_s is None else min(patience_s, self._timeout_s)
+        deadline = time.monotonic() + limit_s
         gate, lock = self._locks()
         self._wait(gate, deadline)
         try:

@@ -46,6 +46,9 @@ _ALSO_FOR_A_REPORT = 5
 _LOOKED_AT_FOR_A_REPORT = 16
 """The same where a bug report asks for the place to change: each definition is listed once."""
 
+_LONGEST_QUOTED = 2_000
+"""Characters of pasted code that are looked up as they are."""
+
 _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
 
@@ -380,9 +383,14 @@ def _whole(evidence: Evidence, chunks: Mapping[int, Chunk]) -> list[tuple[int, F
     def worth(place: int) -> float:
         return float(evidence.worth[place]) - passages.HEADS.get(chunks[place].kind, 0.0)
 
-    return [(place, FurtherHit(chunks[place])) for place in sorted(chunks, key=worth, reverse=True)][
+    return [(place, FurtherHit(chunks[place], 1.0)) for place in sorted(chunks, key=worth, reverse=True)][
         : 1 + _ALSO
     ]
+
+
+def _may_be_quoted(question: Question) -> bool:
+    """Tell whether a file may contain all of it: a short text, which may be pasted code."""
+    return question.report is None or len(question.text) <= _LONGEST_QUOTED
 
 
 def collect(
@@ -417,7 +425,7 @@ def collect(
         near,
         _definitions(db, question, scope, postings, memo),
         names,
-        verbatim(db, question.text, postings, len(question.words)) if report is None else None,
+        verbatim(db, question.text, postings, len(question.words)) if _may_be_quoted(question) else None,
         told,
         report,
     )

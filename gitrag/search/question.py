@@ -152,7 +152,7 @@ def read(text: str, *, may_be_report: bool = True) -> Question:
     """Parse a question; as a bug report if it looks like one and may be one."""
     report = report_reading.read(text) if may_be_report else None
     text = " ".join(text.split())
-    if report is not None:
+    if report is not None and terms.query_terms(report.words):
         return _of_report(text, report)
     found = terms.query_terms(text)
     words = [word for word in found if word not in STOP_WORDS] or found

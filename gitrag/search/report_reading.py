@@ -90,14 +90,13 @@ class Reading:
         return " ".join([self.title, *self.sentences])
 
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(
     r"</?(?:details|summary|br|p|pre|code|b|i|em|strong|img|a|sub|sup|kbd|hr|div|span)\b[^<>]{0,300}>",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^\s{0,8}(?:>\s?)*(`{3,}|~{3,})\s*([\w+#.-]*)")
 _HEADING = re.compile(
-    r"^\s{0,3}(?:#{1,6}\s*(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{2,60})\*\*:?|__(?P<under>[^_]{2,60})__:?"
+    r"^\s{0,3}(?:#{1,6}\s*+(?P<hash>[^\s#].*)|\*\*(?P<bold>[^*]{2,60})\*\*:?|__(?P<under>[^_]{2,60})__:?"
     r"|(?P<colon>[A-Z][A-Za-z /]{2,40}):)\s*$"
 )
 _RULE = re.compile(r"^\s*(?:[-=*_~#]\s?){3,}\s*$")
@@ -156,14 +155,14 @@ _ERROR = re.compile(
     r"(?: \[\w+\])?(?::\s*(?P<said>.*))?$"
 )
 _PANIC = re.compile(r"^\s*(?:panic|fatal error|fatal|error|FATAL|ERROR)(?:\[\w+\])?:\s*(?P<said>\S.*)$")
-_PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In \[\d*\]:|\$|%|\s*\.\.\.:)(?:\s|$)")
+_PROMPT = re.compile(r"^\s*+(?:>>>|\.\.\.:?|In \[\d*\]:|\$|%)(?:\s|$)")
 _OUT = re.compile(r"^\s*Out\[\d*\]:")
 
 _URL = re.compile(r"\b(?:https?|ftp|git|ssh)://[^\s)>\]\"']+")
-_LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]*\)")
-_BLOB = re.compile(r"/(?:blob|tree|raw|blame|src)/[^/]+/(?P<path>[^#?\s]+?\.\w+)(?:#|\?|$)")
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
+_BLOB = re.compile(r"/(?:blob|tree|raw|blame|src)/[^/]+/(?P<path>[^#?\s]{1,300}?\.\w+)(?:#|\?|$)")
 _PATH = re.compile(
-    r"(?<![\w/.-])(?:[A-Za-z]:|~|\.{1,2})?[\\/]?(?:[\w.@+-]+[\\/])*[\w@+-][\w.@+-]*\.(?P<suffix>[A-Za-z]\w{0,6})\b(?!\()"
+    r"(?<![\w/.@+~\\-])(?:[A-Za-z]:|~|\.{1,2})?[\\/]?(?:[\w.@+-]+[\\/])*[\w@+-][\w.@+-]*\.(?P<suffix>[A-Za-z]\w{0,6})\b(?!\()"
 )
 _BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)|(?<=[.!?:])\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'`]*\s+(?=[\"'(`]?[A-Z0-9])|\s+[-\u2013\u2014]{1,3}\s+|;\s+")
@@ -178,7 +177,8 @@ _IMPORT_FROM = re.compile(
     re.MULTILINE,
 )
 _IMPORT = re.compile(
-    r"^[^\w\n]*import[ \t]+(?P<names>[\w.]+(?: +as +\w+)?(?: *, *[\w.]+(?: +as +\w+)?)*) *;? *(?:#.*)?$",
+    r"^[^\w\n]*import[ \t]+(?P<names>[\w.]+(?: +as +\w+)?(?: *, *[\w.]+(?: +as +\w+)?)*)(?: *+;)? *+"
+    r"(?:#.*)?$",
     re.MULTILINE,
 )
 _IN_PARENTHESES = re.compile(r"\(([\w,\s]{1,500})\)")
@@ -213,8 +213,9 @@ def read(text: str) -> Reading | None:
     """Read a report; None for any other question: a line, or a few short ones without code or a traceback."""
     if not _is_report(text):
         return None
-    text = _COMMENT.sub("\n", text[:_LONGEST].replace("\r\n", "\n").replace("\r", "\n"))
-    lines = text.split("\n")
+    text = text[:_LONGEST].replace("\r\n", "\n").replace("\r", "\n")
+    lines = _without_comments(text)
+    text = "\n".join(lines)
     title, start = _title(lines)
     body = _Body()
     for line in lines[start:]:
@@ -247,6 +248,32 @@ def _is_pasted(line: str) -> bool:
     return bool(
         _FENCE.match(line) or tracebacks.is_head(line) or tracebacks.read_line(line) or _PROMPT.match(line)
     )
+
+
+def _without_comments(text: str) -> list[str]:
+    """Split a text into lines without the comments in its prose; one that is not closed is none."""
+    lines: list[str] = []
+    last, start, fence, is_open = text.rfind("-->"), 0, "", False
+    for line in text.split("\n"):
+        end = start + len(line)
+        mark = None if is_open else _FENCE.match(line)
+        if mark and (not fence or (mark[1][:3] == fence and not mark[2])):
+            fence = "" if fence else mark[1][:3]
+        if fence or mark:
+            lines.append(line)
+        else:
+            kept, rest = [], line
+            while rest:
+                if is_open:
+                    _, closed, rest = rest.partition("-->")
+                    is_open = not closed
+                    continue
+                before, opened, rest = rest.partition("<!--")
+                is_open = bool(opened) and end - len(rest) <= last
+                kept.append(before if is_open else before + opened)
+            lines.append(" ".join(kept))
+        start = end + 1
+    return lines
 
 
 def _title(lines: Sequence[str]) -> tuple[str, int]:
@@ -322,10 +349,10 @@ class _Body:
         found = None if self._fence else _HEADING.match(bare)
         if not found:
             return False
-        said = next(filter(None, found.groups()))
+        said = next(filter(None, found.groups())).rstrip().rstrip("#").rstrip()
         short = len(said.split()) <= _LONGEST_HEADING
         self._in_dump = short and bool(_DUMPS.search(said)) and not _NO_DUMP.search(said)
-        if not self._in_dump and not _TEMPLATE.match(said.strip("*_: ")) and not _VERSION.match(said):
+        if not self._in_dump and not _TEMPLATE.match(said.strip("*_: ")) and not _is_version(said):
             self.prose.append(f"{said.rstrip('.:')}.")
         return True
 
@@ -356,7 +383,7 @@ class _Body:
         return (
             self._in_dump
             or tracebacks.is_head(bare)
-            or bool(_RULE.match(bare) or _CHECK.match(bare) or _VERSION.match(bare))
+            or bool(_RULE.match(bare) or _CHECK.match(bare) or _is_version(bare))
             or bool(_TEMPLATE_LINE.search(bare) or _TEMPLATE.match(bare.strip("*_ `:")))
         )
 
@@ -372,6 +399,10 @@ class _Body:
         else:
             self._after_prompt = False
             self.prose.append(bare)
+
+
+def _is_version(line: str) -> bool:
+    return bool(_VERSION.match(" ".join(line.split())))  # runs of spaces would take cubic time
 
 
 def _sentences(prose: str) -> Iterator[str]:

@@ -149,14 +149,17 @@ def reword(
     there = {term for term, files in zip(question.words, total.tolist(), strict=True) if files}
     if len(there) == len(question.words) and question.text.isascii():
         return None
-    words = re.findall(r"\w+", question.text)
-    if is_foreign(question.text, [word for word in words if not there.isdisjoint(terms.split(word))]):
+    words = re.findall(r"\w+", question.meaning)
+    if is_foreign(question.meaning, [word for word in words if not there.isdisjoint(terms.split(word))]):
         kept = [
             word
             for word in dict.fromkeys(words)
             if word.lower() not in _ANY_FUNCTION_WORD and not there.isdisjoint(terms.split(word))
         ]
-        return Rewording(" ".join(kept) or question.text, foreign=True)
+        instead = " ".join(kept) if kept and question.report is None else question.text
+        return Rewording(instead, foreign=True)
+    if question.report is not None:  # what it names is looked up as it is written
+        return None
     wrong = [word for word in dict.fromkeys(words) if _may_be_misspelt(word, question.words, there, is_known)]
     if not wrong or len(wrong) > _MOST:
         return None

@@ -160,11 +160,19 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
     Args:
         question: The question.
         counts: int64 (terms, groups), of all that was searched.
+
+    Returns:
+        The first words; of a pasted log there may be thousands.
     """
     place = {term: number for number, term in enumerate(question.words)}
     found: dict[str, NDArray[np.int64]] = {}
-    for word in re.findall(r"\w+", question.text):
+    seen: set[str] = set()
+    for word in dict.fromkeys(re.findall(r"\w+", question.text)):
+        if len(found) >= _MOST:
+            break
         forms = terms.split(word)
+        if not forms:  # such as "_"
+            continue
         whole, *parts = forms
         if len(parts) > 1 and whole in place and not counts[place[whole]].any():
             pieces = terms.pieces(word)
@@ -175,7 +183,8 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
             if not own or not _is_telling(piece):
                 continue
             files = counts[own].max(axis=0)
-            if not files[0] and piece.casefold() not in map(str.casefold, found):
+            if not files[0] and piece.casefold() not in seen:
+                seen.add(piece.casefold())
                 found[piece] = files
     return list(found.items())
 

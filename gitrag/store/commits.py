@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gitrag.store import schema
 from gitrag.store.candidates import SearchScope, runs, with_terms
 from gitrag.store.columns import integers, next_id, objects, run
 from gitrag.store.memo import Memo
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
+
+_BOUNDARY = "boundary of histories"
 
 _SWEEPING = 50
 """A commit of more paths is a reformat or an import: its message tells nothing of a single one."""
@@ -104,10 +107,22 @@ def numbers_of(db: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, int]:
     return {bytes(commit).hex(): number for commit, number in rows}
 
 
-def has_history(db: DuckDBPyConnection, commit: str) -> bool:
-    """Tell whether the history of a commit has been read."""
+def has_history(db: DuckDBPyConnection, commit: str, boundary: str | None = None) -> bool:
+    """Tell whether the history of a commit has been read; up to this boundary, unless it is None."""
     row = db.execute("SELECT 1 FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
-    return row is not None
+    return row is not None and boundary in (None, schema.get(db, _BOUNDARY))
+
+
+def set_boundary(db: DuckDBPyConnection, boundary: str) -> None:
+    """Drop the histories that were read when the clone ended elsewhere.
+
+    Args:
+        db: An open connection, writing.
+        boundary: Identifies where the clone ends; empty if it is whole.
+    """
+    if schema.get(db, _BOUNDARY) != boundary:
+        db.execute("DELETE FROM histories")
+        schema.put(db, _BOUNDARY, boundary)
 
 
 def add(db: DuckDBPyConnection, records: Sequence[CommitRecord]) -> None:

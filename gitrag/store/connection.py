@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _ASIDE = "damaged-*.duckdb*"
 _NEW = "smaller.duckdb"
 _BUILD = "Run `gitrag index` to build it."
+_RENEW = "The next search, or `gitrag index`, brings it up to date."
 _BUILD_OWN = "or run `gitrag index remove` and `gitrag index`."
 
 _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
@@ -210,7 +211,9 @@ class Store:
         return self._copy
 
     @contextmanager
-    def write(self, purpose: str, *, make: bool = True) -> Iterator[DuckDBPyConnection]:
+    def write(
+        self, purpose: str, *, make: bool = True, patience_s: float | None = None
+    ) -> Iterator[DuckDBPyConnection]:
         """Open the index exclusively, for one transaction.
 
         The transaction is committed when the block ends and rolled back when it raises. Inside the block
@@ -220,6 +223,7 @@ class Store:
             purpose: What for, in a few words; shown to waiting processes.
             make: Create the index if it is missing. What is written must not depend on earlier content.
                 Otherwise it must be the index that was opened last: in another one, ids mean other things.
+            patience_s: How long to wait for other processes, if less than usual: for what can be done later.
 
         Raises:
             StoreMissingError: It is missing, or another one is there, and ``make`` is false.
@@ -232,7 +236,7 @@ class Store:
         with (
             _interruptible(),
             self._engine() as engine,
-            self._lock.exclusive(purpose),
+            self._lock.exclusive(purpose, patience_s=patience_s),
             self._settled(),
         ):
             if not make:
@@ -439,7 +443,7 @@ class Store:
         found = schema.version(meta)
         self._refuse_newer(found, meta)
         if found < schema.SCHEMA_VERSION or meta.get("recipe") != self._recipe:
-            raise StoreMissingError("The index was made by another version of gitrag.", _BUILD)
+            raise StoreMissingError("The index was made by another version of gitrag.", _RENEW)
         self._identity_seen = meta.get("identity")
 
     def _refuse_newer(self, found: int, meta: Mapping[str, str]) -> None:

@@ -167,6 +167,12 @@ def migrate(db: DuckDBPyConnection, found: int) -> None:
         db.execute("COMMIT")
 
 
+def get(db: DuckDBPyConnection, key: str) -> str:
+    """Read a value of the meta table; empty if there is none."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+    return str(row[0]) if row else ""
+
+
 def put(db: DuckDBPyConnection, key: str, value: str) -> None:
     """Write a value of the meta table."""
     db.execute("DELETE FROM meta WHERE key = ?", [key])

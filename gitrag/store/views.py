@@ -329,6 +329,12 @@ def look_up(
     return {path: found[path_id] for path, path_id in ids.items() if path_id in found}
 
 
+def count_worktrees(db: DuckDBPyConnection, view_id: int) -> int:
+    """Count the worktrees that have a view."""
+    row = db.execute("SELECT count(*) FROM worktrees WHERE view_id = ?", [view_id]).fetchone()
+    return int(row[0]) if row else 0
+
+
 def name_commit(db: DuckDBPyConnection, worktree: str, tree: str, commit: str) -> None:
     """Record at which commit a worktree's view is now: another one of the same tree."""
     db.execute(

@@ -194,6 +194,9 @@ def test_an_index_of_a_newer_gitrag_is_left_alone(updated):
 def test_an_index_of_another_gitrag_is_built_again(updated):
     change(updated, "UPDATE meta SET value = 'old' WHERE key = 'recipe'")
     assert "index       made by another version of gitrag\n" in updated.gitrag("status").out
+    counted = updated.gitrag("index", "status")
+    assert (counted.status, counted.out) == (78, "")
+    assert counted.said[-1] == "hint: The next search, or `gitrag index`, brings it up to date."
     assert "The index was made by another version of gitrag; building it again." in answers(updated).said
 
 

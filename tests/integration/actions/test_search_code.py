@@ -97,7 +97,7 @@ def test_ignored_files_are_not_searched(workspace, repository):
 
 
 @pytest.mark.parametrize(
-    "query", ["-e", "--files", "$(touch x)", "'; touch x", "a\0b", "[", "\\", "-f/etc/passwd"]
+    "query", ["-e", "--files", "$(touch x)", "'; touch x", "a\0b", "\ud800", "[", "\\", "-f/etc/passwd"]
 )
 def test_a_query_is_only_a_text(workspace, repository, query: str):
     found = search_code(workspace, query)

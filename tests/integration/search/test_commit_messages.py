@@ -100,7 +100,6 @@ def test_an_amended_message_of_the_same_tree_counts_at_once(repository):
     repository.git("commit", "--quiet", "--amend", "--no-edit", "-m", "Exponential patience near by")
     assert told_of(asked(workspace)).keys() == {"near.py", "far.py"}
 
-    catch_up.catch_up(open_app(repository), lambda: False)
     with workspace.store.read() as db:
         view = views.current(db, "")
     assert view is not None
@@ -216,6 +215,7 @@ def test_paths_of_the_past_are_kept_with_their_commits(repository):
 
 
 def test_commits_that_are_dropped_while_a_history_is_read_leave_it_unread(repository, monkeypatch):
+    monkeypatch.setattr("gitrag.git.commits._FIRST_BATCH", 1)
     monkeypatch.setattr("gitrag.git.commits._BATCH", 1)
     workspace = open_app(repository)
     monkeypatch.setattr("gitrag.workspace.read_few", lambda *_: None)
@@ -260,12 +260,13 @@ def test_a_long_history_is_left_for_the_worker(repository, monkeypatch):
 
 
 def test_an_interrupted_reading_goes_on(repository, monkeypatch):
+    monkeypatch.setattr("gitrag.git.commits._FIRST_BATCH", 1)
     monkeypatch.setattr("gitrag.git.commits._BATCH", 1)
     workspace = open_app(repository)
     history_of = repository.git("rev-parse", "HEAD")
     monkeypatch.setattr("gitrag.workspace.read_few", lambda *_: None)
     workspace.update()
-    stops = iter([False, True])
+    stops = iter([True])
     assert not history.read_history(workspace.store, workspace.repo, history_of, stop=lambda: next(stops))
     with workspace.store.read() as db:
         assert not commits.has_history(db, history_of)
@@ -280,6 +281,8 @@ def test_a_shallow_clone_answers_by_what_it_has(repository, tmp_path):
     workspace = updated(clone)
     assert told_of(asked(workspace)) == {}  # the commit is at the boundary
     clone.git("-c", "protocol.file.allow=always", "fetch", "--quiet", "--unshallow")
+    workspace.update()
+    assert told_of(asked(workspace)) == {"far.py": 3.0}
     clone.commit({"near.py": _file("near", 8)}, "After that")
     assert told_of(asked(workspace)) == {"far.py": 3.0}
 

@@ -152,3 +152,10 @@ def test_no_text_of_the_golden_projects_is_taken_for_another_language():
     ]
     assert len(lines) > 200
     assert not [line for line in lines if is_foreign(line, [])]
+
+
+def test_a_foreign_text_of_several_lines_is_told(workspace):
+    lines = "Wie wird hier das Passwort geprüft?\nDie Anmeldung schlägt nach dem Neustart fehl.\n"
+    lines += "Es gibt dann keine Meldung, und der Benutzer sieht nur eine leere Seite."
+    answer = ask(workspace, lines)
+    assert any("reads English" in note for note in notes_of(answer)), notes_of(answer)

@@ -119,3 +119,12 @@ def test_a_part_of_very_many_names_is_a_word(workspace, tmp_path):
     many = {"a.py": "".join(f"def getDoor{i}():\n    return {i}\n\n\n" for i in range(21))}
     other = of_texts(tmp_path, many)
     assert [longer(other, name) for name in ("getDoor", "getDoor1")] == [0, 11]
+
+
+def test_pasted_code_is_found_where_it_is(workspace):
+    pasted = 'if door.latch is None:\n    raise ValueError("the latch of this door has no spring")\n'
+    pasted += 'raise OSError("nobody is allowed to open "\n              "this door at night: %s" % door)'
+    assert read(pasted).report is not None
+    [first, *_] = search(workspace, pasted).hits
+    assert first.path == "doors/opening.py"
+    assert dict(first.reasons)["verbatim"] > 0

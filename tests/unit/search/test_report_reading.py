@@ -210,8 +210,20 @@ def test_a_heading_about_a_bug_is_no_list_of_versions():
     assert said in reading(text * 2).sentences
 
 
-def test_an_unclosed_comment_and_fence_end_with_the_text():
-    assert reading("Doors stay open\n<!-- nothing here\nor here" + " and here" * 20).sentences == ()
+def test_only_what_is_closed_outside_of_code_is_a_comment():
+    text = "Doors stay open\n<!-- not\nthis --> a door stays open\nat <!-- nor this --> night <!-- it is shut"
+    assert (
+        reading(text + " by day" * 20).sentences[0].startswith("a door stays open at night <!-- it is shut")
+    )
+    read = reading(
+        "Parsing fails\n```\nparse('<!-- a -->', '<!-- b')\n```\n"
+        'Traceback (most recent call last):\n  File "page.py", line 3, in parse\nValueError: no end of it'
+    )
+    assert read.frames
+    assert read.messages == ("no end of it",)
+
+
+def test_an_unclosed_fence_ends_with_the_text():
     assert "open_door" in names("Doors stay open\n```python\nopen_door(3)")
 
 
@@ -284,6 +296,14 @@ def test_quoted_messages_have_three_words():
         "from a import b, c, " * 2_000 + "\nb",
         ", a" * 13_000 + "\nb",
         "\ud800\x00\u202e\n" * 100,
+        ("# a" + " " * 900 + "b\n") * 44,
+        "import a" + " " * 39_000 + "x\nb",
+        "+" * 39_000 + "\nb",
+        "a\\" * 19_000 + "\nb",
+        " " * 39_000 + "a\nb",
+        "https://a" + "/src/a.b" * 4_800 + "-\nb",
+        "[](" * 13_000 + "\nb",
+        "[" * 39_000 + "\nb",
     ],
 )
 def test_no_text_takes_long(text):
