@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from gitrag.indexing.history import read_history
 from gitrag.search import engine, ranking
 from gitrag.search.question import read
-from gitrag.store import candidates
+from gitrag.store import candidates, commits
 from gitrag.workspace import Workspace
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
@@ -99,10 +100,12 @@ def collect(arguments: argparse.Namespace) -> tuple[list[str], list[Item]]:
         asked += [(report, last, False) for report in elsewhere[number % OTHERS :: OTHERS]]
         for report, base, own in asked:
             view_id = index(workspace, base, model=False)
+            read_history(workspace.store, workspace.repo, base)
             with workspace.store.read() as db:
                 question = read(report.text)
                 scope = candidates.open_scope(db, view_id)
-                evidence = engine.collect(db, question, scope, draft(question.meaning))
+                told = commits.messages(db, scope, base, question.hashes)
+                evidence = engine.collect(db, question, scope, draft(question.meaning), told=told)
                 names = [name for name in evidence.features if name not in UNUSED]
                 ids = scope.files.path_id.tolist()
                 by_id = candidates.read_paths(db, ids)
