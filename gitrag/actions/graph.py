@@ -7,22 +7,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.filtering import CONSTRUCTORS
-from gitrag.callgraph.graph import Graph, graph
+from gitrag.callgraph.graph import MODULE, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
 from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.callgraph.subjects import Subject, subjects
 from gitrag.corpus.layout import CollectionKind, slug
+from gitrag.errors import GitragError
 from gitrag.git import matcher
 from gitrag.git.grep import grep
 from gitrag.indexing.call_facts import facts_of, not_in_graph, rows_of
@@ -47,6 +50,13 @@ _MOST_LOOKED_FOR = 5
 _SHORTEST_NAME = 3
 """A shorter name stands in too many lines to say anything."""
 
+_MOST_LINES = 80
+"""Lines of a definition that are shown beside a picture."""
+
+_LONGEST_LINE = 400
+_MOST_SOURCE = 2_000_000
+"""Characters of code in one page; of the definitions after that only the place is shown."""
+
 _BATCH = 200
 """Definitions whose calls are resolved between two checks of the time: well under a second's work."""
 
@@ -56,6 +66,19 @@ NO_NODES = "No call graph nodes matched the filter. Try broadening your search t
 SKIPPED = "Call graph generation skipped for {path} (language not supported). Showing other results."
 UNREAD = "Files that could not be read for the call graph: {count} ({paths})."
 UNFILTERED = "Generating unfiltered call graph — output may be large."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The code of a definition.
+
+    Attributes:
+        lines: Its first lines.
+        more: How many are left out.
+    """
+
+    lines: tuple[str, ...]
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +249,28 @@ def _paths(
         length = count(len(back.shown[0]), "call")
         said += f" The other way there is one of {length}: gitrag graph {end} --to {start}"
     return graph({*starts, *ends}, ()), found, said
+
+
+def sources_of(workspace: Workspace, graph: Graph) -> dict[Node, Source]:
+    """Read the first lines of a graph's definitions from the working tree; what cannot be read is left out.
+
+    The code outside definitions is not shown: it is the whole file.
+    """
+    found: dict[Node, Source] = {}
+    room = _MOST_SOURCE
+    for path, nodes in groupby(graph.nodes, key=lambda node: node.path):
+        try:
+            lines = file_lines(workspace, path)
+        except GitragError:
+            continue
+        for node in nodes:
+            own = lines[node.line_start - 1 : node.line_end]
+            if node.name == MODULE or room <= 0:
+                continue
+            kept = tuple(line[:_LONGEST_LINE] for line in own[:_MOST_LINES])
+            room -= sum(map(len, kept))
+            found[node] = Source(kept, len(own) - len(kept))
+    return found
 
 
 def _missing(

@@ -16,6 +16,8 @@ from gitrag.words.control_characters import sanitise_line
 if TYPE_CHECKING:
     from gitrag.actions.graph import GraphAnswer
     from gitrag.callgraph.answering import GraphQuestion
+    from gitrag.callgraph.graph import Graph
+    from gitrag.workspace import Workspace
 
 _STYLES = {
     "path": ("magenta",),
@@ -34,9 +36,7 @@ _STYLES = {
         Example("gitrag graph src/app.py --callees --depth 2", "what a file's code calls, two calls deep"),
         Example("gitrag graph main --to Session.send", "how one gets to the other"),
         Example('gitrag graph --filter "auth|login"', "the calls around what is named so"),
-        Example(
-            "gitrag graph --path 'src/**' --format dot | dot -Tsvg", "the calls below a directory, drawn"
-        ),
+        Example("gitrag graph --path 'src/**' --format html > calls.html", "a page to look at"),
     ],
 )
 @click.argument("target", required=False)
@@ -61,8 +61,8 @@ _STYLES = {
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "mermaid", "dot", "json"]),
-    help="Form of the answer; text on a terminal, else mermaid.",
+    type=click.Choice(["text", "mermaid", "dot", "json", "svg", "html"]),
+    help="Form of the answer; text on a terminal, else mermaid. html is one page that works offline.",
 )
 @pass_session
 def graph(
@@ -83,6 +83,7 @@ def graph(
     TARGET is a name, a qualified name such as `Session.send`, or a path; a class stands for its methods.
     Calls are read from the source: those that are likely but not certain are marked, in text with ~.
     """
+    terminal = session.terminal
     if (callers or callees) and target is None and expression is None:
         raise UsageError(
             "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
@@ -92,11 +93,10 @@ def graph(
             "--to is for chains of calls between two targets.",
             "Name both: gitrag graph main --to Session.send",
         )
+    _require_file(form, terminal)
     from gitrag.actions.graph import call_graph, target_file
-    from gitrag.callgraph import drawing
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
-    terminal = session.terminal
     direction = Direction.BOTH
     if callers != callees:
         direction = Direction.CALLERS if callers else Direction.CALLEES
@@ -115,12 +115,55 @@ def graph(
     if chosen == "text":
         for line in _text_lines(answer, question, terminal, tests=tests):
             terminal.print(line)
-    elif chosen == "json":
-        terminal.print_json_text(drawing.as_json(answer.graph))
+    elif chosen in {"svg", "html"}:
+        terminal.print(_picture(workspace, answer, question, to=to, tests=tests, is_page=chosen == "html"))
     else:
-        draw = drawing.as_dot if chosen == "dot" else drawing.as_mermaid
-        terminal.print("\n".join(map(sanitise_line, draw(answer.graph).split("\n"))))
+        _print_data(answer.graph, chosen, terminal)
     return OK if answer.graph.edges or target is None else NOTHING
+
+
+def _require_file(form: str | None, terminal: Terminal) -> None:
+    """Refuse to print a picture on a terminal."""
+    if form in {"svg", "html"} and terminal.is_interactive:
+        problem = f"{form} is for a file, not for a terminal."
+        raise UsageError(problem, f"Send it to one: gitrag graph … --format {form} > calls.{form}")
+
+
+def _print_data(graph: Graph, form: str, terminal: Terminal) -> None:
+    """Print a graph for programs."""
+    from gitrag.callgraph import drawing
+
+    if form == "json":
+        terminal.print_json_text(drawing.as_json(graph))
+        return
+    draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
+    terminal.print("\n".join(map(sanitise_line, draw(graph).split("\n"))))
+
+
+def _picture(
+    workspace: Workspace,
+    answer: GraphAnswer,
+    question: GraphQuestion,
+    *,
+    to: str | None,
+    tests: bool,
+    is_page: bool,
+) -> str:
+    """Return an answer as SVG, or as a page with it."""
+    from gitrag.actions.graph import sources_of
+    from gitrag.report.pictures import as_page, as_svg
+
+    graph = answer.graph
+    if graph is None:
+        return ""
+    about = question.target or question.filter
+    title = f"Calls around {about}" if about else f"Calls in {workspace.name}"
+    if to is not None:
+        title = f"From {about} to {to}"
+    centre = graph.matches if question.target is not None and to is None else ()
+    if is_page:
+        return as_page(graph, centre, title=title, sources=sources_of(workspace, graph), with_tests=tests)
+    return as_svg(graph, centre, title=title, with_tests=tests)
 
 
 def _text_lines(
@@ -140,6 +183,7 @@ def _text_lines(
         lambda text, role: terminal.style(text, *_STYLES[role]),
         columns=terminal.width if terminal.is_interactive else None,
         with_tests=tests,
+        depth=question.depth,
         glyphs=Glyphs() if is_unicode else ASCII,
     )
     if answer.paths is not None:

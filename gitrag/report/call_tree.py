@@ -23,6 +23,7 @@ _MOST_PARTS = 3
 """Methods of a class that are named beside a caller."""
 
 _NOT_LOOKED = {True: "its callers were not looked for", False: "its calls were not followed"}
+_INDENT = 3
 _NAME_SHARE = 0.6
 """Share of a terminal's columns that names may take before paths stop being aligned."""
 
@@ -75,6 +76,7 @@ class CallTree:
         style: Applies the style of a role to a text: path, number, name, likely, dim.
         columns: The terminal's width; None to align and shorten nothing.
         with_tests: Whether calls from tests are listed, instead of counted.
+        depth: How many calls away from what was asked for the tree goes.
         glyphs: What branches are drawn with.
     """
 
@@ -87,6 +89,7 @@ class CallTree:
         *,
         columns: int | None = None,
         with_tests: bool = False,
+        depth: int = 1,
         glyphs: Glyphs = Glyphs(),
     ) -> None:
         self._graph = graph
@@ -95,6 +98,7 @@ class CallTree:
         self._style = style
         self._columns = columns
         self._with_tests = with_tests
+        self._depth = depth
         self._glyphs = glyphs
         self._is_likely = False
         self._calls: dict[bool, dict[Node, list[Edge]]] = {True: {}, False: {}}
@@ -104,7 +108,15 @@ class CallTree:
 
     def lines(self, target: str | None) -> Iterator[str]:
         """Yield the lines: a tree for each thing asked for, and what ``~`` means if it occurs."""
-        for number, subject in enumerate(subjects(self._graph.matches, target)):
+        found = subjects(self._graph.matches, target)
+        if target is None and not self._with_tests:
+            own = [each for each in found if not is_test(each.own)]
+            if own and len(own) < len(found):
+                tests = len(found) - len(own)
+                yield self._dim(f"{count(tests, 'test')} not listed; --tests shows them")
+                yield ""
+            found = own or found
+        for number, subject in enumerate(found):
             if number:
                 yield ""
             yield from self._tree(subject)
@@ -269,12 +281,12 @@ class CallTree:
                     f"{glyphs.arrow if upwards else 'in'} {named}{more}" if named else "",
                 )
             )
-            if each.node not in seen:
+            if each.node not in seen and len(before) < (self._depth - 1) * _INDENT:
                 seen.add(each.node)
                 further = self._branches([each.node], None, upwards=upwards)
                 if folds:
                     further = [one for one in further if not is_test(one.node)]
-                inner = before + (" " * len(glyphs.bar) if is_last else glyphs.bar) + " "
+                inner = before + (" " if is_last else glyphs.bar[0]).ljust(_INDENT)
                 rows += self._rows(further, seen, folds=folds, upwards=upwards, before=inner)
         return rows
 
