@@ -24,6 +24,7 @@ from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
 from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.callgraph.subjects import Subject, subjects
+from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.errors import GitragError
 from gitrag.git import matcher
@@ -125,7 +126,14 @@ class GraphAnswer:
     @property
     def notes(self) -> tuple[str, ...]:
         """Lines that the user should see beside the graph."""
-        notes = [SKIPPED.format(path=path) for path in self.skipped]
+        notes = []
+        for name, paths in groupby(sorted(self.skipped, key=_language), key=_language):
+            first, *others = paths
+            notes.append(SKIPPED.format(path=first))
+            if others:
+                notes.append(
+                    f"The same holds for {count(len(others), 'more file')} in {name or 'its language'}."
+                )
         if self.unread:
             named = ", ".join([*self.unread[:_MOST_NAMED], *["…"] * (len(self.unread) > _MOST_NAMED)])
             notes.append(UNREAD.format(count=len(self.unread), paths=named))
@@ -137,6 +145,10 @@ class GraphAnswer:
         followed = self.graph.followed.notes if self.graph is not None else ()
         none = (f"{each.subject.name}: {each.sentence}" for each in self.none)
         return (*followed, *none, *([self.no_path] if self.no_path else ()))
+
+
+def _language(path: str) -> str:
+    return language_of(path) or ""
 
 
 def call_graph(

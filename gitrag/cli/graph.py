@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.actions.graph import GraphAnswer
+    from gitrag.actions.references import References
     from gitrag.callgraph.answering import GraphQuestion
     from gitrag.callgraph.graph import Graph
     from gitrag.workspace import Workspace
@@ -57,6 +59,9 @@ _STYLES = {
     "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
 )
 @click.option("--to", metavar="TARGET", help="Only the shortest chains of calls from TARGET to this one.")
+@click.option(
+    "--references", is_flag=True, help="List where TARGET is named besides calls too, in text and json."
+)
 @click.option("--tests", is_flag=True, help="List calls from tests too; text, svg and html only count them.")
 @click.option(
     "--format",
@@ -75,6 +80,7 @@ def graph(
     expression: str | None,
     globs: tuple[str, ...],
     to: str | None,
+    references: bool,
     tests: bool,
     form: str | None,
 ) -> int:
@@ -94,7 +100,8 @@ def graph(
             "Name both: gitrag graph main --to Session.send",
         )
     _require_file(form, terminal)
-    from gitrag.actions.graph import call_graph, target_file
+    from gitrag.actions.graph import target_file
+    from gitrag.actions.references import graph_or_references
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
     direction = Direction.BOTH
@@ -102,24 +109,37 @@ def graph(
         direction = Direction.CALLERS if callers else Direction.CALLEES
     workspace = session.workspace()
     question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
-    answer = call_graph(workspace, question, to=to, globs=globs, about=target_file(workspace, target))
-    for note in answer.notes:
-        terminal.note(sanitise_line(note))
+    answer, named = graph_or_references(
+        workspace,
+        question,
+        to=to,
+        with_references=references,
+        globs=globs,
+        about=target_file(workspace, target),
+    )
     if answer.graph is None:
-        terminal.note(answer.error or "")
+        _say(terminal, *answer.notes, answer.error or "")
         return NOTHING
-    chosen = form or ("text" if terminal.is_interactive else "mermaid")
+    is_named_only = named is not None and not named.beside_graph
+    chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
     said = (*answer.graph.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
-    for note in filter(None, said):
-        terminal.note(sanitise_line(note))
+    _say(terminal, *answer.notes, *said)
     if chosen == "text":
-        for line in _text_lines(answer, question, terminal, tests=tests):
+        for line in _text_lines(answer, question, named, terminal, tests=tests):
             terminal.print(line)
     elif chosen in {"svg", "html"}:
         terminal.print(_picture(workspace, answer, question, to=to, tests=tests, is_page=chosen == "html"))
     else:
-        _print_data(answer.graph, chosen, terminal)
-    return OK if answer.graph.edges or target is None else NOTHING
+        _print_data(answer.graph, named, chosen, terminal)
+    if named is not None and chosen not in {"text", "json"}:
+        terminal.note(f"{chosen} has no references: text and json list {len(named.found):,}.")
+    return OK if answer.graph.edges or target is None or is_named_only else NOTHING
+
+
+def _say(terminal: Terminal, *notes: str) -> None:
+    """Print notes, those that say something."""
+    for note in filter(None, notes):
+        terminal.note(sanitise_line(note))
 
 
 def _require_file(form: str | None, terminal: Terminal) -> None:
@@ -129,12 +149,17 @@ def _require_file(form: str | None, terminal: Terminal) -> None:
         raise UsageError(problem, f"Send it to one: gitrag graph … --format {form} > calls.{form}")
 
 
-def _print_data(graph: Graph, form: str, terminal: Terminal) -> None:
+def _print_data(graph: Graph, named: References | None, form: str, terminal: Terminal) -> None:
     """Print a graph for programs."""
     from gitrag.callgraph import drawing
+    from gitrag.report.reference_lines import reference_data
 
     if form == "json":
-        terminal.print_json_text(drawing.as_json(graph))
+        written = drawing.as_json(graph)
+        if named is not None:
+            value = {**json.loads(written), "references": reference_data(named)}
+            written = json.dumps(value, ensure_ascii=False, indent=2)
+        terminal.print_json_text(written)
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print("\n".join(map(sanitise_line, draw(graph).split("\n"))))
@@ -167,21 +192,32 @@ def _picture(
 
 
 def _text_lines(
-    answer: GraphAnswer, question: GraphQuestion, terminal: Terminal, *, tests: bool
+    answer: GraphAnswer,
+    question: GraphQuestion,
+    named: References | None,
+    terminal: Terminal,
+    *,
+    tests: bool,
 ) -> Iterator[str]:
     """Yield an answer as text: chains of calls, a tree for each thing asked for, or all calls by file."""
     from gitrag.report.call_tree import ASCII, CallTree, Glyphs
+    from gitrag.report.reference_lines import reference_lines
 
     graph = answer.graph
     if graph is None:
         return
+
+    def style(text: str, role: str) -> str:
+        return terminal.style(text, *_STYLES[role])
+
+    columns = terminal.width if terminal.is_interactive else None
     is_unicode = terminal.out.encoding.lower().replace("-", "") == "utf8"
     tree = CallTree(
         graph,
         answer.none,
         question.direction,
-        lambda text, role: terminal.style(text, *_STYLES[role]),
-        columns=terminal.width if terminal.is_interactive else None,
+        style,
+        columns=columns,
         with_tests=tests,
         depth=question.depth,
         glyphs=Glyphs() if is_unicode else ASCII,
@@ -192,3 +228,7 @@ def _text_lines(
         yield from tree.listing()
     else:
         yield from tree.lines(question.target)
+    if named is not None:
+        if named.beside_graph:
+            yield ""
+        yield from reference_lines(named, style, columns=columns, with_tests=tests)

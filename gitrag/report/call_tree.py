@@ -17,7 +17,7 @@ from gitrag.words.numbers import count
 SURE = 0.9
 """Calls with a lower confidence are marked: it is unknown which override runs, or if a callback is called."""
 
-LEGEND = "~ likely, not certain: which of several definitions runs is not said by the source alone"
+LEGEND = "~ likely: the source alone does not say which of several definitions runs"
 
 _MOST_PARTS = 3
 """Methods of a class that are named beside a caller."""
