@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -23,7 +23,7 @@ from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
 from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
-from gitrag.callgraph.subjects import Subject, subjects
+from gitrag.callgraph.subjects import Subject, is_test, subjects, tests_within
 from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.errors import GitragError
@@ -261,6 +261,19 @@ def _paths(
         length = count(len(back.shown[0]), "call")
         said += f" The other way there is one of {length}: gitrag graph {end} --to {start}"
     return graph({*starts, *ends}, ()), found, said
+
+
+def tests_of(workspace: Workspace, graph: Graph) -> frozenset[Node]:
+    """Return the definitions of a graph that are tests', by file, module or name; in Rust by attribute."""
+    found = {node for node in graph.nodes if is_test(node)}
+    for path, nodes in groupby(graph.nodes, key=lambda node: node.path):
+        if language_of(path) == "rust":
+            with suppress(GitragError):
+                spans = tests_within(file_lines(workspace, path))
+                found.update(
+                    node for node in nodes for first, last in spans if first <= node.line_start <= last
+                )
+    return frozenset(found)
 
 
 def sources_of(workspace: Workspace, graph: Graph) -> dict[Node, Source]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gitrag.callgraph.graph import Node
@@ -10,6 +11,8 @@ from gitrag.words.path_traits import Trait, traits
 
 _TEST_MODULES = frozenset({"test", "tests"})
 """Modules within a file that hold its tests, as Rust has them."""
+
+_TEST_MARK = re.compile(r"(?P<indent>[ \t]*)#\[(?:cfg\(test\)|(?:\w+::)*test(?:\(.*\))?)\]")
 
 _TEST_FOLDER = "t/"
 """Where Perl's projects, and some of Python's, have their tests."""
@@ -82,6 +85,18 @@ def is_test(node: Node) -> bool:
         or parts[-1].startswith("test_")
         or (len(parts) > 1 and parts[0] in _TEST_MODULES)
     )
+
+
+def tests_within(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return first and last line of each of a Rust file's tests: ``#[cfg(test)] mod``, ``#[test] fn``."""
+    found: list[tuple[int, int]] = []
+    for number, line in enumerate(lines, 1):
+        marked = _TEST_MARK.match(line)
+        if marked and (not found or number > found[-1][1]):
+            end = f"{marked['indent']}}}"
+            last = next((n for n in range(number, len(lines)) if lines[n].rstrip() == end), number)
+            found.append((number, last + 1))
+    return found
 
 
 def _class_of(

@@ -9,7 +9,7 @@ from gitrag.actions.graph import NoCall
 from gitrag.callgraph.answering import Direction
 from gitrag.callgraph.graph import Edge, Graph, Node
 from gitrag.callgraph.paths import Paths
-from gitrag.callgraph.subjects import Subject, is_test, subjects
+from gitrag.callgraph.subjects import Subject, subjects
 from gitrag.report.parts import Style, plain
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
@@ -72,6 +72,7 @@ class CallTree:
     Args:
         graph: The calls.
         none: What was not found, in words.
+        tests: The definitions that are tests'.
         direction: Which calls were asked for.
         style: Applies the style of a role to a text: path, number, name, likely, dim.
         columns: The terminal's width; None to align and shorten nothing.
@@ -84,6 +85,7 @@ class CallTree:
         self,
         graph: Graph,
         none: Sequence[NoCall] = (),
+        tests: Collection[Node] = frozenset(),
         direction: Direction = Direction.BOTH,
         style: Style = plain,
         *,
@@ -94,6 +96,7 @@ class CallTree:
     ) -> None:
         self._graph = graph
         self._none = {(each.subject.members, each.is_caller): each.sentence for each in none}
+        self._tests = tests
         self._direction = direction
         self._style = style
         self._columns = columns
@@ -110,7 +113,7 @@ class CallTree:
         """Yield the lines: a tree for each thing asked for, and what ``~`` means if it occurs."""
         found = subjects(self._graph.matches, target)
         if target is None and not self._with_tests:
-            own = [each for each in found if not is_test(each.own)]
+            own = [each for each in found if each.own not in self._tests]
             if own and len(own) < len(found):
                 tests = len(found) - len(own)
                 yield self._dim(f"{count(tests, 'test')} not listed; --tests shows them")
@@ -182,7 +185,7 @@ class CallTree:
         return "~" if is_likely else ""
 
     def _tree(self, subject: Subject) -> Iterator[str]:
-        folds = not self._with_tests and not all(is_test(node) for node in subject.members)
+        folds = not self._with_tests and not all(node in self._tests for node in subject.members)
         if self._direction is not Direction.CALLEES:
             yield from self._side(subject, folds=folds, upwards=True)
         yield self._title(subject)
@@ -196,8 +199,8 @@ class CallTree:
     def _side(self, subject: Subject, *, folds: bool, upwards: bool) -> Iterator[str]:
         """Yield callers, from the outermost to the nearest, or callees; tests apart from the others."""
         branches = self._branches(subject.members, subject, upwards=upwards)
-        own = [each for each in branches if not is_test(each.node)]
-        tests = [each for each in branches if is_test(each.node)]
+        own = [each for each in branches if each.node not in self._tests]
+        tests = [each for each in branches if each.node in self._tests]
         if not folds and not own:
             own, tests = tests, []
         seen = set(subject.members)
@@ -285,7 +288,7 @@ class CallTree:
                 seen.add(each.node)
                 further = self._branches([each.node], None, upwards=upwards)
                 if folds:
-                    further = [one for one in further if not is_test(one.node)]
+                    further = [one for one in further if one.node not in self._tests]
                 inner = before + (" " if is_last else glyphs.bar[0]).ljust(_INDENT)
                 rows += self._rows(further, seen, folds=folds, upwards=upwards, before=inner)
         return rows

@@ -9,12 +9,16 @@ from contextlib import contextmanager
 import pytest
 
 from gitrag.actions import current_view
-from gitrag.actions.graph import FAILED, call_graph, calling_files, graph_of
+from gitrag.actions.graph import FAILED, TIMEOUT_S, call_graph, calling_files, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
+from gitrag.callgraph.drawing import MOST_NODES
+from gitrag.callgraph.paths import MOST_CALLS, MOST_PATHS
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.machine.log import close_log
+from gitrag.report.pictures.drawn import MOST_DRAWN
+from gitrag.report.reference_lines import MOST_LISTED
 from gitrag.store.connection import Store
 from tests.support.command import Gitrag
 from tests.support.indexes import open_app
@@ -394,6 +398,44 @@ def test_all_calls_on_a_terminal_are_lines_not_a_diagram(project):
     assert "graph TD" not in listed
     assert "3  total → rate" in listed
     assert "2 calls between 3 definitions" in listed
+
+
+def test_tests_within_a_file_are_told_from_the_product(make_repository):
+    """Rust has them beside what they test."""
+    source = (
+        "pub fn open() {}\n\npub fn run() { open() }\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n"
+        "    #[test]\n    fn opens() { open() }\n}\n\npub fn later() { open() }\n"
+    )
+    repository = make_repository({"src/lib.rs": source, "Cargo.toml": '[package]\nname = "x"\n'})
+    open_app(repository).update()
+    lines = gitrag(repository, "graph", "open", "--callers", "--format", "text").out.splitlines()
+    assert lines[:4] == [
+        "1 test calls it; --tests shows them",
+        "called by 2 functions",
+        "┌─ run  src/lib.rs:3",
+        "├─ later  src/lib.rs:13",
+    ]
+
+
+def test_a_language_without_a_query_is_named_once(project):
+    about = [(f"tool{n}.zig", "") for n in range(3)] + [("bin/tool.sh", "")]
+    answer = call_graph(open_app(project), GraphQuestion(filter="tax"), about=about)
+    assert answer.notes == (
+        "Call graph generation skipped for bin/tool.sh (language not supported). Showing other results.",
+        "Call graph generation skipped for tool0.zig (language not supported). Showing other results.",
+        "The same holds for 2 more files in zig.",
+    )
+
+
+def test_the_help_names_the_limits(project):
+    said = " ".join(gitrag(project, "graph", "--help").out.split())
+    for limit in (
+        f"takes {TIMEOUT_S:.0f} s at most",
+        f"mermaid draws {MOST_NODES} definitions, svg and html {MOST_DRAWN}",
+        f"{MOST_PATHS} chains of up to {MOST_CALLS} calls",
+        f"text {MOST_LISTED} references of a kind",
+    ):
+        assert limit in said
 
 
 def test_a_graph_that_is_not_whole_says_so(make_repository):

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from gitrag.callgraph.graph import Graph, Node, most_connected
-from gitrag.callgraph.subjects import is_test
 from gitrag.words.numbers import count
 
 MOST_DRAWN = 600
@@ -40,18 +39,27 @@ class Drawn:
         return tuple(said)
 
 
-def choose(whole: Graph, asked: Collection[Node] = (), *, with_tests: bool, most: int = MOST_DRAWN) -> Drawn:
+def choose(
+    whole: Graph,
+    asked: Collection[Node] = (),
+    tests: Collection[Node] = (),
+    *,
+    with_tests: bool,
+    most: int = MOST_DRAWN,
+) -> Drawn:
     """Return what is drawn of a graph.
 
     Args:
         whole: The graph.
         asked: What was asked for by name: drawn in any case; with all tests if these are nothing but tests.
+        tests: The definitions that are tests'.
         with_tests: Whether tests are drawn, instead of counted where they call.
         most: The most definitions.
     """
     kept_anyway = set(asked)
-    hidden = {node for node in whole.nodes if is_test(node) and node not in kept_anyway}
-    if with_tests or (kept_anyway and all(map(is_test, kept_anyway))) or len(hidden) == len(whole.nodes):
+    hidden = set(tests) - kept_anyway
+    are_asked = bool(kept_anyway) and kept_anyway <= set(tests)
+    if with_tests or are_asked or len(hidden) == len(whole.nodes):
         hidden = set()
     callers: dict[Node, set[Node]] = {}
     for edge in whole.edges:
@@ -60,5 +68,5 @@ def choose(whole: Graph, asked: Collection[Node] = (), *, with_tests: bool, most
     edges = tuple(edge for edge in whole.edges if not {edge.caller, edge.callee} & hidden)
     nodes = tuple(node for node in whole.nodes if node not in hidden)
     kept, left_out = most_connected(replace(whole, nodes=nodes, edges=edges), most)
-    tests = {node: len(found) for node, found in callers.items()}
-    return Drawn(kept, tests, len(hidden), left_out)
+    calling = {node: len(found) for node, found in callers.items()}
+    return Drawn(kept, calling, len(hidden), left_out)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from gitrag.actions.graph import Source
 from gitrag.callgraph.graph import Graph, Node
-from gitrag.callgraph.subjects import is_test
 from gitrag.report.call_tree import SURE
 from gitrag.report.pictures.drawn import choose
 from gitrag.report.pictures.layout import lay_out
@@ -59,6 +58,7 @@ _PAGE = """<!doctype html>
 def as_page(
     graph: Graph,
     centre: Iterable[Node] = (),
+    tests: Collection[Node] = (),
     *,
     title: str,
     sources: Mapping[Node, Source],
@@ -69,15 +69,16 @@ def as_page(
     Args:
         graph: The calls.
         centre: What was asked for by name; see `lay_out`.
+        tests: The definitions that are tests'.
         title: What the picture is of.
         sources: The code of definitions, shown where they are clicked.
         with_tests: Whether tests are shown from the beginning.
     """
     centre = set(centre)
     numbers = {node: number for number, node in enumerate(graph.nodes)}
-    drawings = [choose(graph, centre, with_tests=False)]
+    drawings = [choose(graph, centre, tests, with_tests=False)]
     if drawings[0].folded:
-        drawings.append(choose(graph, centre, with_tests=True))
+        drawings.append(choose(graph, centre, tests, with_tests=True))
     shown = len(drawings) - 1 if with_tests else 0
     pictures = []
     for place, drawn in enumerate(drawings):
@@ -122,7 +123,6 @@ def _data(graph: Graph, sources: Mapping[Node, Source]) -> str:
                 "path": sanitise_line(node.path),
                 "first": node.line_start,
                 "last": node.line_end,
-                "test": is_test(node),
                 "code": [sanitise(line) for line in sources[node].lines] if node in sources else [],
                 "more": sources[node].more if node in sources else 0,
             }

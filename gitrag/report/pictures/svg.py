@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from importlib import resources
 
@@ -21,17 +21,25 @@ _LOOP = 40.0
 LEGEND = "solid: certain call · dashed: likely"
 
 
-def as_svg(graph: Graph, centre: Iterable[Node] = (), *, title: str, with_tests: bool = False) -> str:
+def as_svg(
+    graph: Graph,
+    centre: Iterable[Node] = (),
+    tests: Collection[Node] = (),
+    *,
+    title: str,
+    with_tests: bool = False,
+) -> str:
     """Draw a graph as a standalone SVG.
 
     Args:
         graph: The calls.
         centre: What was asked for by name; see `lay_out`.
+        tests: The definitions that are tests'.
         title: What the picture is of.
         with_tests: Whether tests are drawn, instead of counted where they call.
     """
     centre = set(centre)
-    drawn = choose(graph, centre, with_tests=with_tests)
+    drawn = choose(graph, centre, tests, with_tests=with_tests)
     layout = lay_out(drawn, centre)
     notes = [LEGEND, *drawn.notes]
     width = max(layout.width, max(map(len, notes)) * 6.6)
