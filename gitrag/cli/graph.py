@@ -133,6 +133,8 @@ def graph(
         own = tests_of(workspace, answer.graph)
         for line in _text_lines(answer, question, named, own, terminal, with_tests=tests):
             terminal.print(line)
+    elif answer.no_path and chosen != "json":
+        return NOTHING
     elif chosen in {"svg", "html"}:
         terminal.print(_picture(workspace, answer, question, to=to, tests=tests, is_page=chosen == "html"))
     else:

@@ -20,12 +20,14 @@ class Drawn:
         graph: Its definitions and calls.
         tests: How many tests that are not drawn call a definition, by definition.
         folded: How many tests are not drawn.
+        only_tested: How many definitions are not drawn since nothing but those tests calls them.
         left_out: How many other definitions are not drawn.
     """
 
     graph: Graph
     tests: Mapping[Node, int] = field(default_factory=dict)
     folded: int = 0
+    only_tested: int = 0
     left_out: int = 0
 
     @property
@@ -35,7 +37,10 @@ class Drawn:
         if self.left_out:
             said.append(f"{count(self.left_out, 'definition')} not drawn: these are the best connected.")
         if self.folded:
-            said.append(f"{count(self.folded, 'test')} not drawn.")
+            beside = f", and {count(self.only_tested, 'definition')} that only tests call," * bool(
+                self.only_tested
+            )
+            said.append(f"{count(self.folded, 'test')}{beside} not drawn.")
         return tuple(said)
 
 
@@ -66,7 +71,14 @@ def choose(
         if edge.caller in hidden:
             callers.setdefault(edge.callee, set()).add(edge.caller)
     edges = tuple(edge for edge in whole.edges if not {edge.caller, edge.callee} & hidden)
-    nodes = tuple(node for node in whole.nodes if node not in hidden)
+    joined = {end for edge in edges for end in (edge.caller, edge.callee)}
+    if len(whole.matches) < len(whole.nodes):
+        joined |= whole.matches
+    nodes = tuple(
+        node
+        for node in whole.nodes
+        if node not in hidden and (node in joined or node in kept_anyway or node not in callers)
+    )
     kept, left_out = most_connected(replace(whole, nodes=nodes, edges=edges), most)
     calling = {node: len(found) for node, found in callers.items()}
-    return Drawn(kept, calling, len(hidden), left_out)
+    return Drawn(kept, calling, len(hidden), len(whole.nodes) - len(hidden) - len(nodes), left_out)

@@ -33,15 +33,22 @@ function fit() {
   show();
 }
 
-// Like `fit`, but readable: a picture too large for that begins at what was asked for.
+// Like `fit`, but readable: a picture too large for that begins at its best connected definition, of those
+// asked for if there are any.
 function begin() {
   fit();
-  if (scale() > 1.6) {
-    const middle = layer.querySelector(".match") || layer.querySelector(".node");
-    box.width = picture.clientWidth * 1.15;
-    box.height = picture.clientHeight * 1.15;
-    centre(middle);
+  if (scale() <= 1.6) return;
+  box.width = picture.clientWidth * 1.15;
+  box.height = picture.clientHeight * 1.15;
+  const calls = new Array(data.nodes.length).fill(0);
+  for (const [one, other] of data.calls) {
+    calls[one] += 1;
+    calls[other] += 1;
   }
+  const asked = [...layer.querySelectorAll(".match")];
+  const among = asked.length ? asked : [...layer.querySelectorAll(".node")];
+  const many = (each) => calls[Number(each.dataset.node)];
+  centre(among.reduce((best, each) => (many(each) > many(best) ? each : best)));
 }
 
 function zoom(factor, at) {

@@ -90,6 +90,17 @@ def test_any_name_is_text(name):
     assert page.count("<script") == 2
 
 
+def test_what_only_tests_call_is_not_drawn_without_them_unless_it_was_asked_for():
+    test, helper, asked, other = node("test_a"), node("helper"), node("asked"), node("other")
+    whole = graph([asked], [Edge(test, helper, 1), Edge(test, asked, 2), Edge(asked, other, 3)])
+    found = choose(whole, [asked], {test}, with_tests=False)
+    assert set(found.graph.nodes) == {asked, other}
+    assert found.tests[asked] == 1
+    assert found.notes == ("1 test, and 1 definition that only tests call, not drawn.",)
+    assert set(choose(whole, [asked], {test}, with_tests=True).graph.nodes) == set(whole.nodes)
+    assert set(choose(whole, [test], {test}, with_tests=False).graph.nodes) == set(whole.nodes)
+
+
 def test_calls_of_the_same_two_are_one_line_and_likely_ones_are_dashed():
     a, b, c = node("a"), node("b"), node("c")
     picture = as_svg(graph([a], [Edge(a, b, 1), Edge(a, b, 9), Edge(a, c, 2, 0.5)]), [a], title="x")
