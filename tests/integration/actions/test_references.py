@@ -98,3 +98,13 @@ def test_a_modules_references_are_its_imports(project):
 def test_uncommitted_lines_count(project):
     project.write({"new.py": "from shop.conf import LIMIT\n\nprint(LIMIT)\n"})
     assert "  new.py:3  print(LIMIT)" in gitrag(project, "LIMIT").out.splitlines()
+
+
+def test_a_search_for_who_uses_a_name_leads_to_the_graph(project):
+    ask = Gitrag(project.path, project.environment)
+    hint = "hint: gitrag graph LIMIT --references lists its callers, and where it is named."
+    for query in ("who uses LIMIT", "What calls `LIMIT`?"):
+        assert hint in ask("search", "--no-graph", query).said
+    assert not any(
+        "gitrag graph" in line for line in ask("search", "--no-graph", "who uses a limit here").said
+    )
