@@ -36,6 +36,8 @@ TIMEOUT_S = 10.0
 _NAME = re.compile(r"[@$&*]?(?:[\w$-]+(?:\.|::|#|->))*(?P<last>[\w$]+)[!?]?(?:\(\))?")
 _INDEX = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Stems of files that stand for their directory."""
+_PACKAGES = frozenset({"go", "java", "kotlin", "scala", "csharp"})
+"""Languages in which a file sees what the files beside it define."""
 _LONGEST_LINE = 200
 _LONGEST_NAME = 300
 
@@ -181,7 +183,7 @@ def references(
     for file, own in places:
         definitions = loaded.files[file.path][1].definitions if file.path in loaded.files else ()
         lines = file.text.split("\n")
-        is_sure = file.path in definers or any(_comes_from(each.statement, definers) for each in own)
+        is_sure = _is_near(file, definers) or any(_comes_from(each.statement, definers) for each in own)
         for each in own:
             inner = [d for d in definitions[1:] if d.line_start <= each.line <= d.line_end]
             within = max(inner, key=lambda d: (d.line_start, -d.line_end)).name if inner else ""
@@ -238,6 +240,17 @@ def _is_other_case(target: str, graph: Graph) -> bool:
         and graph.matches
         and all(found["last"] not in node.name and found["last"] not in node.path for node in graph.matches)
     )
+
+
+def _is_near(file: NamingFile, definers: Collection[str]) -> bool:
+    """Tell whether a file defines a name, or has its package in sight without naming it in an import."""
+    if file.path in definers:
+        return True
+    folders = {path.rpartition("/")[0] for path in definers}
+    if file.language in _PACKAGES and file.path.rpartition("/")[0] in folders:
+        return True
+    last = "|".join(re.escape(folder.rpartition("/")[2]) for folder in sorted(folders) if folder)
+    return bool(file.language == "go" and last and re.search(rf'[/"](?:{last})(?:/v\d+)?"', file.text))
 
 
 def _comes_from(statement: str, definers: Collection[str]) -> bool:

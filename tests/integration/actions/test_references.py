@@ -63,6 +63,25 @@ def test_a_constant_is_found_by_its_name_with_what_is_certain_said_apart(project
     assert len(value["references"]["places"]) == 10
 
 
+def test_a_package_is_in_sight_of_its_own_files_and_of_those_that_import_it(make_repository):
+    files = {
+        "shop/conf.go": "package shop\n\nconst Limit = 3\n",
+        "shop/cart.go": "package shop\n\nfunc fits(n int) bool { return n < Limit }\n",
+        "main.go": 'package main\n\nimport "x/shop"\n\nfunc main() { println(shop.Limit) }\n',
+        "other/cool.go": "package other\n\nfunc cool(f Fridge) int { return f.Limit }\n",
+        "go.mod": "module x\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    _, found = graph_or_references(workspace, GraphQuestion("Limit"))
+    assert {each.path: each.is_sure for each in found.found} == {
+        "shop/conf.go": True,
+        "shop/cart.go": True,
+        "main.go": True,
+        "other/cool.go": False,
+    }
+
+
 def test_what_nobody_names_is_still_an_error(project):
     done = gitrag(project, "LIMITT")
     assert done.status == 1
