@@ -99,8 +99,8 @@ def call_graph(
     depth: Annotated[int, Field(ge=1, le=20, description="Calls away from the target.")] = 1,
     limit: Annotated[int, Field(ge=1, le=500, description="Calls at most, the nearest.")] = replies.CALLS,
     draw: Annotated[bool, Field(description="Draw it as Mermaid too.")] = False,
-    to: Annotated[str, Field(description="Only the shortest chains of calls from target to this.")] = "",
-    references: Annotated[bool, Field(description="List where it is named besides calls, too.")] = False,
+    to: Annotated[str, Field(description="Only chains of calls from target to this.")] = "",
+    references: Annotated[bool, Field(description="Where it is named besides, too.")] = False,
     project: Project = "",
 ) -> Reply[replies.Calls]:
     """Say who calls whom around a definition, with the line of each call; who uses a constant or a type."""
