@@ -76,6 +76,12 @@ def test_a_page_is_searched_clicked_and_moved(project, tmp_path):
         about = page.locator("#about")
         assert about.locator("h2").text_content() == "rate"
         assert "the usual one" in about.locator("pre").text_content()
+        area, row = (
+            page.locator("#picture").bounding_box(),
+            page.locator("#picture .chosen:visible").bounding_box(),
+        )
+        assert area["x"] < row["x"]  # found, and in sight beside what is said of it
+        assert row["x"] + row["width"] < area["x"] + area["width"]
         about.get_by_role("button", name="total").click()
         assert about.locator("h2").text_content() == "total"
         assert about.locator(".calls-here").text_content().endswith("return rate() * len(items)")

@@ -18,6 +18,17 @@ function show() {
   picture.setAttribute("viewBox", `${box.x} ${box.y} ${box.width} ${box.height}`);
 }
 
+// The window's part for the picture has changed: keep the scale.
+let before = [picture.clientWidth, picture.clientHeight];
+function resize() {
+  const now = [picture.clientWidth, picture.clientHeight];
+  if (!now[0] || !now[1]) return;
+  box.width *= now[0] / before[0];
+  box.height *= now[1] / before[1];
+  before = now;
+  show();
+}
+
 function scale() {
   return Math.max(box.width / picture.clientWidth, box.height / picture.clientHeight);
 }
@@ -63,6 +74,7 @@ function zoom(factor, at) {
 
 function centre(node) {
   if (!node) return;
+  resize(); // what is about it may have been opened beside the picture just now
   const own = node.querySelector("rect");
   const half = (name) => own[name].baseVal.value;
   box.x = half("x") + half("width") / 2 - box.width / 2 + 24;
@@ -229,13 +241,5 @@ document.addEventListener("keydown", (event) => {
   } else return;
   event.preventDefault();
 });
-let before = [picture.clientWidth, picture.clientHeight];
-new ResizeObserver(() => {
-  const now = [picture.clientWidth, picture.clientHeight];
-  if (!now[0] || !now[1]) return;
-  box.width *= now[0] / before[0];
-  box.height *= now[1] / before[1];
-  before = now;
-  show();
-}).observe(picture);
+new ResizeObserver(resize).observe(picture);
 begin();
