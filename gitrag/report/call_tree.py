@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitrag.actions.graph import NoCall
 from gitrag.callgraph.answering import Direction
@@ -52,18 +52,30 @@ class _Row:
     mark: str
     name: str
     path: str
-    line: int
+    line: str
     beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """A caller, or a callee, with every call between it and what it hangs from."""
+    """A caller, or a callee, with every call between it and what it hangs from.
+
+    Attributes:
+        node: The definition; of several overloads the first.
+        lines: Where it calls, or is defined; one for each overload.
+        is_likely: Whether none of the calls is certain.
+        parts: What of a class or a file is called, or calls.
+    """
 
     node: Node
-    line: int
+    lines: tuple[int, ...]
     is_likely: bool
     parts: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The lines, as they follow a path."""
+        return ",".join(map(str, self.lines))
 
 
 class CallTree:
@@ -137,9 +149,9 @@ class CallTree:
                 rows.append(None)
             for step, edge in enumerate(path):
                 arrow, mark = (f"{self._glyphs.arrow} ", self._mark(path[step - 1])) if step else ("", "")
-                rows.append(_Row(arrow, mark, edge.caller.name, edge.caller.path, edge.line))
+                rows.append(_Row(arrow, mark, edge.caller.name, edge.caller.path, f"{edge.line}"))
             end, arrow = path[-1].callee, f"{self._glyphs.arrow} "
-            rows.append(_Row(arrow, self._mark(path[-1]), end.name, end.path, end.line_start))
+            rows.append(_Row(arrow, self._mark(path[-1]), end.name, end.path, f"{end.line_start}"))
         yield from self._fitted(rows)
         yield ""
         length = count(len(paths.shown[0]), "call")
@@ -223,13 +235,15 @@ class CallTree:
         if subject.kind in {"file", "directory"}:
             place, what = self._style(sanitise_line(subject.name), "path"), "definition"
             return f"{place}  {self._dim(count(len(subject.members), what))}"
-        name = self._style(sanitise_line(subject.name), "name")
-        place = self._place(own.path, f"{own.line_start}-{own.line_end}")
+        name, lines = sanitise_line(subject.name), f"{own.line_start}-{own.line_end}"
         inside = len(subject.members) - 1
-        more = (
-            f"  {self._dim(count(inside, 'definition') + ' in it')}" if subject.is_compound and inside else ""
-        )
-        return f"{subject.kind} {name}  {place}{more}"
+        more = f"  {count(inside, 'definition')} in it" if subject.is_compound and inside else ""
+        path = sanitise_line(own.path)
+        if self._columns is not None:
+            room = self._columns - len(f"{subject.kind} {name}  :{lines}")
+            more = more if len(path) + len(more) <= room else ""
+            path = _shortened(path, room, self._glyphs.ellipsis)
+        return f"{subject.kind} {self._style(name, 'name')}  {self._place(path, lines)}{self._dim(more)}"
 
     def _within(self, subject: Subject) -> int:
         members = set(subject.members)
@@ -258,8 +272,9 @@ class CallTree:
                 parts = dict.fromkeys(subject.part(node) for node in inner if node != subject.own)
             line = min(edge.line for edge in edges) if upwards else other.line_start
             likely = all(edge.confidence < SURE for edge in edges)
-            branches.append(_Branch(other, line, likely, tuple(parts)))
-        return sorted(branches, key=lambda each: (each.node.path, each.line, each.node.name))
+            branches.append(_Branch(other, (line,), likely, tuple(parts)))
+        branches.sort(key=lambda each: (each.node.path, each.lines, each.node.name))
+        return branches if self._depth > 1 else _without_overloads(branches)
 
     def _rows(
         self, branches: Sequence[_Branch], seen: set[Node], *, folds: bool, upwards: bool, before: str = ""
@@ -280,7 +295,7 @@ class CallTree:
                     "~" if each.is_likely else "",
                     each.node.name,
                     each.node.path,
-                    each.line,
+                    each.place,
                     f"{glyphs.arrow if upwards else 'in'} {named}{more}" if named else "",
                 )
             )
@@ -323,6 +338,17 @@ class CallTree:
 
     def _dim(self, text: str) -> str:
         return self._style(sanitise_line(text), "dim") if text else ""
+
+
+def _without_overloads(branches: Sequence[_Branch]) -> list[_Branch]:
+    """Join what has the same name in the same file."""
+    found: dict[tuple[str, str, bool], _Branch] = {}
+    for each in branches:
+        known = found.setdefault((each.node.path, each.node.name, each.is_likely), each)
+        lines = tuple(sorted({*known.lines, *each.lines}))
+        parts = tuple(dict.fromkeys(known.parts + each.parts))
+        found[each.node.path, each.node.name, each.is_likely] = replace(known, lines=lines, parts=parts)
+    return list(found.values())
 
 
 def _shortened(path: str, room: int, ellipsis: str) -> str:

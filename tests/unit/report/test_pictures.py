@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from gitrag.callgraph.answering import Direction
 from gitrag.callgraph.graph import Edge, Node, graph
 from gitrag.report.call_tree import ASCII, CallTree
 from gitrag.report.pictures import as_page, as_svg
@@ -132,3 +133,28 @@ def test_callers_of_callers_stand_above_them():
         "function c  c.py:1-4",
     ]
     assert not any(" a  a.py" in line for line in CallTree(whole, depth=1).lines("c"))
+
+
+def test_overloads_are_one_row_with_their_lines():
+    caller, put = node("main", "m.java"), [node("Map.put", "map.java", line) for line in (10, 20, 30)]
+    whole = graph([caller], [Edge(caller, each, 2) for each in put])
+    lines = list(CallTree(whole, direction=Direction.CALLEES).lines("main"))
+    assert lines == ["function main  m.java:1-4", "└─ Map.put  map.java:10,20,30", "calls 1 function"]
+
+
+def test_a_title_fits_too():
+    far = "src/main/java/org/example/deep/Cleaner.java"
+    own, part, other = (
+        Node(far, "Cleaner", 1, 99, "class"),
+        node("Cleaner.clean", far, 5),
+        node("x", "x.java"),
+    )
+    whole = graph([own, part], [Edge(part, other, 6)])
+    for columns, title in (
+        (60, "class Cleaner  …/java/org/example/deep/Cleaner.java:1-99"),
+        (70, f"class Cleaner  {far}:1-99"),
+        (90, f"class Cleaner  {far}:1-99  1 definition in it"),
+    ):
+        lines = list(CallTree(whole, direction=Direction.CALLEES, columns=columns).lines("Cleaner"))
+        assert lines[0] == title
+        assert len(title) <= columns
