@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.filtering import CONSTRUCTORS
-from gitrag.callgraph.graph import MODULE, Graph, Node
+from gitrag.callgraph.graph import MODULE, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
 from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
+from gitrag.callgraph.subjects import Subject, is_test, subjects, tests_within
+from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind, slug
+from gitrag.errors import GitragError
 from gitrag.git import matcher
 from gitrag.git.grep import grep
 from gitrag.indexing.call_facts import facts_of, not_in_graph, rows_of
 from gitrag.machine.files import existing
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -44,6 +51,13 @@ _MOST_LOOKED_FOR = 5
 _SHORTEST_NAME = 3
 """A shorter name stands in too many lines to say anything."""
 
+_MOST_LINES = 80
+"""Lines of a definition that are shown beside a picture."""
+
+_LONGEST_LINE = 400
+_MOST_SOURCE = 2_000_000
+"""Characters of code in one page; of the definitions after that only the place is shown."""
+
 _BATCH = 200
 """Definitions whose calls are resolved between two checks of the time: well under a second's work."""
 
@@ -56,16 +70,29 @@ UNFILTERED = "Generating unfiltered call graph — output may be large."
 
 
 @dataclass(frozen=True, slots=True)
-class NoCall:
-    """That a definition asked for has no caller, or calls nothing, and what was looked at.
+class Source:
+    """The code of a definition.
 
     Attributes:
-        node: The definition.
+        lines: Its first lines.
+        more: How many are left out.
+    """
+
+    lines: tuple[str, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoCall:
+    """That what was asked for has no caller, or calls nothing, and what was looked at.
+
+    Attributes:
+        subject: What was asked for.
         is_caller: Whether it is callers that are missing.
         sentence: The same for a reader.
     """
 
-    node: Node
+    subject: Subject
     is_caller: bool
     sentence: str
 
@@ -82,6 +109,8 @@ class GraphAnswer:
         made: How many files' contents had to be parsed for it.
         unread: Paths of files that could not be read in full.
         none: What the definitions asked for by name do not have: callers, callees.
+        paths: The chains of calls that the graph consists of; None where none was asked for.
+        no_path: That there is no such chain, and what was looked at; empty if there is one.
     """
 
     filter: str | None
@@ -91,11 +120,20 @@ class GraphAnswer:
     made: int = 0
     unread: tuple[str, ...] = ()
     none: tuple[NoCall, ...] = ()
+    paths: Paths | None = None
+    no_path: str = ""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Lines that the user should see beside the graph."""
-        notes = [SKIPPED.format(path=path) for path in self.skipped]
+        notes = []
+        for name, paths in groupby(sorted(self.skipped, key=_language), key=_language):
+            first, *others = paths
+            notes.append(SKIPPED.format(path=first))
+            if others:
+                notes.append(
+                    f"The same holds for {count(len(others), 'more file')} in {name or 'its language'}."
+                )
         if self.unread:
             named = ", ".join([*self.unread[:_MOST_NAMED], *["…"] * (len(self.unread) > _MOST_NAMED)])
             notes.append(UNREAD.format(count=len(self.unread), paths=named))
@@ -105,13 +143,19 @@ class GraphAnswer:
     def negatives(self) -> tuple[str, ...]:
         """Lines on what was not followed, and on what was not found and where it was looked for."""
         followed = self.graph.followed.notes if self.graph is not None else ()
-        return (*followed, *(f"{each.node.name}: {each.sentence}" for each in self.none))
+        none = (f"{each.subject.name}: {each.sentence}" for each in self.none)
+        return (*followed, *none, *([self.no_path] if self.no_path else ()))
+
+
+def _language(path: str) -> str:
+    return language_of(path) or ""
 
 
 def call_graph(
     workspace: Workspace,
     question: GraphQuestion,
     *,
+    to: str | None = None,
     globs: Sequence[str] = (),
     module: str = "",
     about: Sequence[tuple[str, str]] = (),
@@ -123,6 +167,7 @@ def call_graph(
     Args:
         workspace: gitrag on the repository.
         question: Which part of the graph.
+        to: Only the shortest chains of calls from the question's target to this one; None for all calls.
         globs: Only paths like these, as in .gitignore; none means all.
         module: Only this module of the workspace; empty for all.
         about: Path and language of the files shown to the reader; those without a call graph are listed.
@@ -148,9 +193,14 @@ def call_graph(
         with _calls_of(workspace, collection, checked) as (calls, loaded, others):
             if question.target in loaded.failed:
                 raise UnreadError(question.target, loaded.failed[question.target])
-            found = answering.answer(calls, question)
+            paths, no_path = None, ""
+            if to is not None and question.target is not None:
+                found, paths, no_path = _paths(calls, question.target, to, question.allowed, loaded)
+            else:
+                found = answering.answer(calls, question)
             unread = tuple(sorted({*loaded.failed, *calls.failed}))
-            none = tuple(_missing(workspace, question, found, loaded, unread, others))
+            asked = paths is None
+            none = tuple(_missing(workspace, question, found, loaded, unread, others)) if asked else ()
     except answering.NoMatchError:
         if not skipped:
             raise
@@ -163,7 +213,9 @@ def call_graph(
         return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
     if not found.nodes:
         return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made, unread)
-    return GraphAnswer(question.filter, found, None, skipped, loaded.made, unread, none)
+    return GraphAnswer(
+        question.filter, found, None, skipped, loaded.made, unread, none, paths=paths, no_path=no_path
+    )
 
 
 class UnreadError(answering.NoMatchError):
@@ -188,6 +240,64 @@ def target_file(workspace: Workspace, target: str | None) -> list[tuple[str, str
     return [(target, "")] if place is not None and place.is_file() else []
 
 
+def _paths(
+    calls: ResolvedCalls, start: str, end: str, allowed: Callable[[str], bool], loaded: Loaded
+) -> tuple[Graph, Paths, str]:
+    """Return the shortest chains of calls between two targets, or that there is none."""
+    nodes = [node for _, node in calls.nodes() if allowed(node.path)]
+    starts = [nodes[i] for i in answering.definitions_named(start, nodes)]
+    ends = [nodes[i] for i in answering.definitions_named(end, nodes)]
+    found = shortest_paths(calls, starts, ends, allowed)
+    if found.shown:
+        ends_shown = {end for path in found.shown for end in (path[0].caller, path[-1].callee)}
+        return graph(ends_shown, found.edges), found, ""
+    if set(starts) & set(ends):
+        return graph(starts, ()), found, f"{start} and {end} are the same, or one is in the other."
+    back = shortest_paths(calls, ends, starts, allowed)
+    said = (
+        f"No chain of up to {MOST_CALLS} calls from {start} to {end} in {count(len(loaded.files), 'file')}."
+    )
+    if back.shown:
+        length = count(len(back.shown[0]), "call")
+        said += f" The other way there is one of {length}: gitrag graph {end} --to {start}"
+    return graph({*starts, *ends}, ()), found, said
+
+
+def tests_of(workspace: Workspace, graph: Graph) -> frozenset[Node]:
+    """Return the definitions of a graph that are tests', by file, module or name; in Rust by attribute."""
+    found = {node for node in graph.nodes if is_test(node)}
+    for path, nodes in groupby(graph.nodes, key=lambda node: node.path):
+        if language_of(path) == "rust":
+            with suppress(GitragError):
+                spans = tests_within(file_lines(workspace, path))
+                found.update(
+                    node for node in nodes for first, last in spans if first <= node.line_start <= last
+                )
+    return frozenset(found)
+
+
+def sources_of(workspace: Workspace, graph: Graph) -> dict[Node, Source]:
+    """Read the first lines of a graph's definitions from the working tree; what cannot be read is left out.
+
+    The code outside definitions is not shown: it is the whole file.
+    """
+    found: dict[Node, Source] = {}
+    room = _MOST_SOURCE
+    for path, nodes in groupby(graph.nodes, key=lambda node: node.path):
+        try:
+            lines = file_lines(workspace, path)
+        except GitragError:
+            continue
+        for node in nodes:
+            own = lines[node.line_start - 1 : node.line_end]
+            if node.name == MODULE or room <= 0:
+                continue
+            kept = tuple(line[:_LONGEST_LINE] for line in own[:_MOST_LINES])
+            room -= sum(map(len, kept))
+            found[node] = Source(kept, len(own) - len(kept))
+    return found
+
+
 def _missing(
     workspace: Workspace,
     question: GraphQuestion,
@@ -199,17 +309,27 @@ def _missing(
     """Yield what the definitions asked for by name do not have, with what was looked at."""
     if question.target is None:
         return
-    called = {edge.callee for edge in found.edges}
-    calling = {edge.caller for edge in found.edges}
+    about = subjects(found.matches, question.target)
+    place = {node: number for number, each in enumerate(about) for node in each.members}
+    called, calling = set(), set()
+    for edge in found.edges:
+        caller, callee = place.get(edge.caller), place.get(edge.callee)
+        if caller != callee or not about[caller or 0].is_compound:
+            called.add(callee)
+            calling.add(caller)
     no_callers = [
-        node
-        for node in sorted(found.matches - found.followed.without_callers)
-        if question.direction is not Direction.CALLEES and node not in called
+        each
+        for number, each in enumerate(about)
+        if question.direction is not Direction.CALLEES
+        and number not in called
+        and found.followed.without_callers.isdisjoint(each.members)
     ]
     no_callees = [
-        node
-        for node in sorted(found.matches - found.followed.without_callees)
-        if question.direction is not Direction.CALLERS and node not in calling
+        each
+        for number, each in enumerate(about)
+        if question.direction is not Direction.CALLERS
+        and number not in calling
+        and found.followed.without_callees.isdisjoint(each.members)
     ]
     if not no_callers and not no_callees:
         return
@@ -220,35 +340,28 @@ def _missing(
     def looked_at(language: str) -> Reach:
         return reach(language, files, unread, beyond)
 
-    for node in no_callers:
-        makers = sorted(
-            other.name
-            for other in found.matches & called
-            if node.kind == "class" and other.path == node.path and other.name.startswith(f"{node.name}.")
-        )
-        mentions = _mentions(workspace, node) if node in no_callers[:_MOST_LOOKED_FOR] and not makers else []
-        yield NoCall(
-            node, True, _made_by(makers) if makers else no_caller(looked_at(files[node.path]), mentions)
-        )
-    for node in no_callees:
-        yield NoCall(node, False, no_callee(looked_at(files[node.path]), with_gaps=node not in no_callers))
+    for each in no_callers:
+        mentions = _mentions(workspace, each) if each in no_callers[:_MOST_LOOKED_FOR] else []
+        yield NoCall(each, True, no_caller(looked_at(files[each.own.path]), mentions))
+    for each in no_callees:
+        looked = looked_at(files[each.own.path])
+        yield NoCall(each, False, no_callee(looked, with_gaps=each not in no_callers))
 
 
-def _made_by(constructors: Sequence[str]) -> str:
-    return f"who makes instances calls {', '.join(constructors)}"
-
-
-def _mentions(workspace: Workspace, node: Node) -> list[str]:
+def _mentions(workspace: Workspace, subject: Subject) -> list[str]:
     """Return the places, ``path:line``, where a definition's name stands as a word outside of it."""
-    name = node.name.rpartition(".")[2]
-    if node.name == MODULE or len(name) < _SHORTEST_NAME or name in CONSTRUCTORS:
+    name = subject.name.rpartition(".")[2]
+    if subject.kind not in {"function", "class"} or len(name) < _SHORTEST_NAME or name in CONSTRUCTORS:
         return []
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     return [
         f"{line.path}:{line.number}"
         for line in grep(workspace.repo, [name])
         if word.search(line.text)
-        and not (line.path == node.path and node.line_start <= line.number <= node.line_end)
+        and not any(
+            line.path == node.path and node.line_start <= line.number <= node.line_end
+            for node in subject.members
+        )
     ]
 
 

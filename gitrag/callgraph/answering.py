@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -60,16 +60,7 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
     nodes = [node for _, node in rows]
     chosen = list(range(len(rows)))
     if question.target is not None:
-        found = filtering.named(question.target, nodes)
-        if not found:
-            near = " or ".join(filtering.near_names(question.target, nodes))
-            raise NoMatchError(
-                f'Nothing in the call graph is called "{question.target}".',
-                f"Did you mean {near}?" if near else "Give a name, a qualified name, or a path.",
-            )
-        chosen = found
-        if question.direction is not Direction.CALLEES:
-            chosen = [*found, *filtering.constructors(found, nodes)]
+        chosen = definitions_named(question.target, nodes)
     if question.filter is not None:
         fits = filtering.matching(question.filter, nodes, calls.check)
         chosen = [i for i in chosen if fits[i]]
@@ -88,6 +79,22 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
     # Overloads have no calls; the function they belong to has the same name.
     shown = [node for node in matches if node in ends or (node.path, node.name) not in twins]
     return graph(shown, kept, followed)
+
+
+def definitions_named(target: str, nodes: Sequence[Node]) -> list[int]:
+    """Return the indices of the definitions that a target names, with what the classes among them contain.
+
+    Raises:
+        NoMatchError: It names none.
+    """
+    found = filtering.named(target, nodes)
+    if not found:
+        near = " or ".join(filtering.near_names(target, nodes))
+        raise NoMatchError(
+            f'Nothing in the call graph is called "{target}".',
+            f"Did you mean {near}?" if near else "Give a name, a qualified name, or a path.",
+        )
+    return [*found, *filtering.members(found, nodes)]
 
 
 def _walk(

@@ -121,18 +121,25 @@ CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "_
 """Names of constructors; in some languages they have their class's."""
 
 
-def constructors(chosen: Collection[int], nodes: Sequence[Node]) -> list[int]:
-    """Return the indices of the constructors of classes: who makes instances calls them, not the class."""
-    wanted = {
-        (nodes[i].path, f"{nodes[i].name}.{name}")
-        for i in chosen
-        if nodes[i].kind == "class"
-        for name in (*CONSTRUCTORS, nodes[i].name.rpartition(".")[2])
-    }
-    if not wanted:
-        return []
+def members(chosen: Collection[int], nodes: Sequence[Node]) -> list[int]:
+    """Return the indices of what classes contain, in their own files or in files beside them."""
     taken = set(chosen)
-    return [i for i, node in enumerate(nodes) if (node.path, node.name) in wanted and i not in taken]
+    own = {(nodes[i].path, nodes[i].name) for i in chosen if nodes[i].kind == "class"}
+    if not own:
+        return []
+    beside = {(path.rpartition("/")[0], name) for path, name in own}
+    others = {(node.path, node.name) for node in nodes if node.kind == "class"} - own
+    found = []
+    for i, node in enumerate(nodes):
+        end = node.name.find(".")
+        while end > 0 and i not in taken:
+            name = node.name[:end]
+            near = (node.path.rpartition("/")[0], name) in beside and (node.path, name) not in others
+            if near or (node.path, name) in own:
+                found.append(i)
+                break
+            end = node.name.find(".", end + 1)
+    return found
 
 
 def _is_called(name: str, wanted: str) -> bool:

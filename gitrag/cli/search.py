@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from dataclasses import replace
 from datetime import datetime
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 _STDIN = "-"
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
+
+_ABOUT_USES = re.compile(
+    r"(?:who|what|where)\s+(?:uses|calls|imports|references)\s+`?(?P<name>[\w.:$#/-]+?)`?(?:\(\))?\s*\??",
+    re.IGNORECASE,
+)
+"""A question that is answered by reading all of the code, not by likeness."""
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -177,6 +184,8 @@ def search(
         terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
     for note in report.notes_of(report.cleaned(answer, sanitise_line)):
         terminal.note(note)
+    if asked := _ABOUT_USES.fullmatch(answer.query.strip()):
+        terminal.hint(f"gitrag graph {asked['name']} --references lists its callers, and where it is named.")
     return OK if answer.hits else NOTHING
 
 

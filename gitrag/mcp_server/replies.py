@@ -8,9 +8,12 @@ from typing import Any
 
 from gitrag.actions.graph import GraphAnswer
 from gitrag.actions.lines import Range
+from gitrag.actions.references import References
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
 from gitrag.actions.status import WorkspaceStatus
+from gitrag.callgraph.subjects import is_test
+from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
@@ -110,8 +113,20 @@ class CallData:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceData:
+    """A line that has a name; ``sure``: its file defines the name, or imports it from where it is defined."""
+
+    path: str
+    line: int
+    use: str
+    within: str
+    text: str
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Calls:
-    """Who calls whom."""
+    """Who calls whom; and who names what no call leads to."""
 
     filter: str | None
     matches: list[str]
@@ -120,6 +135,8 @@ class Calls:
     mermaid: str | None
     error: str | None
     freshness: Freshness
+    references: list[ReferenceData] = field(default_factory=list)
+    references_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,13 +328,21 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
     return "\n".join([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
 
-def calls(found: GraphAnswer, limit: int, mermaid: str | None, freshness: Freshness) -> Calls:
-    """Return a call graph as data: the matching definitions, and the calls nearest to them."""
+def calls(
+    found: GraphAnswer, named: References | None, limit: int, mermaid: str | None, freshness: Freshness
+) -> Calls:
+    """Return a call graph as data: the matching definitions, and the calls nearest to them, tests last."""
     graph = found.graph
     matches = sorted(graph.matches) if graph else []
     edges = (
-        sorted(graph.edges, key=lambda edge: not {edge.caller, edge.callee} & graph.matches) if graph else []
+        sorted(
+            graph.edges,
+            key=lambda edge: (not {edge.caller, edge.callee} & graph.matches, is_test(edge.caller)),
+        )
+        if graph
+        else []
     )
+    places = sorted(named.found, key=lambda each: (list(Use).index(each.use), each.is_test)) if named else []
     return Calls(
         filter=found.filter,
         matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches[:limit]],
@@ -337,6 +362,11 @@ def calls(found: GraphAnswer, limit: int, mermaid: str | None, freshness: Freshn
         mermaid=mermaid,
         error=found.error,
         freshness=freshness,
+        references=[
+            ReferenceData(each.path, each.line, each.use.value, each.within, each.text, each.is_sure)
+            for each in places[:limit]
+        ],
+        references_left_out=max(len(places) - limit, 0),
     )
 
 
@@ -351,6 +381,12 @@ def calls_text(found: Calls) -> str:
         )
     if found.left_out:
         lines.append(f"{found.left_out} more calls are left out: name one definition, or raise limit.")
+    for place in found.references:
+        within = f" {place.within}" if place.within else ""
+        unsure = "" if place.sure or place.use == Use.TEXT else " (by name alone)"
+        lines.append(f"- {place.path}:{place.line}{within} {place.use}{unsure}: {place.text}")
+    if found.references_left_out:
+        lines.append(f"{found.references_left_out} more places are left out: raise limit.")
     if found.mermaid:
         lines += ["", "```mermaid", found.mermaid.rstrip("\n"), "```"]
     return "\n".join(

@@ -15,6 +15,7 @@ from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.core_context import core_context, project_of
 from gitrag.actions.prime import prime as gather
+from gitrag.actions.references import graph_or_references
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
@@ -98,19 +99,25 @@ def call_graph(
     depth: Annotated[int, Field(ge=1, le=20, description="Calls away from the target.")] = 1,
     limit: Annotated[int, Field(ge=1, le=500, description="Calls at most, the nearest.")] = replies.CALLS,
     draw: Annotated[bool, Field(description="Draw it as Mermaid too.")] = False,
+    to: Annotated[str, Field(description="Only chains of calls from target to this.")] = "",
+    references: Annotated[bool, Field(description="Where it is named besides, too.")] = False,
     project: Project = "",
 ) -> Reply[replies.Calls]:
-    """Say who calls whom around a definition, with the line of each call."""
+    """Say who calls whom around a definition, with the line of each call; who uses a constant or a type."""
     workspace = bench.app_of(project)
+    if to and not target:
+        raise UsageError("A chain of calls to something begins somewhere.", "Give target, too.")
     if not target and not filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = graph_action.target_file(workspace, target)
-    found = graph_action.call_graph(workspace, question, about=about, check=call.tick)
+    found, named = graph_or_references(
+        workspace, question, to=to or None, with_references=references, about=about, check=call.tick
+    )
     said = [*found.notes, *found.negatives, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
-    mermaid = as_mermaid(found.graph) if found.graph and draw else None
-    data = replies.calls(found, limit, mermaid, freshness)
+    mermaid = as_mermaid(found.graph) if found.graph and found.graph.nodes and draw else None
+    data = replies.calls(found, named, limit, mermaid, freshness)
     return Reply(replies.calls_text(data), data)
 
 

@@ -535,6 +535,17 @@ def contents_with(db: DuckDBPyConnection, letters: str) -> NDArray[np.int32]:
     return found
 
 
+def contents_with_word(db: DuckDBPyConnection, word: str) -> NDArray[np.int32]:
+    """Find the contents that may have a word, its case as given: ids, int32.
+
+    Letters beyond ASCII count as no part of a word here, so that there may be a few too many.
+    """
+    sql = "SELECT DISTINCT content_id FROM chunks WHERE contains(text, ?) AND regexp_matches(text, ?)"
+    pattern = rf"(^|\W){re.escape(word)}(\W|$)"
+    found: NDArray[np.int32] = db.execute(sql, [word, pattern]).fetchnumpy()["content_id"]
+    return found
+
+
 def words_like(
     db: DuckDBPyConnection, word: str, content_ids: Sequence[int], most: int
 ) -> list[tuple[str, int, int]]:

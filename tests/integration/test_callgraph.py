@@ -9,12 +9,16 @@ from contextlib import contextmanager
 import pytest
 
 from gitrag.actions import current_view
-from gitrag.actions.graph import FAILED, call_graph, calling_files, graph_of
+from gitrag.actions.graph import FAILED, TIMEOUT_S, call_graph, calling_files, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
+from gitrag.callgraph.drawing import MOST_NODES
+from gitrag.callgraph.paths import MOST_CALLS, MOST_PATHS
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.machine.log import close_log
+from gitrag.report.pictures.drawn import MOST_DRAWN
+from gitrag.report.reference_lines import MOST_LISTED
 from gitrag.store.connection import Store
 from tests.support.command import Gitrag
 from tests.support.indexes import open_app
@@ -211,9 +215,9 @@ def test_the_command_prints_text_mermaid_dot_and_json(project):
     done = gitrag(project, "graph", "total", "--callers", "--format", "text")
     assert (done.status, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "shop/cart.py:3-4  function total",
-        "  called by 1 function",
-        "    shop/view.py:5  Page.show",
+        "called by 1 function",
+        "┌─ Page.show  shop/view.py:5",
+        "function total  shop/cart.py:3-4",
     ]
     drawn = gitrag(project, "graph", "total")
     assert drawn.out.startswith("graph TD\n")
@@ -252,15 +256,15 @@ def test_a_negative_says_what_was_looked_at(project):
     project.commit()
     done = gitrag(project, "graph", "lonely", "--callers", "--format", "text")
     assert done.status == 1
-    assert done.out.splitlines()[1] == (
-        "  no caller in 4 files; 1 file could not be read; 1 file in languages without a call graph (zig);"
+    assert done.out.splitlines()[0] == (
+        "no caller in 4 files; 1 file could not be read; 1 file in languages without a call graph (zig);"
         " 1 file left out of the index;"
         " 4 textual mentions in README.md:1, deep.py:1, tool.zig:2, vendor/x.py:1"
     )
     drawn = gitrag(project, "graph", "lonely", "--callees")
     assert drawn.err.splitlines()[-1].startswith("lonely: no call found in it to a definition in 4 files; ")
     some = gitrag(project, "graph", "lonely", "--callers", "--path", "shop/tax.py", "--format", "text")
-    assert some.out.splitlines()[1].startswith("  no caller in 1 file; 4 textual mentions in ")
+    assert some.out.splitlines()[0].startswith("no caller in 1 file; 4 textual mentions in ")
 
 
 def test_only_files_in_languages_that_could_call_it_are_counted(make_repository):
@@ -274,7 +278,7 @@ def test_only_files_in_languages_that_could_call_it_are_counted(make_repository)
     workspace.update()
     (said, _) = call_graph(workspace, GraphQuestion("alone")).negatives
     assert said == "alone: no caller in 1 file in python"
-    (said, _) = call_graph(workspace, GraphQuestion("b.ts", direction=Direction.CALLERS)).negatives
+    (said,) = call_graph(workspace, GraphQuestion("b.ts", direction=Direction.CALLERS)).negatives
     assert said.endswith(": no caller in 2 files in javascript and typescript")
 
 
@@ -294,9 +298,145 @@ def test_who_makes_instances_of_a_class_is_among_its_callers(make_repository):
     ):
         found = call_graph(workspace, GraphQuestion(name, direction=Direction.CALLERS))
         assert edges(found) == expected
-        assert not any("no caller" in each for each in found.negatives)
-    (said,) = call_graph(workspace, GraphQuestion("Own", direction=Direction.CALLERS)).negatives
-    assert said == "Own: who makes instances calls Own.__init__"
+        assert found.negatives == ()
+
+
+def test_a_class_stands_for_its_methods(make_repository):
+    """ "No caller" was said of a class whose methods are called; its own calls are its own affair."""
+    files = {
+        "shop.py": (
+            "class Shop:\n    def open(self):\n        self.light()\n\n"
+            "    def light(self):\n        lamp()\n\n\n"
+            "class Shopper:\n    def buy(self):\n        pass\n\n\ndef lamp():\n    pass\n"
+        ),
+        "day.py": "from shop import Shop\n\n\ndef morning(shop: Shop):\n    shop.open()\n",
+        "test_day.py": "from shop import Shop\n\n\ndef test_open():\n    Shop().open()\n",
+    }
+    repository = make_repository(files)
+    workspace = open_app(repository)
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("Shop"))
+    assert {"morning -> Shop.open", "Shop.light -> lamp", "Shop.open -> Shop.light"} <= edges(found)
+    assert "Shopper.buy" not in {node.name for node in found.graph.nodes}
+    assert found.negatives == ()
+    done = gitrag(repository, "graph", "Shop", "--format", "text")
+    assert done.out.splitlines() == [
+        "1 test calls it; --tests shows them",
+        "called by 1 function",
+        "┌─ morning  day.py:5  → open",
+        "class Shop  shop.py:1-6  2 definitions in it",
+        "└─ lamp  shop.py:14  in light",
+        "calls 1 function",
+        "1 call among its own 3 definitions not listed",
+    ]
+    shown = gitrag(repository, "graph", "Shop", "--callers", "--tests", "--format", "text").out.splitlines()
+    assert shown[:2] == ["1 test calls it", "┌─ test_open  test_day.py:5  → open"]
+    of_test = gitrag(repository, "graph", "test_open", "--format", "text").out.splitlines()
+    assert "calls 1 function" in of_test or "calls 2 functions" in of_test
+
+
+def test_methods_in_files_beside_their_type_belong_to_it(make_repository):
+    """As Go and Rust have them; a class of the same name elsewhere has its own."""
+    files = {
+        "shop/shop.go": "package shop\n\ntype Shop struct{}\n\nfunc Run(s *Shop) { s.Open() }\n",
+        "shop/open.go": "package shop\n\nfunc (s *Shop) Open() { Lamp() }\n\nfunc Lamp() {}\n",
+        "go.mod": "module x\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = edges(call_graph(workspace, GraphQuestion("Shop")))
+    assert found == {"Run -> Shop.Open", "Shop.Open -> Lamp"}
+
+
+CHAIN = {
+    "a.py": (
+        "def start():\n    left()\n    right()\n    long()\n\n\ndef left():\n    end()\n\n\n"
+        "def right():\n    end()\n\n\ndef long():\n    longer()\n\n\ndef longer():\n    end()\n\n\n"
+        "def end():\n    pass\n\n\ndef alone():\n    pass\n"
+    )
+}
+
+
+def test_the_shortest_chains_of_calls_between_two_definitions(make_repository):
+    repository = make_repository(CHAIN)
+    workspace = open_app(repository)
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("start"), to="end")
+    chains = [[edge.callee.name for edge in path] for path in found.paths.shown]
+    assert chains == [["left", "end"], ["right", "end"]]
+    assert edges(found) == {"start -> left", "start -> right", "left -> end", "right -> end"}
+    done = gitrag(repository, "graph", "start", "--to", "end", "--format", "text")
+    assert done.status == 0
+    assert done.out.splitlines() == [
+        *("start  a.py:2", "→ left  a.py:8", "→ end  a.py:23", ""),
+        *("start  a.py:3", "→ right  a.py:12", "→ end  a.py:23", ""),
+        "2 shortest chains of 2 calls",
+    ]
+    back = gitrag(repository, "graph", "end", "--to", "start", "--format", "text")
+    assert (back.status, back.out) == (1, "")
+    said = "No chain of up to 20 calls from end to start in 1 file. The other way there is one of 2 calls:"
+    assert back.said == [f"{said} gitrag graph start --to end"]
+    none = gitrag(repository, "graph", "start", "--to", "alone", "--format", "svg")
+    assert (none.status, none.out) == (1, "")
+    assert gitrag(repository, "graph", "start", "--to", "nowhere").said[0] == (
+        'Nothing in the call graph is called "nowhere".'
+    )
+    assert gitrag(repository, "graph", "--to", "end").status == 2
+
+
+def test_more_chains_than_are_shown_are_counted(make_repository):
+    steps = "".join(f"def step{n}():\n    end()\n\n\n" for n in range(8))
+    calls = "".join(f"    step{n}()\n" for n in range(8))
+    workspace = open_app(make_repository({"a.py": f"def start():\n{calls}\n\n{steps}def end():\n    pass\n"}))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("start"), to="end")
+    assert (len(found.paths.shown), found.paths.left_out) == (5, 3)
+
+
+def test_all_calls_on_a_terminal_are_lines_not_a_diagram(project):
+    """A block of Mermaid is for renderers."""
+    listed = Gitrag(project.path, project.environment).on_terminal("--color", "never", "graph").out
+    assert "graph TD" not in listed
+    assert "3  total → rate" in listed
+    assert "2 calls between 3 definitions" in listed
+
+
+def test_tests_within_a_file_are_told_from_the_product(make_repository):
+    """Rust has them beside what they test."""
+    source = (
+        "pub fn open() {}\n\npub fn run() { open() }\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n"
+        "    #[test]\n    fn opens() { open() }\n}\n\npub fn later() { open() }\n"
+    )
+    repository = make_repository({"src/lib.rs": source, "Cargo.toml": '[package]\nname = "x"\n'})
+    open_app(repository).update()
+    lines = gitrag(repository, "graph", "open", "--callers", "--format", "text").out.splitlines()
+    assert lines[:4] == [
+        "1 test calls it; --tests shows them",
+        "called by 2 functions",
+        "┌─ run  src/lib.rs:3",
+        "├─ later  src/lib.rs:13",
+    ]
+
+
+def test_a_language_without_a_query_is_named_once(project):
+    about = [(f"tool{n}.zig", "") for n in range(3)] + [("bin/tool.sh", "")]
+    answer = call_graph(open_app(project), GraphQuestion(filter="tax"), about=about)
+    assert answer.notes == (
+        "Call graph generation skipped for bin/tool.sh (language not supported). Showing other results.",
+        "Call graph generation skipped for tool0.zig (language not supported). Showing other results.",
+        "The same holds for 2 more files in zig.",
+    )
+
+
+def test_the_help_names_the_limits(project):
+    said = " ".join(gitrag(project, "graph", "--help").out.split())
+    for limit in (
+        f"takes {TIMEOUT_S:.0f} s at most",
+        f"mermaid draws {MOST_NODES} definitions, svg and html {MOST_DRAWN}",
+        f"{MOST_PATHS} chains of up to {MOST_CALLS} calls",
+        f"text {MOST_LISTED} references of a kind",
+    ):
+        assert limit in said
 
 
 def test_a_graph_that_is_not_whole_says_so(make_repository):

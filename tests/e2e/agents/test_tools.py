@@ -244,6 +244,27 @@ def test_calls_are_told_and_drawn(own: Project):
     use(own, steps)
 
 
+def test_chains_of_calls_and_uses_of_what_is_not_called_are_told(own: Project):
+    source = (
+        "from client import retry_with_backoff\n\nMOST = 3\n\n\ndef job():\n    retry_with_backoff(print)\n"
+        "\n\ndef main():\n    job()\n    return [MOST, retry_with_backoff]\n"
+    )
+    own.git.write({"jobs.py": source})
+
+    async def steps(client: Client) -> None:
+        chain = await client.call_tool("call_graph", {"target": "main", "to": "retry_with_backoff"})
+        assert {(each["caller"], each["callee"]) for each in data_of(chain)["calls"]} >= {("main", "job")}
+        used = await client.call_tool("call_graph", {"target": "MOST"})
+        assert "- jobs.py:3 defined: MOST = 3" in text_of(used)
+        assert "- jobs.py:12 main used: return [MOST, retry_with_backoff]" in text_of(used)
+        named = await client.call_tool("call_graph", {"target": "retry_with_backoff", "references": True})
+        assert [each["use"] for each in data_of(named)["references"]] == ["used", "imported"]
+        wrong = await client.call_tool("call_graph", {"filter": "main", "to": "job"})
+        assert "A chain of calls to something begins somewhere." in text_of(wrong)
+
+    use(own, steps)
+
+
 def test_a_search_lists_and_counts_issues_too(own: Project):
     issue = (
         "---\nid: 12\ntitle: Retries never end\nstatus: open\n---\nThe backoff of a retry grows for ever.\n"

@@ -1,0 +1,266 @@
+"""Who uses what no call leads to: constants, types, fields, modules; and who names a definition besides.
+
+By the name alone, read from the syntax tree of each file that has it. A use in a file that defines the name,
+or imports it from such a file, is certain enough; any other may mean something else that is called so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.actions.current_view import CurrentView
+from gitrag.actions.graph import GraphAnswer, call_graph
+from gitrag.callgraph.answering import GraphQuestion, NoMatchError
+from gitrag.callgraph.graph import Graph, Node
+from gitrag.callgraph.loading import Deadline, TimeoutReachedError
+from gitrag.callgraph.subjects import subjects
+from gitrag.chunking.occurrences import Occurrence, Use, occurrences
+from gitrag.git import matcher
+from gitrag.indexing.call_facts import facts_of, rows_of
+from gitrag.search.mentions import NamingFile, files_naming
+from gitrag.store import candidates
+from gitrag.store.call_facts import FileFacts
+from gitrag.words.path_traits import Trait, traits
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+    from gitrag.store.views import ViewOverlay
+
+TIMEOUT_S = 10.0
+"""Time limit for parsing the files that have a name; the others are counted."""
+
+_NAME = re.compile(r"[@$&*]?(?:[\w$-]+(?:\.|::|#|->))*(?P<last>[\w$]+)[!?]?(?:\(\))?")
+_INDEX = frozenset({"__init__", "index", "mod", "lib", "main"})
+"""Stems of files that stand for their directory."""
+_PACKAGES = frozenset({"go", "java", "kotlin", "scala", "csharp"})
+"""Languages in which a file sees what the files beside it define."""
+_LONGEST_LINE = 200
+_LONGEST_NAME = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A line that has a name.
+
+    Attributes:
+        path: The file.
+        line: The line, 1-based.
+        use: What the name does there.
+        within: The definition that it stands in; empty outside of all.
+        text: The line, without the spaces around it.
+        is_sure: Whether the file defines the name, or imports it from where it is defined.
+    """
+
+    path: str
+    line: int
+    use: Use
+    within: str
+    text: str
+    is_sure: bool
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is in a test's file."""
+        return bool(traits(self.path) & Trait.TEST)
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """The lines that have a name, and are not calls that the graph has.
+
+    Attributes:
+        name: The name, a single word.
+        found: The lines, by path.
+        unread: How many files that have the name were not looked at in the time.
+        beside_graph: Whether they are what a call graph has not; else there is none.
+    """
+
+    name: str
+    found: tuple[Reference, ...]
+    unread: int = 0
+    beside_graph: bool = False
+
+
+def graph_or_references(
+    workspace: Workspace,
+    question: GraphQuestion,
+    *,
+    to: str | None = None,
+    with_references: bool = False,
+    globs: Sequence[str] = (),
+    about: Sequence[tuple[str, str]] = (),
+    check: Callable[[], None] = lambda: None,
+) -> tuple[GraphAnswer, References | None]:
+    """Return the calls around a target; of what neither calls nor is called, who names it.
+
+    Args:
+        workspace: gitrag on the repository.
+        question: Which part of the graph.
+        to: As for `call_graph`.
+        with_references: Whether to look for who names a target that the graph has, too.
+        globs: Only paths like these, as in .gitignore.
+        about: As for `call_graph`.
+        check: Called repeatedly; an exception from it ends the work.
+
+    Raises:
+        NoMatchError: Nothing in the repository has the name.
+        UsageError: The filter is not a valid regular expression.
+    """
+    try:
+        answer = call_graph(workspace, question, to=to, globs=globs, about=about, check=check)
+    except NoMatchError:
+        if to is not None:
+            raise
+        found = references(workspace, question.target or "", globs=globs, check=check)
+        if found is None or not found.found:
+            raise
+        return GraphAnswer(question.filter, Graph((), ())), found
+    if question.target is None or answer.graph is None or to is not None:
+        return answer, None
+    if _is_other_case(question.target, answer.graph):
+        found = references(workspace, question.target, globs=globs, check=check)
+        if found is not None and any(each.use is Use.DEFINED for each in found.found):
+            return GraphAnswer(question.filter, Graph((), ())), found
+    if not with_references:
+        return answer, None
+    return answer, references(workspace, question.target, answer.graph, globs=globs, check=check)
+
+
+def references(
+    workspace: Workspace,
+    target: str,
+    graph: Graph | None = None,
+    *,
+    globs: Sequence[str] = (),
+    check: Callable[[], None] = lambda: None,
+) -> References | None:
+    """Find the lines that have a target's name, less what a graph says of it.
+
+    Args:
+        workspace: gitrag on the repository.
+        target: A name, a qualified name, or a path, which stands for its module.
+        graph: The calls around the target: its own lines, and those of its callers, are left out.
+        globs: Only paths like these, as in .gitignore.
+        check: Called repeatedly; an exception from it ends the work.
+
+    Returns:
+        None where the target is no name.
+    """
+    name, is_module = _name_of(target, graph)
+    if not name:
+        return None
+    allowed = matcher(globs) if globs else lambda _path: True
+    view = CurrentView(workspace, says_staleness=False)
+
+    def read(db: Connection, view_id: int, overlay: ViewOverlay) -> tuple[list[NamingFile], list[FileFacts]]:
+        scope = candidates.open_scope(db, view_id, overlay)
+        naming = [each for each in files_naming(db, scope, name) if allowed(each.path)]
+        paths = {each.path for each in naming}
+        rows = rows_of(db, view_id, overlay)
+        return naming, [row for row in rows if row.path in paths]
+
+    result = view.read(read)
+    naming, rows = result.found
+    loaded = facts_of(workspace.store, result.now, rows, check=check)
+    deadline = Deadline(TIMEOUT_S)
+    places: list[tuple[NamingFile, list[Occurrence]]] = []
+    for file in naming:
+        check()
+        try:
+            deadline.check()
+        except TimeoutReachedError:
+            break
+        places.append((file, occurrences(file.text, file.language, name)))
+    definers = {file.path for file, own in places if any(each.use is Use.DEFINED for each in own)}
+    if graph is not None and graph.matches:
+        definers = {node.path for node in graph.matches}
+    known = _Known(graph)
+    found = []
+    for file, own in places:
+        definitions = loaded.files[file.path][1].definitions if file.path in loaded.files else ()
+        lines = file.text.split("\n")
+        is_sure = _is_near(file, definers) or any(_comes_from(each.statement, definers) for each in own)
+        for each in own:
+            inner = [d for d in definitions[1:] if d.line_start <= each.line <= d.line_end]
+            within = max(inner, key=lambda d: (d.line_start, -d.line_end)).name if inner else ""
+            if (is_module and each.use is not Use.IMPORTED) or known.has(file.path, within, each):
+                continue
+            text = lines[each.line - 1].strip()[:_LONGEST_LINE]
+            found.append(
+                Reference(file.path, each.line, each.use, within, text, is_sure and each.use is not Use.TEXT)
+            )
+    return References(name, tuple(found), len(naming) - len(places), graph is not None)
+
+
+class _Known:
+    """What a graph says already: the lines of what was asked for, and its callers."""
+
+    def __init__(self, graph: Graph | None) -> None:
+        self._own: dict[str, list[Node]] = {}
+        self._callers: set[tuple[str, str]] = set()
+        self._lines: set[tuple[str, int]] = set()
+        for node in graph.matches if graph is not None else ():
+            if node.kind != "module":
+                self._own.setdefault(node.path, []).append(node)
+        for edge in graph.edges if graph is not None else ():
+            if graph is not None and edge.callee in graph.matches:
+                self._lines.add((edge.caller.path, edge.line))
+                if edge.caller.kind != "module":
+                    self._callers.add((edge.caller.path, edge.caller.name))
+
+    def has(self, path: str, within: str, occurrence: Occurrence) -> bool:
+        if any(node.line_start <= occurrence.line <= node.line_end for node in self._own.get(path, ())):
+            return True
+        is_code = occurrence.use in {Use.CODE, Use.DEFINED}
+        return is_code and ((path, within) in self._callers or (path, occurrence.line) in self._lines)
+
+
+def _name_of(target: str, graph: Graph | None) -> tuple[str, bool]:
+    """Return the word to look for, and whether it is a module's."""
+    about = subjects(graph.matches, target) if graph is not None else []
+    if about and about[0].kind in {"file", "directory"}:
+        parts = about[0].name.split("/")
+        stem = parts[-1].split(".")[0]
+        return (parts[-2] if stem in _INDEX and len(parts) > 1 else stem), True
+    if about:
+        return about[0].name.rpartition(".")[2], False
+    found = _NAME.fullmatch(target.strip()[:_LONGEST_NAME])
+    return (found["last"] if found else ""), False
+
+
+def _is_other_case(target: str, graph: Graph) -> bool:
+    """Tell whether a graph is of what is called so in another case only: ``limit`` for ``LIMIT``."""
+    found = _NAME.fullmatch(target.strip()[:_LONGEST_NAME])
+    return bool(
+        found
+        and graph.matches
+        and all(found["last"] not in node.name and found["last"] not in node.path for node in graph.matches)
+    )
+
+
+def _is_near(file: NamingFile, definers: Collection[str]) -> bool:
+    """Tell whether a file defines a name, or has its package in sight without naming it in an import."""
+    if file.path in definers:
+        return True
+    folders = {path.rpartition("/")[0] for path in definers}
+    if file.language in _PACKAGES and file.path.rpartition("/")[0] in folders:
+        return True
+    last = "|".join(re.escape(folder.rpartition("/")[2]) for folder in sorted(folders) if folder)
+    return bool(file.language == "go" and last and re.search(rf'[/"](?:{last})(?:/v\d+)?"', file.text))
+
+
+def _comes_from(statement: str, definers: Collection[str]) -> bool:
+    """Tell whether an import names the module, or the directory, of a file that defines the name."""
+    if not statement:
+        return False
+    words = set(re.findall(r"[\w-]+", statement))
+    for path in definers:
+        parts = path.split("/")
+        stem = parts[-1].split(".")[0]
+        if stem in words or (len(parts) > 1 and parts[-2] in words):
+            return True
+    return False

@@ -1,0 +1,130 @@
+"""Find where a name stands in a source, and what it does there: read from the syntax tree, not resolved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from gitrag.chunking.languages import BY_NAME, is_code
+from gitrag.chunking.parsing import GrammarError, parse
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+_MOST_BYTES = 1 << 20
+"""Larger sources are generated; they are not parsed."""
+
+_MOST_PARENTS = 24
+"""Enclosing nodes that are looked at; a statement has fewer."""
+
+_TEXTS = re.compile(r"comment|string|heredoc|char_literal|character_literal|raw_text|jsx_text")
+_CODE_IN_TEXT = re.compile(r"interpolation|substitution|format_expression|embedded")
+_IMPORTS = re.compile(
+    r"import|use_declaration|using_directive|namespace_use|preproc_include|require|package_clause"
+)
+_GIVES = re.compile(
+    r"assign|definition|declarat|_spec$|_item$|enumerator|enum_constant|const_|type_alias|signature"
+)
+_GIVEN = ("name", "left", "declarator", "pattern")
+"""Fields of what is defined or assigned, in tree-sitter's grammars."""
+
+_LONGEST_STATEMENT = 2_000
+
+
+class Use(StrEnum):
+    """What a name does where it stands."""
+
+    DEFINED = "defined"
+    CODE = "used"
+    IMPORTED = "imported"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A place where a name stands as a whole word.
+
+    Attributes:
+        line: The line, 1-based.
+        use: What it does there; in prose and data ``text``.
+        statement: Of an import, its text: it says from where.
+    """
+
+    line: int
+    use: Use
+    statement: str = ""
+
+
+def occurrences(text: str, language: str, name: str) -> list[Occurrence]:
+    """Find a name in a source as a whole word, the case as given; one place a line, the most telling.
+
+    Args:
+        text: The source.
+        language: Its language; empty if unknown.
+        name: The name.
+    """
+    source = text.encode("utf-8", "replace")
+    word = re.compile(
+        rb"(?<![\w\x80-\xff])" + re.escape(name.encode("utf-8", "replace")) + rb"(?![\w\x80-\xff])"
+    )
+    places = [found.start() for found in word.finditer(source)]
+    if not places:
+        return []
+    root = _tree(source, language)
+    found: dict[int, Occurrence] = {}
+    line, before = 1, 0
+    for place in places:
+        line += source.count(b"\n", before, place)
+        before = place
+        use, statement = Use.TEXT, ""
+        if root is not None:
+            use, statement = _use(root, place, place + len(name.encode()))
+        elif is_code(language):
+            use = Use.CODE
+        known = found.get(line)
+        if known is None or _TELLING.index(use) < _TELLING.index(known.use):
+            found[line] = Occurrence(line, use, statement)
+    return list(found.values())
+
+
+_TELLING = (Use.DEFINED, Use.IMPORTED, Use.CODE, Use.TEXT)
+
+
+def _tree(source: bytes, language: str) -> tree_sitter.Node | None:
+    if not is_code(language) or language not in BY_NAME or len(source) > _MOST_BYTES:
+        return None
+    try:
+        return parse(source, BY_NAME[language]).root_node
+    except GrammarError:
+        return None
+
+
+def _use(root: tree_sitter.Node, start: int, end: int) -> tuple[Use, str]:
+    """Return what the name at a place does, by the nodes around it."""
+    node, below = root.descendant_for_byte_range(start, end), None
+    for _ in range(_MOST_PARENTS):
+        if node is None:
+            break
+        if _CODE_IN_TEXT.search(node.type):
+            return Use.CODE, ""
+        if _TEXTS.search(node.type):
+            return Use.TEXT, ""
+        if _IMPORTS.search(node.type):
+            return Use.IMPORTED, _statement(node)
+        is_giving = below is not None and below.end_byte == end and _GIVES.search(node.type)
+        if is_giving and any(node.child_by_field_name(field) == below for field in _GIVEN):
+            return Use.DEFINED, ""
+        below, node = node, node.parent
+    return Use.CODE, ""
+
+
+def _statement(node: tree_sitter.Node) -> str:
+    """Return the text of the outermost import that a node lies in."""
+    outer: tree_sitter.Node | None = node
+    for _ in range(_MOST_PARENTS):
+        outer = outer.parent if outer is not None else None
+        if outer is not None and _IMPORTS.search(outer.type):
+            node = outer
+    return (node.text or b"")[:_LONGEST_STATEMENT].decode("utf-8", "replace")

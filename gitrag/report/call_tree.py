@@ -1,0 +1,381 @@
+"""Calls as a tree for a terminal: callers above what was asked for, callees below it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from gitrag.actions.graph import NoCall
+from gitrag.callgraph.answering import Direction
+from gitrag.callgraph.graph import Edge, Graph, Node
+from gitrag.callgraph.paths import Paths
+from gitrag.callgraph.subjects import Subject, subjects
+from gitrag.report.parts import Style, plain
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
+
+SURE = 0.9
+"""Calls with a lower confidence are marked: it is unknown which override runs, or if a callback is called."""
+
+LEGEND = "~ likely: the source alone does not say which of several definitions runs"
+
+_MOST_PARTS = 3
+"""Methods of a class that are named beside a caller."""
+
+_NOT_LOOKED = {True: "its callers were not looked for", False: "its calls were not followed"}
+_INDENT = 3
+_NAME_SHARE = 0.6
+"""Share of a terminal's columns that names may take before paths stop being aligned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """What branches are drawn with."""
+
+    tee: str = "├─"
+    first: str = "┌─"
+    last: str = "└─"
+    bar: str = "│ "
+    ellipsis: str = "…"
+    arrow: str = "→"
+
+
+ASCII = Glyphs("|-", ".-", "`-", "| ", "...", "->")
+"""For streams that cannot encode the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of a tree, before it is fitted to the terminal."""
+
+    branch: str
+    mark: str
+    name: str
+    path: str
+    line: str
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A caller, or a callee, with every call between it and what it hangs from.
+
+    Attributes:
+        node: The definition; of several overloads the first.
+        lines: Where it calls, or is defined; one for each overload.
+        is_likely: Whether none of the calls is certain.
+        parts: What of a class or a file is called, or calls.
+    """
+
+    node: Node
+    lines: tuple[int, ...]
+    is_likely: bool
+    parts: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The lines, as they follow a path."""
+        return ",".join(map(str, self.lines))
+
+
+class CallTree:
+    """Draws the calls around what was asked for.
+
+    Args:
+        graph: The calls.
+        none: What was not found, in words.
+        tests: The definitions that are tests'.
+        direction: Which calls were asked for.
+        style: Applies the style of a role to a text: path, number, name, likely, dim.
+        columns: The terminal's width; None to align and shorten nothing.
+        with_tests: Whether calls from tests are listed, instead of counted.
+        depth: How many calls away from what was asked for the tree goes.
+        glyphs: What branches are drawn with.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        none: Sequence[NoCall] = (),
+        tests: Collection[Node] = frozenset(),
+        direction: Direction = Direction.BOTH,
+        style: Style = plain,
+        *,
+        columns: int | None = None,
+        with_tests: bool = False,
+        depth: int = 1,
+        glyphs: Glyphs = Glyphs(),
+    ) -> None:
+        self._graph = graph
+        self._none = {(each.subject.members, each.is_caller): each.sentence for each in none}
+        self._tests = tests
+        self._direction = direction
+        self._style = style
+        self._columns = columns
+        self._with_tests = with_tests
+        self._depth = depth
+        self._glyphs = glyphs
+        self._is_likely = False
+        self._calls: dict[bool, dict[Node, list[Edge]]] = {True: {}, False: {}}
+        for edge in graph.edges:
+            self._calls[True].setdefault(edge.callee, []).append(edge)
+            self._calls[False].setdefault(edge.caller, []).append(edge)
+
+    def lines(self, target: str | None) -> Iterator[str]:
+        """Yield the lines: a tree for each thing asked for, and what ``~`` means if it occurs."""
+        found = subjects(self._graph.matches, target)
+        if target is None and not self._with_tests:
+            own = [each for each in found if each.own not in self._tests]
+            if own and len(own) < len(found):
+                tests = len(found) - len(own)
+                yield self._dim(f"{count(tests, 'test')} not listed; --tests shows them")
+                yield ""
+            found = own or found
+        for number, subject in enumerate(found):
+            if number:
+                yield ""
+            yield from self._tree(subject)
+        if self._is_likely:
+            yield ""
+            yield from self._legend()
+
+    def path_lines(self, paths: Paths) -> Iterator[str]:
+        """Yield chains of calls, a line for each definition and the place where it makes the next call."""
+        if not paths.shown:
+            return
+        rows: list[_Row | None] = []
+        for number, path in enumerate(paths.shown):
+            if number:
+                rows.append(None)
+            for step, edge in enumerate(path):
+                arrow, mark = (f"{self._glyphs.arrow} ", self._mark(path[step - 1])) if step else ("", "")
+                rows.append(_Row(arrow, mark, edge.caller.name, edge.caller.path, f"{edge.line}"))
+            end, arrow = path[-1].callee, f"{self._glyphs.arrow} "
+            rows.append(_Row(arrow, self._mark(path[-1]), end.name, end.path, f"{end.line_start}"))
+        yield from self._fitted(rows)
+        yield ""
+        length = count(len(paths.shown[0]), "call")
+        more = (
+            f"; {count(paths.left_out, 'more chain')} of the same length not listed" if paths.left_out else ""
+        )
+        yield self._dim(f"{count(len(paths.shown), 'shortest chain')} of {length}{more}")
+        yield from self._legend()
+
+    def listing(self) -> Iterator[str]:
+        """Yield every call by the caller's file: a line for each caller, with what it calls."""
+        path = None
+        for caller in sorted(self._calls[False], key=lambda node: (node.path, node.line_start, node.name)):
+            if caller.path != path:
+                if path is not None:
+                    yield ""
+                path = caller.path
+                yield self._style(sanitise_line(path), "path")
+            named = dict.fromkeys(
+                self._mark(edge) + edge.callee.name
+                for edge in sorted(self._calls[False][caller], key=lambda edge: edge.line)
+            )
+            head = f"  {caller.line_start}  {sanitise_line(caller.name)}"
+            calls = sanitise_line(f" {self._glyphs.arrow} {', '.join(named)}")
+            number = self._style(str(caller.line_start), "number")
+            if self._columns is not None:
+                calls = _wrapped(calls, self._columns, len(head))
+            yield f"  {number}  {self._style(sanitise_line(caller.name), 'name')}{calls}"
+        yield ""
+        said = (
+            f"{count(len(self._graph.edges), 'call')} between {count(len(self._graph.nodes), 'definition')}"
+        )
+        yield self._dim(said)
+        yield from self._legend()
+
+    def _legend(self) -> Iterator[str]:
+        if self._is_likely:
+            yield self._dim(LEGEND)
+
+    def _mark(self, edge: Edge | None) -> str:
+        is_likely = edge is not None and edge.confidence < SURE
+        self._is_likely |= is_likely
+        return "~" if is_likely else ""
+
+    def _tree(self, subject: Subject) -> Iterator[str]:
+        folds = not self._with_tests and not all(node in self._tests for node in subject.members)
+        if self._direction is not Direction.CALLEES:
+            yield from self._side(subject, folds=folds, upwards=True)
+        yield self._title(subject)
+        if self._direction is not Direction.CALLERS:
+            yield from self._side(subject, folds=folds, upwards=False)
+        within = self._within(subject)
+        if within:
+            calls, parts = count(within, "call"), count(len(subject.members), "definition")
+            yield self._dim(f"{calls} among its own {parts} not listed")
+
+    def _side(self, subject: Subject, *, folds: bool, upwards: bool) -> Iterator[str]:
+        """Yield callers, from the outermost to the nearest, or callees; tests apart from the others."""
+        branches = self._branches(subject.members, subject, upwards=upwards)
+        own = [each for each in branches if each.node not in self._tests]
+        tests = [each for each in branches if each.node in self._tests]
+        if not folds and not own:
+            own, tests = tests, []
+        seen = set(subject.members)
+        lines = list(self._fitted(self._rows(own, seen, folds=folds, upwards=upwards)))
+        if own:
+            verb = "called by" if upwards else "calls"
+            lines.append(self._dim(f"{verb} {count(len(own), 'function')}"))
+        elif not tests:
+            lines.append(self._dim(self._none.get((subject.members, upwards), _NOT_LOOKED[upwards])))
+        if tests and not folds:
+            lines += self._fitted(self._rows(tests, seen, folds=folds, upwards=upwards))
+        if tests:
+            one, many = ("test calls it", "tests call it") if upwards else ("in a test", "in tests")
+            hint = "; --tests shows them" if folds else ""
+            lines.append(self._dim(f"{len(tests):,} {one if len(tests) == 1 else many}{hint}"))
+        yield from reversed(lines) if upwards else lines
+
+    def _title(self, subject: Subject) -> str:
+        own = subject.own
+        if subject.kind in {"file", "directory"}:
+            place, what = self._style(sanitise_line(subject.name), "path"), "definition"
+            return f"{place}  {self._dim(count(len(subject.members), what))}"
+        name, lines = sanitise_line(subject.name), f"{own.line_start}-{own.line_end}"
+        inside = len(subject.members) - 1
+        more = f"  {count(inside, 'definition')} in it" if subject.is_compound and inside else ""
+        path = sanitise_line(own.path)
+        if self._columns is not None:
+            room = self._columns - len(f"{subject.kind} {name}  :{lines}")
+            more = more if len(path) + len(more) <= room else ""
+            path = _shortened(path, room, self._glyphs.ellipsis)
+        return f"{subject.kind} {self._style(name, 'name')}  {self._place(path, lines)}{self._dim(more)}"
+
+    def _within(self, subject: Subject) -> int:
+        members = set(subject.members)
+        return (
+            sum(edge.caller in members and edge.callee in members for edge in self._graph.edges)
+            if subject.is_compound
+            else 0
+        )
+
+    def _branches(self, ends: Collection[Node], subject: Subject | None, *, upwards: bool) -> list[_Branch]:
+        """Return who calls some definitions, or whom they call, each once, by path and line."""
+        found: dict[Node, list[Edge]] = {}
+        own = set(ends) if subject is not None and subject.is_compound else ()
+        for end in ends:
+            for edge in self._calls[upwards].get(end, ()):
+                other = edge.caller if upwards else edge.callee
+                if other not in own:
+                    found.setdefault(other, []).append(edge)
+        branches = []
+        for other, edges in found.items():
+            parts: dict[str, None] = {}
+            if subject is not None and subject.is_compound:
+                inner = (
+                    edge.callee if upwards else edge.caller for edge in sorted(edges, key=lambda e: e.line)
+                )
+                parts = dict.fromkeys(subject.part(node) for node in inner if node != subject.own)
+            line = min(edge.line for edge in edges) if upwards else other.line_start
+            likely = all(edge.confidence < SURE for edge in edges)
+            branches.append(_Branch(other, (line,), likely, tuple(parts)))
+        branches.sort(key=lambda each: (each.node.path, each.lines, each.node.name))
+        return branches if self._depth > 1 else _without_overloads(branches)
+
+    def _rows(
+        self, branches: Sequence[_Branch], seen: set[Node], *, folds: bool, upwards: bool, before: str = ""
+    ) -> list[_Row]:
+        """Return the rows of a tree that grows downwards; one of callers is turned over as a whole."""
+        glyphs = self._glyphs
+        rows = []
+        branches = branches[::-1] if upwards else branches
+        for each in branches:
+            is_last = each is branches[-1]
+            self._is_likely |= each.is_likely
+            end = glyphs.first if upwards else glyphs.last
+            named = ", ".join(each.parts[:_MOST_PARTS])
+            more = f" +{len(each.parts) - _MOST_PARTS}" if len(each.parts) > _MOST_PARTS else ""
+            rows.append(
+                _Row(
+                    before + (end if is_last else glyphs.tee) + " ",
+                    "~" if each.is_likely else "",
+                    each.node.name,
+                    each.node.path,
+                    each.place,
+                    f"{glyphs.arrow if upwards else 'in'} {named}{more}" if named else "",
+                )
+            )
+            if each.node not in seen and len(before) < (self._depth - 1) * _INDENT:
+                seen.add(each.node)
+                further = self._branches([each.node], None, upwards=upwards)
+                if folds:
+                    further = [one for one in further if one.node not in self._tests]
+                inner = before + (" " if is_last else glyphs.bar[0]).ljust(_INDENT)
+                rows += self._rows(further, seen, folds=folds, upwards=upwards, before=inner)
+        return rows
+
+    def _fitted(self, rows: Sequence[_Row | None]) -> Iterator[str]:
+        """Yield rows with their paths aligned, and shortened from the left where they would not fit."""
+        columns = self._columns
+        used = [
+            len(row.branch) + len(row.mark) + len(sanitise_line(row.name)) if row is not None else 0
+            for row in rows
+        ]
+        aligned = 0
+        if columns is not None:
+            aligned = max((each for each in used if each <= columns * _NAME_SHARE), default=0)
+        for row, width in zip(rows, used, strict=True):
+            if row is None:
+                yield ""
+                continue
+            gap = max(aligned - width, 0)
+            path, beside = sanitise_line(row.path), sanitise_line(row.beside)
+            beside = f"  {beside}" if beside else ""
+            if columns is not None:
+                room = columns - width - gap - 2 - len(f":{row.line}")
+                path = _shortened(path, room, self._glyphs.ellipsis)
+                beside = _cut(beside, room - len(path), self._glyphs.ellipsis)
+            branch, mark = self._style(row.branch, "dim"), self._style(row.mark, "likely")
+            name = self._style(sanitise_line(row.name), "name")
+            yield f"{branch}{mark}{name}{' ' * (gap + 2)}{self._place(path, row.line)}{self._dim(beside)}"
+
+    def _place(self, path: str, line: int | str) -> str:
+        return self._style(sanitise_line(path), "path") + self._style(f":{line}", "number")
+
+    def _dim(self, text: str) -> str:
+        return self._style(sanitise_line(text), "dim") if text else ""
+
+
+def _without_overloads(branches: Sequence[_Branch]) -> list[_Branch]:
+    """Join what has the same name in the same file."""
+    found: dict[tuple[str, str, bool], _Branch] = {}
+    for each in branches:
+        known = found.setdefault((each.node.path, each.node.name, each.is_likely), each)
+        lines = tuple(sorted({*known.lines, *each.lines}))
+        parts = tuple(dict.fromkeys(known.parts + each.parts))
+        found[each.node.path, each.node.name, each.is_likely] = replace(known, lines=lines, parts=parts)
+    return list(found.values())
+
+
+def _shortened(path: str, room: int, ellipsis: str) -> str:
+    """Return a path without some of its first directories, to fit; at least the file's name."""
+    if len(path) <= room:
+        return path
+    parts = path.split("/")
+    for start in range(1, len(parts)):
+        short = "/".join((ellipsis, *parts[start:]))
+        if len(short) <= room:
+            return short
+    return parts[-1]
+
+
+def _cut(text: str, room: int, ellipsis: str) -> str:
+    if len(text) <= room:
+        return text
+    return text[: room - len(ellipsis)] + ellipsis if room > len(ellipsis) + 3 else ""
+
+
+def _wrapped(text: str, columns: int, indent: int) -> str:
+    """Break a list at its commas; the lines after the first are indented."""
+    lines, used = [""], indent
+    for word in text.split(" ")[1:]:
+        if used + 1 + len(word) > columns and lines[-1]:
+            lines.append("      ")
+            used = 6 - 1
+        lines[-1] += f" {word}" if lines[-1].strip() or len(lines) == 1 else word
+        used += 1 + len(word)
+    return "\n".join(lines)

@@ -1,0 +1,96 @@
+"""Who names a thing that no call leads to, as lines for a terminal, or as data. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from gitrag.actions.references import Reference, References
+from gitrag.chunking.occurrences import Use
+from gitrag.report.parts import Style, cut, plain
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
+
+MOST_LISTED = 20
+"""Places of a kind that are listed; of the others the number is."""
+
+UNSURE = "~ by the name alone: the file neither defines it nor imports it from where it is defined"
+
+_TITLES = {
+    Use.DEFINED: "defined or set",
+    Use.CODE: "used in code",
+    Use.IMPORTED: "imported",
+    Use.TEXT: "in comments, strings and documents",
+}
+_NO_END = 1 << 30
+
+
+def reference_lines(
+    found: References, style: Style = plain, *, columns: int | None = None, with_tests: bool = False
+) -> Iterator[str]:
+    """Yield references by what the name does, each kind with its number; tests counted, or listed last.
+
+    Args:
+        found: The references.
+        style: Applies the style of a role to a text: path, number, name, likely, dim.
+        columns: The terminal's width, to which lines are shortened; None to leave them.
+        with_tests: Whether those in tests are listed.
+    """
+    yield _heading(found, style(sanitise_line(found.name), "name"))
+    has_unsure = has_folded = False
+    for use, title in _TITLES.items():
+        every = [each for each in found.found if each.use is use]
+        own = every if with_tests else [each for each in every if not each.is_test]
+        folded = len(every) - len(own)
+        has_folded |= folded > 0
+        if every:
+            beside = f", {'and ' if own else ''}{folded:,} {'more ' if own else ''}in tests" if folded else ""
+            yield f"{title}: {len(own):,}{beside}"
+        for each in own[:MOST_LISTED]:
+            is_unsure = not each.is_sure and use in {Use.CODE, Use.IMPORTED}
+            has_unsure |= is_unsure
+            yield _line(each, style, columns or _NO_END, mark="~" if is_unsure else "")
+        if len(own) > MOST_LISTED:
+            more = f"  … {len(own) - MOST_LISTED:,} more; --format json has them all"
+            yield style(more, "dim")
+    if found.unread:
+        yield style(f"{count(found.unread, 'more file')} with that name not looked at: time was over", "dim")
+    if has_folded:
+        yield style("--tests lists those in tests", "dim")
+    if has_unsure:
+        yield style(UNSURE, "dim")
+
+
+def reference_data(found: References) -> dict[str, object]:
+    """Return references as data for JSON."""
+    return {
+        "name": sanitise_line(found.name),
+        "places": [
+            {**asdict(each), "path": sanitise_line(each.path), "within": sanitise_line(each.within)}
+            for each in found.found
+        ],
+        "files_not_read": found.unread,
+    }
+
+
+def _heading(found: References, name: str) -> str:
+    places = count(len(found.found), "place")
+    if not found.beside_graph:
+        return f"No function or class of the call graph is called {name}; it is named in {places}:"
+    if not found.found:
+        return f"{name} is named nowhere else" + (" that was looked at" if found.unread else "")
+    if all(each.use is Use.IMPORTED for each in found.found):
+        return f"also imported in {places}:"
+    return f"also named in {places} that are no resolved call:"
+
+
+def _line(each: Reference, style: Style, columns: int, *, mark: str) -> str:
+    path, within, text = map(sanitise_line, (each.path, each.within, each.text))
+    place = f"{path}:{each.line}"
+    used = 2 + len(mark) + len(place) + 2 + (len(within) + 2 if within else 0)
+    shown = cut(text, max(columns - used, 0)) if columns - used >= 12 else ""
+    name = style(within, "name") + "  " if within else ""
+    return (
+        f"  {style(mark, 'likely')}{style(path, 'path')}{style(f':{each.line}', 'number')}  {name}"
+        f"{style(shown, 'dim')}"
+    ).rstrip()
