@@ -4,7 +4,7 @@ import os
 import sys
 
 from gitrag.cli.exit_codes import INTERRUPTED, TRY_AGAIN
-from gitrag.machine.environment import forget_relative_paths
+from gitrag.machine.environment import forget_relative_paths, multiply_in_one_thread
 
 TYPE_CHECKING = False  # typing takes as long to load as the rest of this
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def main() -> "NoReturn":
     """Run the command line, and exit."""
     forget_relative_paths()
+    multiply_in_one_thread()
     _read_names_as_utf8()
     try:
         from gitrag.cli.boundary import run

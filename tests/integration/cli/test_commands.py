@@ -103,6 +103,30 @@ def test_help_of_the_whole_loads_no_command(git_environment, tmp_path):
     assert not [place for place in places if place in done.stderr]
 
 
+@pytest.mark.skipif(sys.platform != "linux" or os.cpu_count() == 1, reason="needs /proc and two cores")
+@pytest.mark.parametrize(
+    ("chosen", "threads"),
+    [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2), ({"OMP_NUM_THREADS": "2"}, 2)],
+    ids=["nothing", "for numpy", "for all"],
+)
+def test_numpy_has_one_thread_unless_the_user_says_how_many(git_environment, tmp_path, chosen, threads):
+    code = (
+        "import os\nfrom gitrag.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "import numpy\nprint(len(os.listdir('/proc/self/task')))"
+    )
+    kept = {name: value for name, value in git_environment.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "--version"],
+        cwd=tmp_path,
+        env=kept | chosen,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == str(threads)
+
+
 # help
 
 
