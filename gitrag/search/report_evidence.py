@@ -127,11 +127,14 @@ class ReportEvidence:
         """Return what the sites add to the worth of chunks of files."""
         import numpy as np
 
-        found: dict[tuple[int, int], float] = defaultdict(float)
-        for site in self.sites:
-            found[site.chunk_id, site.file] += site.worth
-        pairs = zip(chunk_id.tolist(), file.tolist(), strict=True)
-        return np.array([found.get(pair, 0.0) for pair in pairs], dtype=np.float32)
+        rows = np.array([(site.file, site.chunk_id) for site in self.sites], dtype=np.int64).reshape(-1, 2)
+        keys, place = np.unique(rows[:, 0] << 32 | rows[:, 1], return_inverse=True)
+        if not len(keys):
+            return np.zeros(len(chunk_id), dtype=np.float32)
+        sums = np.bincount(place, [site.worth for site in self.sites])
+        wanted = file.astype(np.int64) << 32 | chunk_id
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[at] == wanted, sums[at], 0.0).astype(np.float32)
 
 
 def look_up(
@@ -405,7 +408,7 @@ def _likeliest(
 
 
 def _words(text: str) -> list[str]:
-    return [word.lower() for word in re.findall(r"[^\W_]\w*", text)]
+    return re.findall(r"[^\W_]\w*", text.lower())
 
 
 def _share(message: Sequence[str], pairs: set[tuple[str, str]]) -> float:

@@ -659,11 +659,12 @@ def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> 
         "SELECT path_id, path FROM paths WHERE regexp_matches(path::VARCHAR, ?) ORDER BY path_id", [pattern]
     ).fetchall()
     path_ids = integers(path_id for path_id, _ in rows)
-    place = np.searchsorted(scope.files.path_id, path_ids)
+    if not len(scope.files):
+        return []
+    place = np.minimum(np.searchsorted(scope.files.path_id, path_ids), len(scope.files) - 1)
+    there = np.flatnonzero(scope.files.path_id[place] == path_ids)
     return [
-        (number, decode_path(path))
-        for number, (path_id, path) in zip(place.tolist(), rows, strict=True)
-        if number < len(scope.files) and scope.files.path_id[number] == path_id
+        (number, decode_path(rows[at][1])) for number, at in zip(place[there].tolist(), there, strict=True)
     ]
 
 
