@@ -375,7 +375,11 @@ def _from_messages(
         return
     sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
     texts = dict(run(db, [every], sql).fetchall())
-    pairs = {chunk_id: set(pairwise(_words(_PLACEHOLDER.sub(" ", text)))) for chunk_id, text in texts.items()}
+    said = {pair for message in asked for pair in pairwise(message)}
+    pairs = {
+        chunk_id: said.intersection(pairwise(_words(_PLACEHOLDER.sub(" ", text))))
+        for chunk_id, text in texts.items()
+    }
     for message, chunk_ids in zip(asked, likely, strict=True):
         shares = {chunk_id: _share(message, pairs[chunk_id]) for chunk_id in chunk_ids.tolist()}
         best = max(shares.values(), default=0.0)
@@ -402,8 +406,9 @@ def _likeliest(
         own = {number[term] for word in message for term in terms.split(word) if term in number}
         among = np.isin(postings.term, list(own))
         sums = np.bincount(place[among], rarity[postings.term[among]], len(keys))
-        best = np.argsort(-sums, kind="stable")[:_MESSAGE_CHUNKS]
-        found.append(keys[best[sums[best] > 0]])
+        least = np.partition(sums, -_MESSAGE_CHUNKS)[-_MESSAGE_CHUNKS] if len(sums) > _MESSAGE_CHUNKS else 0.0
+        having = np.flatnonzero((sums >= least) & (sums > 0))
+        found.append(keys[having[np.argsort(-sums[having], kind="stable")[:_MESSAGE_CHUNKS]]])
     return found
 
 
