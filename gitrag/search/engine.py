@@ -10,7 +10,7 @@ from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk
-from gitrag.search import document_scores, lookup, passages, ranking, report_evidence
+from gitrag.search import document_scores, lookup, meant_variant, passages, ranking, report_evidence, variants
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
@@ -81,6 +81,7 @@ class Hit:
         document: The file as a document of its collection; None for code.
         note: A sentence or two of the document that bear on the question.
         share: How likely the chunk is the one that answers, if the file does.
+        variants: Paths of further files that are nearly the same, likeliest first, where they are grouped.
     """
 
     path: str
@@ -96,6 +97,7 @@ class Hit:
     document: Document | None = None
     note: str = ""
     share: float = 1.0
+    variants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,7 @@ def ask(
     every_chunk: bool = False,
     memo: Memo | None = None,
     are_documents: bool = False,
+    grouped: bool = False,
 ) -> Found:
     """Answer a question from the store.
 
@@ -159,6 +162,7 @@ def ask(
         every_chunk: Return a hit for each chunk, not for each file.
         memo: Cache for the next question.
         are_documents: Score the files as documents (`document_scores`), not as a page of code.
+        grouped: Return files that are nearly the same as one hit.
     """
     memo = memo or Memo()
     allowed = allowed_paths(db, scoped.filters, memo)
@@ -183,10 +187,17 @@ def ask(
     places = {file: int(files.path_id[file]) for file in sums}
     paths = candidates.read_paths(db, list(places.values()), memo)
     names = {file: paths[path_id] for file, path_id in places.items()}
+    copies: Mapping[int, tuple[str, ...]] = {}
     if are_documents:
         found = document_scores.rank(evidence, files, sums, names, limit)
     else:
-        page = ranking.page(sums, files.content_id, names, limit)
+        sums = ranking.without_vendored(sums, names, question.spoken)
+        most = max(limit, meant_variant.LOOKED_AT)
+        page = ranking.page(sums, files.content_id, names, most, question.spoken)
+        groups = meant_variant.arrange(db, question, scope, page, sums, names, commit, memo)
+        if grouped:
+            copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
+        page = ([group[0] for group in groups] if grouped else variants.in_place(page, groups))[:limit]
         found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names))
     found = [item for item in found if item.score >= min_score]
     if every_chunk:
@@ -214,6 +225,7 @@ def ask(
             content_id=int(files.content_id[item.file]),
             language=str(files.language[item.file]),
             share=best.share,
+            variants=copies.get(item.file, ()),
         )
         for item, ((first, best), *others) in shown
     )
@@ -309,11 +321,13 @@ def _after(
 ) -> Iterator[Hit]:
     """Yield the other hits, none of them above what the question names, nor a copy of it."""
     shown = {hit.content_id for hit in first}
+    named = {hit.path for hit in first}
     most = min((hit.score for hit in first), default=1.0)
     for hit in hits:
         score = min(most, hit.score if looked_up.by_name else hit.score * _BESIDE_A_FILE)
         if hit.content_id not in shown and score >= min_score:
-            yield replace(hit, score=score)
+            others = tuple(path for path in hit.variants if path not in named)
+            yield replace(hit, score=score, variants=others)
 
 
 def say(

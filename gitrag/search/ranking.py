@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.search.evidence import Evidence
 from gitrag.search.other_words import Said
+from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.declarations import implementations
 
 if TYPE_CHECKING:
@@ -161,6 +162,10 @@ _UNLISTED = 0.1
 _CLOSE = 1.5
 """Least difference of two sums that a declaration before its implementation may keep."""
 
+_VENDORED = 3.0
+"""What a copy of another project loses: of 62 bug reports 0.95 have a changed file among three in place of
+0.94 (requests with its urllib3); from 2 to 5 makes no difference, nor does it to other questions."""
+
 _FAR_BEHIND = 4.0
 """Distance to the best file's sum at which ``behind`` has fallen to 1/e."""
 
@@ -188,20 +193,52 @@ def page(
     twins: NDArray[np.int32],
     ties: Mapping[int, str] | Sequence[str],
     limit: int,
+    asked: frozenset[str] = frozenset(),
 ) -> list[int]:
     """Return the best files, best first; of files with the same content only the best.
 
     A file that only declares never stands before the one that implements it, if that is close: 0.008 more
-    of 1,000 commits' messages have a file first that the commit changed, in 38 repositories.
+    of 1,000 commits' messages have a file first that the commit changed, in 38 repositories. Of files that
+    come in numbers (`words/bulk_files.py`) only one of each kind stands before the others, unless they are
+    asked for or the best file is one.
 
     Args:
         sums: ``candidates`` of at least ``limit`` files.
         twins: For each file a number shared by files with the same content.
         ties: For each candidate its path, which decides between equals.
         limit: Maximum number of files.
+        asked: The question's lower-case words.
     """
     order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
-    return without_twins(_implementations_first(order, sums, ties, limit), twins)[:limit]
+    order = without_twins(_implementations_first(order, sums, ties, limit), twins)
+    return _one_of_a_kind(order, ties, asked)[:limit]
+
+
+def _one_of_a_kind(
+    order: Sequence[int], paths: Mapping[int, str] | Sequence[str], asked: frozenset[str]
+) -> list[int]:
+    """Move files that come in numbers behind all others, but the first of each kind and the best's kind."""
+    kinds = [bulk(paths[file], asked) for file in order]
+    best = kinds[0] if kinds else None
+    last = [
+        kind is not None and kind is not best and kind in kinds[:place] for place, kind in enumerate(kinds)
+    ]
+    return [file for _is_last, _place, file in sorted(zip(last, range(len(order)), order, strict=True))]
+
+
+def without_vendored(
+    sums: Mapping[int, float], paths: Mapping[int, str], asked: frozenset[str]
+) -> dict[int, float]:
+    """Lower the sums of copies of other projects, unless they are asked for.
+
+    Args:
+        sums: ``candidates``.
+        paths: Their paths.
+        asked: The question's lower-case words.
+    """
+    return {
+        file: total - _VENDORED * (bulk(paths[file], asked) is Bulk.VENDORED) for file, total in sums.items()
+    }
 
 
 def _implementations_first(

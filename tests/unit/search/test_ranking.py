@@ -301,3 +301,31 @@ def test_a_test_is_less_likely_the_answer_unless_it_is_asked_for():
     evidence = near(0.5, 0.5)
     outside = evidence.features | {"test_or_doc": np.array([1, 0, 0, 0], np.float32)}
     assert score(replace(evidence, features=outside), 0) < score(evidence, 0)
+
+
+def test_of_files_that_come_in_numbers_one_of_each_kind_stands_before_the_others():
+    order = {
+        "app.py": 9.0,
+        "po/de.po": 8.0,
+        "po/fr.po": 7.0,
+        "CHANGES.rst": 6.0,
+        "lock.py": 5.0,
+        "door.py": 4.0,
+    }
+
+    def page(asked: str = "", **sums: float) -> list[str]:
+        paths = list(order)
+        own = {file: sums.get(path.partition(".")[0], order[path]) for file, path in enumerate(paths)}
+        twins = np.arange(len(own), dtype=np.int32)
+        return [paths[file] for file in ranking.page(own, twins, paths, 5, frozenset(asked.split()))]
+
+    assert page() == ["app.py", "po/de.po", "CHANGES.rst", "lock.py", "door.py"]
+    assert page("translations of app")[:3] == ["app.py", "po/de.po", "po/fr.po"]
+    assert page(app=1.0)[:2] == ["po/de.po", "po/fr.po"]  # the question is about them
+
+
+def test_copies_of_other_projects_stand_behind_unless_they_are_asked_for():
+    paths = {0: "requests/packages/urllib3/util.py", 1: "requests/util.py"}
+    sums = {0: 5.0, 1: 4.0}
+    assert ranking.without_vendored(sums, paths, frozenset({"retry"})) == {0: 2.0, 1: 4.0}
+    assert ranking.without_vendored(sums, paths, frozenset({"urllib3"})) == sums
