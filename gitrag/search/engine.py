@@ -13,6 +13,7 @@ from gitrag.model import Chunk
 from gitrag.search import document_scores, lookup, meant_variant, passages, ranking, report_evidence, variants
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
+from gitrag.search.meant_variant import Page
 from gitrag.search.other_words import Said, said
 from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.ranking import Ranked
@@ -194,7 +195,9 @@ def ask(
         sums = ranking.without_vendored(sums, names, question.spoken)
         most = max(limit, meant_variant.LOOKED_AT)
         page = ranking.page(sums, files.content_id, names, most, question.spoken)
-        groups = meant_variant.arrange(db, question, scope, page, sums, names, commit, memo)
+        groups = meant_variant.arrange(
+            db, question, scope, Page(page, sums, names), commit, state=scoped, memo=memo
+        )
         if grouped:
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
         page = ([group[0] for group in groups] if grouped else variants.in_place(page, groups))[:limit]

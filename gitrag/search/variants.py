@@ -55,14 +55,15 @@ _SAME_KIND: Mapping[str, str] = {
 }
 """Endings of files that are made from one another."""
 
-_FEWEST_NAMES = 3
+FEWEST_NAMES = 3
 _NAMES_OF_BOTH = 0.3
 _NAMES_OF_SMALLER = 0.6
-"""Least share of the names that either file defines, and of the fewer names of the two, that both define."""
+"""Least share of the names that either file defines, and of the fewer names of the two, that both define; the
+larger share of all where one file's name only goes on where the other's ends."""
 
 _FEWEST_LINES = 8
 _LINES_OF_BOTH = 0.4
-"""The same for lines, where either defines too few names to tell."""
+"""The same for lines, where both define too few names to tell."""
 
 _SHORTEST_LINE = 8
 _COMMENT = ("*", "//", "/*", "--", ";;")
@@ -80,7 +81,8 @@ class Outline:
 
     Attributes:
         names: The names that the file defines, case-folded.
-        lines: Its lines without indentation, comments and short ones left out.
+        lines: Its lines without indentation, comments and short ones left out; needed only where it defines
+            fewer than `FEWEST_NAMES`.
     """
 
     names: frozenset[str]
@@ -200,15 +202,14 @@ def _alike(path: str, outline: Outline, other: str, further: Outline) -> bool:
     """Tell whether two files with such names are nearly the same."""
     (bare, marks), (other_bare, other_marks) = _bare(path), _bare(other)
     names, others = _unmarked(outline.names, marks), _unmarked(further.names, other_marks)
-    if bare == other_bare and min(len(names), len(others)) >= _FEWEST_NAMES:
-        both = len(names & others)
-        return both >= max(
-            _FEWEST_NAMES,
-            _NAMES_OF_BOTH * len(names | others),
-            _NAMES_OF_SMALLER * min(len(names), len(others)),
-        )
-    both = len(outline.lines & further.lines)
-    return both >= max(_FEWEST_LINES, _LINES_OF_BOTH * len(outline.lines | further.lines))
+    if max(len(names), len(others)) < FEWEST_NAMES:
+        both = len(outline.lines & further.lines)
+        return both >= max(_FEWEST_LINES, _LINES_OF_BOTH * len(outline.lines | further.lines))
+    least = _NAMES_OF_BOTH if bare == other_bare else _NAMES_OF_SMALLER
+    both = len(names & others)
+    return both >= max(
+        FEWEST_NAMES, least * len(names | others), _NAMES_OF_SMALLER * min(len(names), len(others))
+    )
 
 
 def _unmarked(names: frozenset[str], marks: frozenset[str]) -> frozenset[str]:

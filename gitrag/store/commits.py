@@ -291,9 +291,7 @@ def messages(
     )
 
 
-def activity(
-    db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int], memo: Memo
-) -> list[float]:
+def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
     """Return how many commits changed each of some files, one a year old counting half; 0 without history.
 
     Args:
@@ -301,11 +299,10 @@ def activity(
         scope: The scope that has the files.
         commit: The commit that is asked.
         files: Numbers of the files.
-        memo: Cache for the next question.
     """
     import numpy as np
 
-    history = memo.get(("history", commit), lambda: _read_history(db, commit))
+    history = _read_history(db, commit)
     if history is None:
         return [0.0] * len(files)
     rows = run(

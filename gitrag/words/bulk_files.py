@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Bulk(StrEnum):
@@ -102,11 +103,17 @@ def bulk(path: str, asked: frozenset[str] = frozenset()) -> Bulk | None:
         asked: The lower-case words of a question: "changelog" asks for changelogs, "urllib3" for the copy of
             that project.
     """
+    kind, asked_by = _kind(path)
+    return kind if asked.isdisjoint(asked_by) else None
+
+
+@lru_cache(maxsize=20_000)
+def _kind(path: str) -> tuple[Bulk | None, frozenset[str]]:
+    """Return a path's kind, and the words that ask for it; a microsecond for a path seen before, else ten."""
     for kind, pattern, asked_by in _PATTERNS:
         if found := pattern.search(path):
-            named = {part.casefold() for part in found.groupdict().values() if part}
-            return kind if asked.isdisjoint(asked_by | named) else None
-    return None
+            return kind, asked_by | {part.casefold() for part in found.groupdict().values() if part}
+    return None, frozenset()
 
 
 def untranslated(path: str) -> str:
