@@ -61,6 +61,9 @@ _NAMES_OF_SMALLER = 0.6
 """Least share of the names that either file defines, and of the fewer names of the two, that both define; the
 larger share of all where one file's name only goes on where the other's ends."""
 
+_MANY_NAMES = 8
+"""How many both define at least where the files have different names, in folders of different variants."""
+
 _FEWEST_LINES = 8
 _LINES_OF_BOTH = 0.4
 """The same for lines, where both define too few names to tell."""
@@ -146,8 +149,9 @@ def _is_translation(paths: Mapping[int, str] | Sequence[str], one: int, other: i
 def _like_named(page: Sequence[int], paths: Mapping[int, str] | Sequence[str]) -> set[tuple[int, int]]:
     """Return the pairs of files, in the page's order, that have the names of variants.
 
-    Their names are the same without what tells the variant, they are translations of one another, or they lie
-    in one folder and one's name goes on where the other's ends: ``simple.zig``, ``simple-ex.zig``.
+    Their names are the same without what tells the variant, they are translations of one another, they lie in
+    folders of different variants, ``v3/types.ts`` and ``v4/schemas.ts``, or in one folder and one's name goes
+    on where the other's ends, ``simple.zig`` and ``simple-ex.zig``.
     """
     alike: dict[str, list[int]] = defaultdict(list)
     folders: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -159,11 +163,17 @@ def _like_named(page: Sequence[int], paths: Mapping[int, str] | Sequence[str]) -
         folder, _, name = path.rpartition("/")
         folders[folder].append((file, name))
     pairs = {pair for files in alike.values() for pair in combinations(files, 2)}
+    marked = {file: marks for file in page if (marks := _folder_marks(paths[file]))}
+    pairs |= {(one, other) for one, other in combinations(marked, 2) if marked[one] != marked[other]}
     for files in folders.values():
         for (one, name), (other, further) in combinations(files, 2):
             if _goes_on(name, further) or _goes_on(further, name):
                 pairs.add((one, other))
     return pairs
+
+
+def _folder_marks(path: str) -> frozenset[str]:
+    return frozenset(filter(_MARK.fullmatch, path.casefold().split("/")[:-1]))
 
 
 def _goes_on(name: str, longer: str) -> bool:
@@ -205,11 +215,12 @@ def _alike(path: str, outline: Outline, other: str, further: Outline) -> bool:
     if max(len(names), len(others)) < FEWEST_NAMES:
         both = len(outline.lines & further.lines)
         return both >= max(_FEWEST_LINES, _LINES_OF_BOTH * len(outline.lines | further.lines))
-    least = _NAMES_OF_BOTH if bare == other_bare else _NAMES_OF_SMALLER
+    fewest, least = FEWEST_NAMES, _NAMES_OF_BOTH
+    if bare != other_bare:
+        apart = _folder_marks(path) != _folder_marks(other)
+        fewest, least = (_MANY_NAMES, _NAMES_OF_BOTH) if apart else (FEWEST_NAMES, _NAMES_OF_SMALLER)
     both = len(names & others)
-    return both >= max(
-        FEWEST_NAMES, least * len(names | others), _NAMES_OF_SMALLER * min(len(names), len(others))
-    )
+    return both >= max(fewest, least * len(names | others), _NAMES_OF_SMALLER * min(len(names), len(others)))
 
 
 def _unmarked(names: frozenset[str], marks: frozenset[str]) -> frozenset[str]:

@@ -63,6 +63,18 @@ def test_files_with_one_name_and_other_contents_are_not_one_group():
     assert grouped(*files) == [["a/index.ts"], ["b/index.ts"]]
 
 
+def test_a_version_may_name_its_files_otherwise():
+    types = [f"zod{number}" for number in range(12)]
+    old, new = outline(*types, "errormap"), outline(*types, "locale", "registry")
+    assert grouped(("src/v3/types.ts", old), ("src/v4/schemas.ts", new)) == [
+        ["src/v3/types.ts", "src/v4/schemas.ts"]
+    ]
+    few = outline(*types[:5])
+    assert len(grouped(("api/v1/users.py", few), ("api/v2/accounts.py", few))) == 2  # get, list, create …
+    assert len(grouped(("src/v4/types.ts", old), ("src/v4/schemas.ts", new))) == 2
+    assert len(grouped(("src/types.ts", old), ("src/schemas.ts", new))) == 2
+
+
 def test_lines_tell_where_there_are_few_names():
     lines = [f"route('/{number}', handler)" for number in range(20)]
     files = {
