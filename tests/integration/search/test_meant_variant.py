@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import anyio
 import pytest
@@ -143,6 +145,28 @@ def test_screens_name_the_variants_and_json_keeps_its_keys(tmp_path):
         set(item) == {"path", "score", "snippet", "name", "kind", "line_start", "line_end"}
         for item in json.loads(as_json(answer))["code_snippets"]
     )
+
+
+def test_the_command_groups_all_forms_but_json(make_repository, tmp_path):
+    repository = make_repository(VARIANTS | OTHERS)
+    repository.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+    open_app(repository).update()
+
+    def said(*options: str) -> str:
+        command = [sys.executable, "-P", "-m", "gitrag", "search", *QUESTION.split(), "--min-score", "0"]
+        return subprocess.run(
+            [*command, *options],
+            cwd=repository.path,
+            env=repository.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    for form in ("text", "markdown"):
+        assert said("--output", form, "--no-graph").count("also: src/") == 1
+    items = json.loads(said("--output", "json", "--no-graph"))["code_snippets"]
+    assert set(VARIANTS) < {item["path"] for item in items}
 
 
 def test_an_agent_reads_one_variant_and_the_names_of_the_others(make_repository, git_environment, tmp_path):
