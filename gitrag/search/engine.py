@@ -192,7 +192,7 @@ def ask(
     if are_documents:
         found = document_scores.rank(evidence, files, sums, names, limit)
     else:
-        sums = ranking.without_vendored(sums, names, question.spoken)
+        sums = ranking.copies_behind(sums, names, question.spoken)
         most = max(limit, meant_variant.LOOKED_AT)
         page = ranking.page(sums, files.content_id, names, most, question.spoken)
         groups = meant_variant.arrange(

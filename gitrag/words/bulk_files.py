@@ -57,7 +57,8 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
             r"(?:^|/)(?:__generated__|_?generated|autogen(?:erated)?|priv/static)/"
             r"|(?:^|/)single[_-]?(?:include|header)s?/.*\.(?:h|hh|hpp|c|cc|cpp)$"
             r"|[._](?:pb2|pb2_grpc|generated|freezed|pb\.go|pb\.h|pb\.cc|g\.dart|designer\.cs)(?:\.\w+)?$"
-            r"|[.-](?:min|bundle)\.(?:[mc]?js|css)$|(?:^|/)zz_generated[^/]*$"
+            r"|[.-](?:min|bundle)\.(?:[mc]?js|css)$|(?:^|/)dist/.*\.(?:[mc]?js|d\.[mc]?ts|css|map)$"
+            r"|(?:^|/)zz_generated[^/]*$"
             r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|[^/]+\.lock)$",
             re.IGNORECASE,
         ),

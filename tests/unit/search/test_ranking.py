@@ -324,8 +324,8 @@ def test_of_files_that_come_in_numbers_one_of_each_kind_stands_before_the_others
     assert page(app=1.0)[:2] == ["po/de.po", "po/fr.po"]  # the question is about them
 
 
-def test_copies_of_other_projects_stand_behind_unless_they_are_asked_for():
-    paths = {0: "requests/packages/urllib3/util.py", 1: "requests/util.py"}
-    sums = {0: 5.0, 1: 4.0}
-    assert ranking.without_vendored(sums, paths, frozenset({"retry"})) == {0: 2.0, 1: 4.0}
-    assert ranking.without_vendored(sums, paths, frozenset({"urllib3"})) == sums
+def test_copies_stand_behind_unless_they_are_asked_for():
+    paths = {0: "requests/packages/urllib3/util.py", 1: "requests/util.py", 2: "dist/util.min.js"}
+    sums = {0: 5.0, 1: 4.0, 2: 3.0}
+    assert ranking.copies_behind(sums, paths, frozenset({"retry"})) == {0: 2.0, 1: 4.0, 2: 0.0}
+    assert ranking.copies_behind(sums, paths, frozenset({"urllib3"})) == sums | {2: 0.0}
