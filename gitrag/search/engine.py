@@ -193,14 +193,14 @@ def ask(
         found = document_scores.rank(evidence, files, sums, names, limit)
     else:
         sums = ranking.copies_behind(sums, names, question.spoken)
-        most = max(limit, meant_variant.LOOKED_AT)
-        page = ranking.page(sums, files.content_id, names, most, question.spoken)
+        page = ranking.page(sums, files.content_id, names, len(sums))
         groups = meant_variant.arrange(
             db, question, scope, Page(page, sums, names), commit, state=scoped, memo=memo
         )
         if grouped:
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
-        page = ([group[0] for group in groups] if grouped else variants.in_place(page, groups))[:limit]
+        page = [group[0] for group in groups] if grouped else variants.in_place(page, groups)
+        page = ranking.one_of_a_kind(page, names, question.spoken)[:limit]
         found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names))
     found = [item for item in found if item.score >= min_score]
     if every_chunk:

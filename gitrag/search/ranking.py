@@ -195,31 +195,34 @@ def page(
     twins: NDArray[np.int32],
     ties: Mapping[int, str] | Sequence[str],
     limit: int,
-    asked: frozenset[str] = frozenset(),
 ) -> list[int]:
     """Return the best files, best first; of files with the same content only the best.
 
     A file that only declares never stands before the one that implements it, if that is close: 0.008 more
-    of 1,000 commits' messages have a file first that the commit changed, in 38 repositories. Of files that
-    come in numbers (`words/bulk_files.py`) only one of each kind stands before the others, unless they are
-    asked for or the best file is one.
+    of 1,000 commits' messages have a file first that the commit changed, in 38 repositories.
 
     Args:
         sums: ``candidates`` of at least ``limit`` files.
         twins: For each file a number shared by files with the same content.
         ties: For each candidate its path, which decides between equals.
         limit: Maximum number of files.
-        asked: The question's lower-case words.
     """
     order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
-    order = without_twins(_implementations_first(order, sums, ties, limit), twins)
-    return _one_of_a_kind(order, ties, asked)[:limit]
+    return without_twins(_implementations_first(order, sums, ties, limit), twins)[:limit]
 
 
-def _one_of_a_kind(
+def one_of_a_kind(
     order: Sequence[int], paths: Mapping[int, str] | Sequence[str], asked: frozenset[str]
 ) -> list[int]:
-    """Move files that come in numbers behind all others, but the first of each kind and the best's kind."""
+    """Move files that come in numbers (`words/bulk_files.py`) behind all others, but the first of each kind.
+
+    Those of the best file's kind stay: the question is about them.
+
+    Args:
+        order: Files, best first.
+        paths: Their paths.
+        asked: The question's lower-case words.
+    """
     kinds = [bulk(paths[file], asked) for file in order]
     best = kinds[0] if kinds else None
     last = [

@@ -78,6 +78,19 @@ def test_the_limit_counts_groups(tmp_path):
     assert found[1].path in OTHERS
 
 
+def test_translations_of_a_text_are_named_and_fill_no_page(tmp_path):
+    text = "parcels = 'parse parcels from a label'\nlabel = 'label of parcels'\n"
+    translations = {
+        f"src/locale/{code}/parcels.py": text + f"code = '{code}'\n" for code in ("de", "fr", "uk")
+    }
+    workspace = of_texts(tmp_path, VARIANTS | OTHERS | translations)
+
+    assert sum(path in translations for path in paths(search(workspace, QUESTION, ALL))[:-2]) == 1
+    grouped = search(workspace, QUESTION, GROUPED).hits
+    named = [{hit.path, *hit.variants} for hit in grouped if hit.path in translations]
+    assert named == [set(translations)]
+
+
 @pytest.mark.parametrize(("word", "folder"), [("v3", "v3"), ("mini", "mini"), ("V4", "v4")])
 def test_the_variant_that_the_question_names_is_first(tmp_path, word, folder):
     workspace = of_texts(tmp_path, VARIANTS)
