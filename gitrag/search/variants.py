@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 from gitrag.words import terms
@@ -185,6 +186,7 @@ def _goes_on(name: str, longer: str) -> bool:
     )
 
 
+@lru_cache(maxsize=20_000)
 def _bare(path: str) -> tuple[str, frozenset[str]]:
     """Return a file's name without the words that tell which variant it is, and those words."""
     folder, _, name = path.casefold().rpartition("/")

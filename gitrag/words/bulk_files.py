@@ -117,6 +117,7 @@ def _kind(path: str) -> tuple[Bulk | None, frozenset[str]]:
     return None, frozenset()
 
 
+@lru_cache(maxsize=20_000)
 def untranslated(path: str) -> str:
     """Return a path with the language of a translation left out: equal for translations of the same text."""
     for kind, pattern, _asked_by in _PATTERNS:
