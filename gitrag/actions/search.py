@@ -38,6 +38,7 @@ class SearchOptions:
     With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
     question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
+    ``grouped``, files of code that are nearly the same are one hit, which names the others.
     """
 
     filters: Filters = NO_FILTERS
@@ -49,6 +50,7 @@ class SearchOptions:
     revision: str | None = None
     directory: str = ""
     as_it_is: bool = False
+    grouped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +253,7 @@ def _asking(
             limit=config.limit if options.limit is None else options.limit,
             min_score=min_score,
             every_chunk=options.every_chunk,
+            grouped=options.grouped,
             memo=store.memo,
         )
 

@@ -92,6 +92,7 @@ class Snippet:
         score: Relevance of the file in [0, 1]; None for an exact match, which is not scored.
         via: How it was found.
         text: The lines, exactly.
+        variants: Paths of files that are nearly the same, and not among the snippets for that.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Snippet:
     score: float | None
     via: Via
     text: str
+    variants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ def _ask(
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
     options = SearchOptions(
-        filters=Filters(globs=tuple(globs)), wanted=Wanted((CollectionKind.CODE,)), limit=limit
+        filters=Filters(globs=tuple(globs)), wanted=Wanted((CollectionKind.CODE,)), limit=limit, grouped=True
     )
     try:
         return search(workspace, query, options), ()
@@ -211,7 +213,8 @@ def _of_hit(hit: Hit, chunk: Chunk) -> Snippet:
     own = [line for line in hit.lines if line.matches and chunk.line_start <= line.number <= chunk.line_end]
     centre = max(own, key=lambda line: len(line.text), default=None)
     place = centre.number if centre is not None else chunk.line_start
-    return replace(_of_chunk(hit.path, chunk, place), score=round(hit.score, 4), via=via(hit))
+    snippet = _of_chunk(hit.path, chunk, place)
+    return replace(snippet, score=round(hit.score, 4), via=via(hit), variants=hit.variants)
 
 
 def via(hit: Hit) -> Via:

@@ -158,6 +158,7 @@ def search(
             committed_only=committed,
             revision=revision,
             directory=_directory(session, workspace),
+            grouped=form != "json" and not every_chunk,
         ),
     )
     graph = None

@@ -17,7 +17,7 @@ from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.report import reworded_lines, wording_line
+from gitrag.report import listed_paths, reworded_lines, shown, wording_line
 from gitrag.words.control_characters import sanitise_line
 
 _SURE = 0.9
@@ -42,7 +42,7 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class SnippetData:
-    """Lines of a file."""
+    """Lines of a file; ``variants`` are the paths of files that are nearly the same."""
 
     id: str
     path: str
@@ -55,6 +55,7 @@ class SnippetData:
     score: float | None
     via: str
     text: str
+    variants: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,10 @@ class CodeFound:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Decisions, specifications, code, and issues where there are copies of any."""
+    """Decisions, specifications, code, and issues where there are copies of any.
+
+    ``variants``: for the path of a code snippet, those of files that are nearly the same.
+    """
 
     query: str
     adr_matches: list[dict[str, Any]]
@@ -97,6 +101,7 @@ class Searched:
     freshness: Freshness
     words: WordData = field(default_factory=WordData)
     issue_matches: list[dict[str, Any]] = field(default_factory=list)
+    variants: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +301,7 @@ def snippet_data(snippet: Snippet) -> SnippetData:
         score=snippet.score,
         via=snippet.via.value,
         text=snippet.text,
+        variants=list(snippet.variants),
     )
 
 
@@ -323,6 +329,7 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
         score = f"{each.score:.2f} " if each.score is not None else ""
         what = " ".join(part for part in (each.kind, name) if part)
         lines += [f"{each.path}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
+        lines += [f"also: {listed_paths(each.variants)}"] if each.variants else []
         lines += [each.text, ""]
     sufficient = "sufficient" if found.sufficient else "not sufficient"
     return "\n".join([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
@@ -424,8 +431,8 @@ def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
     return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]
 
 
-def searched(found: Mapping[str, Any], freshness: Freshness, words: WordData) -> Searched:
-    """Return the report's JSON as data."""
+def searched(found: Mapping[str, Any], answer: Answer, freshness: Freshness, words: WordData) -> Searched:
+    """Return the report's JSON as data, and what it has no place for."""
     return Searched(
         query=found["query"],
         adr_matches=found["adr_matches"],
@@ -435,4 +442,5 @@ def searched(found: Mapping[str, Any], freshness: Freshness, words: WordData) ->
         freshness=freshness,
         words=words,
         issue_matches=found.get("issue_matches", []),
+        variants={shown(hit.path): list(map(shown, hit.variants)) for hit in answer.hits if hit.variants},
     )

@@ -72,7 +72,7 @@ def search(
     """Semantic search by vector embeddings over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
     wanted = Wanted.of(workspace.name, (), module, with_issues=True)
-    answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit))
+    answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit, grouped=True))
     drawn = None
     if graph or unfiltered:
         drawn = graph_action.graph_of(
@@ -85,7 +85,7 @@ def search(
     if words.note and not answer.hits:
         text += f"\n{words.note[0].upper()}{words.note[1:]}."
     text += f"\n\n[{replies.freshness_line(freshness)}]"
-    return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), freshness, words))
+    return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), answer, freshness, words))
 
 
 def call_graph(

@@ -13,6 +13,7 @@ from gitrag.report.parts import (
     gist,
     hits_of,
     lines_of,
+    listed_paths,
     no_match,
     range_of,
     shown,
@@ -110,6 +111,8 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
         for further in hit.also:
             chunk = further.chunk
             yield f"  also {range_of(chunk.line_start, chunk.line_end)} {chunk.name}"
+        if hit.variants:
+            yield f"  also: {listed_paths(hit.variants)}"
 
 
 def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ _TAB = 4
 _GIST = 160
 """Most characters shown of a signature, and of a docstring's first sentence, in Markdown."""
 
+_MOST_PATHS = 8
 _LONGEST_WORD = 40
 _LONGEST_PATH = 120
 _LONGEST_QUESTION = 200
@@ -165,6 +166,7 @@ def _cleaned(hit: Hit, clean: Callable[[str], str]) -> Hit:
             edges=tuple(replace(edge, target=clean(edge.target)) for edge in document.edges),
         ),
         note=clean(hit.note),
+        variants=tuple(map(clean, hit.variants)),
     )
 
 
@@ -193,6 +195,12 @@ def lines_of(chunk: Chunk) -> str:
 def range_of(start: int, end: int) -> str:
     """Return ``7`` or ``7-9``."""
     return str(start) if start == end else f"{start}-{end}"
+
+
+def listed_paths(paths: Sequence[str]) -> str:
+    """Return paths in a line, the first of very many."""
+    more = len(paths) - _MOST_PATHS
+    return ", ".join(map(shown, paths[:_MOST_PATHS])) + (f" and {more} more" if more > 0 else "")
 
 
 def cut(text: str, columns: int) -> str:

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
-from gitrag.report.parts import Style, cut, no_match, plain, range_of, shown, standing, wording_line
+from gitrag.report.parts import (
+    Style,
+    cut,
+    listed_paths,
+    no_match,
+    plain,
+    range_of,
+    shown,
+    standing,
+    wording_line,
+)
 from gitrag.search.engine import Hit
 
 _NO_END = 1 << 30
@@ -75,6 +85,8 @@ def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[s
             for other in (further.chunk for further in hit.also)
         )
         yield f"  {style(cut('also ' + also, columns - 2), 'dim')}"
+    if hit.variants:
+        yield f"  {style(cut(f'also: {listed_paths(hit.variants)}', columns - 2), 'dim')}"
     if explain:
         said = [f"cosine {hit.cosine:.2f}"] if hit.cosine > -1 else []
         said += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]

@@ -10,9 +10,10 @@ from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 from gitrag.model import Chunk
-from gitrag.search import document_scores, lookup, passages, ranking, report_evidence
+from gitrag.search import document_scores, lookup, meant_variant, passages, ranking, report_evidence, variants
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
+from gitrag.search.meant_variant import Page
 from gitrag.search.other_words import Said, said
 from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.ranking import Ranked
@@ -84,6 +85,7 @@ class Hit:
         document: The file as a document of its collection; None for code.
         note: A sentence or two of the document that bear on the question.
         share: How likely the chunk is the one that answers, if the file does.
+        variants: Paths of further files that are nearly the same, likeliest first, where they are grouped.
     """
 
     path: str
@@ -99,6 +101,7 @@ class Hit:
     document: Document | None = None
     note: str = ""
     share: float = 1.0
+    variants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,7 @@ def ask(
     every_chunk: bool = False,
     memo: Memo | None = None,
     are_documents: bool = False,
+    grouped: bool = False,
 ) -> Found:
     """Answer a question from the store.
 
@@ -162,6 +166,7 @@ def ask(
         every_chunk: Return a hit for each chunk, not for each file.
         memo: Cache for the next question.
         are_documents: Score the files as documents (`document_scores`), not as a page of code.
+        grouped: Return files that are nearly the same as one hit.
     """
     memo = memo or Memo()
     allowed = allowed_paths(db, scoped.filters, memo)
@@ -186,10 +191,19 @@ def ask(
     places = {file: int(files.path_id[file]) for file in sums}
     paths = candidates.read_paths(db, list(places.values()), memo)
     names = {file: paths[path_id] for file, path_id in places.items()}
+    copies: Mapping[int, tuple[str, ...]] = {}
     if are_documents:
         found = document_scores.rank(evidence, files, sums, names, limit)
     else:
-        page = ranking.page(sums, files.content_id, names, limit)
+        sums = ranking.copies_behind(sums, names, question.spoken)
+        page = ranking.page(sums, files.content_id, names, len(sums))
+        groups = meant_variant.arrange(
+            db, question, scope, Page(page, sums, names), commit, state=scoped, memo=memo
+        )
+        if grouped:
+            copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
+        page = [group[0] for group in groups] if grouped else variants.in_place(page, groups)
+        page = ranking.one_of_a_kind(page, names, question.spoken)[:limit]
         found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names))
     found = [item for item in found if item.score >= min_score]
     if every_chunk:
@@ -217,6 +231,7 @@ def ask(
             content_id=int(files.content_id[item.file]),
             language=str(files.language[item.file]),
             share=best.share,
+            variants=copies.get(item.file, ()),
         )
         for item, ((first, best), *others) in shown
     )
@@ -312,11 +327,13 @@ def _after(
 ) -> Iterator[Hit]:
     """Yield the other hits, none of them above what the question names, nor a copy of it."""
     shown = {hit.content_id for hit in first}
+    named = {hit.path for hit in first}
     most = min((hit.score for hit in first), default=1.0)
     for hit in hits:
         score = min(most, hit.score if looked_up.by_name else hit.score * _BESIDE_A_FILE)
         if hit.content_id not in shown and score >= min_score:
-            yield replace(hit, score=score)
+            others = tuple(path for path in hit.variants if path not in named)
+            yield replace(hit, score=score, variants=others)
 
 
 def say(

@@ -73,6 +73,11 @@ class Question:
         return self.text if self.report is None else self.report.meaning
 
     @property
+    def spoken(self) -> frozenset[str]:
+        """Return its words as they are written, in lower case; none of a bug report, which asks for code."""
+        return frozenset(re.findall(r"[a-z0-9]+", self.text.lower())) if self.report is None else frozenset()
+
+    @property
     def asks(self) -> bool:
         """Whether it is asked as a question, such as "how are …", and not told as a change or a topic."""
         return self.text.partition(" ")[0].casefold() in _ASKS

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.search.evidence import Evidence
 from gitrag.search.other_words import Said
+from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.declarations import implementations
 
 if TYPE_CHECKING:
@@ -165,6 +166,12 @@ _UNLISTED = 0.1
 _CLOSE = 1.5
 """Least difference of two sums that a declaration before its implementation may keep."""
 
+_COPIES = frozenset({Bulk.VENDORED, Bulk.GENERATED})
+_COPY = 3.0
+"""What a copy of another project, or of what it was generated from, loses. Of 79 on the pages of changes to
+53 repositories and of 316 annotated questions none was right; of 62 bug reports 0.77 have a changed file
+first in place of 0.74 (requests has urllib3 in it). From 2 to 5 it makes no difference."""
+
 _FAR_BEHIND = 4.0
 """Distance to the best file's sum at which ``behind`` has fallen to 1/e."""
 
@@ -206,6 +213,39 @@ def page(
     """
     order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
     return without_twins(_implementations_first(order, sums, ties, limit), twins)[:limit]
+
+
+def one_of_a_kind(
+    order: Sequence[int], paths: Mapping[int, str] | Sequence[str], asked: frozenset[str]
+) -> list[int]:
+    """Move files that come in numbers (`words/bulk_files.py`) behind all others, but the first of each kind.
+
+    Those of the best file's kind stay: the question is about them.
+
+    Args:
+        order: Files, best first.
+        paths: Their paths.
+        asked: The question's lower-case words.
+    """
+    kinds = [bulk(paths[file], asked) for file in order]
+    best = kinds[0] if kinds else None
+    last = [
+        kind is not None and kind is not best and kind in kinds[:place] for place, kind in enumerate(kinds)
+    ]
+    return [file for _is_last, _place, file in sorted(zip(last, range(len(order)), order, strict=True))]
+
+
+def copies_behind(
+    sums: Mapping[int, float], paths: Mapping[int, str], asked: frozenset[str]
+) -> dict[int, float]:
+    """Lower the sums of vendored and generated files, unless they are asked for.
+
+    Args:
+        sums: ``candidates``.
+        paths: Their paths.
+        asked: The question's lower-case words.
+    """
+    return {file: total - _COPY * (bulk(paths[file], asked) in _COPIES) for file, total in sums.items()}
 
 
 def _implementations_first(

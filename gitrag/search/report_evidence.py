@@ -22,6 +22,7 @@ from gitrag.store.candidates import DefinitionSite, NamedSite, Near, Postings, S
 from gitrag.store.columns import run
 from gitrag.store.memo import Memo
 from gitrag.words import terms
+from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 if TYPE_CHECKING:
@@ -200,6 +201,8 @@ class _Paths:
             pattern = rf"(?i)(^|/)({either})(/({'|'.join(_INDEX)}))?\.[^/]*$"
             self._files = {file: path.lower() for file, path in candidates.files_matching(db, scope, pattern)}
         for file, path in self._files.items():
+            if bulk(path) is Bulk.VENDORED:
+                self._own[file] = False
             folder, _, name = path.rpartition("/")
             self._by_name[name].append(file)
             self._by_module[folder.rpartition("/")[2] if _stem(name) in _INDEX else _stem(name)].append(file)
@@ -287,7 +290,13 @@ class _Definitions:
         """List the product's definitions that most of a dotted name fits, and what each is worth."""
         parts = name.split(".")
         sites = self._sites.get(parts[-1], ())
-        sites = [site for site in sites if site.file in self._paths and paths.is_own(site.file)]
+        sites = [
+            site
+            for site in sites
+            if site.file in self._paths
+            and paths.is_own(site.file)
+            and bulk(self._paths[site.file]) is not Bulk.VENDORED
+        ]
         fits = [self._fit(parts, site) for site in sites]
         best = max(fits, default=0)
         sites = [site for site, fit in zip(sites, fits, strict=True) if fit == best]

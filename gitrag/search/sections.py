@@ -152,6 +152,7 @@ def ask(
     limit: int,
     min_score: float | None,
     every_chunk: bool = False,
+    grouped: bool = False,
     memo: Memo | None = None,
 ) -> Sections:
     """Answer a question from each kind of collection.
@@ -166,6 +167,7 @@ def ask(
         min_score: Hits below are left out; None for the least score of each kind, and then for no code at all
             where the best file scores below `_NOTHING`. To a bug report the whole page of code is shown.
         every_chunk: Return a hit for each chunk, not for each file.
+        grouped: Return files of code that are nearly the same as one hit.
         memo: Cache for the next question.
     """
     memo = memo or Memo()
@@ -190,6 +192,7 @@ def ask(
             min_score=0.0 if look_further else least,
             every_chunk=every_chunk,
             are_documents=kind is not CollectionKind.CODE,
+            grouped=grouped,
             memo=memo,
         )
         if least and min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):

@@ -26,6 +26,7 @@ _SWEEPING = 50
 """A commit of more paths is a reformat or an import: its message tells nothing of a single one."""
 
 _TELLING = f"changed BETWEEN 1 AND {_SWEEPING}"
+_YEAR_S = 365 * 24 * 3600.0
 _KEPT_BESIDE = 32
 """Histories kept beside those of views: of branches that one returns to."""
 
@@ -303,6 +304,31 @@ def messages(
         telling=history.telling,
         mean_length=history.mean_length,
     )
+
+
+def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
+    """Return how many commits changed each of some files, one a year old counting half; 0 without history.
+
+    Args:
+        db: An open connection; reading is enough.
+        scope: The scope that has the files.
+        commit: The commit that is asked.
+        files: Numbers of the files.
+    """
+    import numpy as np
+
+    history = _read_history(db, commit)
+    if history is None:
+        return [0.0] * len(files)
+    rows = run(
+        db,
+        [integers(scope.files.path_id[list(files)].tolist())],
+        "SELECT path_id, commit_number, committed FROM changed_paths SEMI JOIN columns ON path_id = column0"
+        f" JOIN commit_paths USING (changed_path) JOIN commits USING (commit_number) WHERE {_TELLING}",
+    ).fetchnumpy()
+    age_s = np.maximum(history.latest - rows["committed"], 0)
+    counts = np.exp2(-age_s / _YEAR_S) * _among(history.reached, rows["commit_number"])
+    return [float(counts[rows["path_id"] == scope.files.path_id[file]].sum()) for file in files]
 
 
 @dataclass(frozen=True, slots=True)

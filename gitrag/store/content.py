@@ -240,6 +240,29 @@ def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, 
     }
 
 
+def read_names(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, list[str]]:
+    """Read the names of the definitions of some contents."""
+    rows = run(
+        db,
+        [integers(sorted(content_ids))],
+        "SELECT content_id, list(DISTINCT name) FROM chunks SEMI JOIN columns ON content_id = column0"
+        " WHERE name <> '' AND kind NOT IN (?, ?) GROUP BY content_id",
+        [Kind.MODULE.value, Kind.SECTION.value],
+    ).fetchall()
+    return dict(rows)
+
+
+def read_chunk_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, list[str]]:
+    """Read the texts of the chunks of some contents, in order."""
+    rows = run(
+        db,
+        [integers(sorted(content_ids))],
+        "SELECT content_id, list(text ORDER BY chunk_id) FROM chunks"
+        " SEMI JOIN columns ON content_id = column0 GROUP BY content_id",
+    ).fetchall()
+    return dict(rows)
+
+
 def retry(db: DuckDBPyConnection, states: Sequence[str]) -> None:
     """Mark contents as pending again if they were left out for reasons that may no longer hold."""
     db.execute("UPDATE contents SET state = ? WHERE state IN (SELECT unnest(?))", [PENDING, list(states)])

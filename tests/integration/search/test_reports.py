@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.workspace import Workspace
-from tests.support.indexes import open_app
+from tests.support.indexes import of_texts, open_app
 from tests.support.repository import create_repository, isolated_environment
 
 FILES = {
@@ -180,3 +180,30 @@ def test_line_ends_do_not_matter(workspace):
 @pytest.mark.parametrize("text", ["Door.open", "src/house/locks.py:9", "where is the key turned"])
 def test_a_line_is_no_report(workspace, text):
     assert not any(name.startswith("title") for hit in hits(workspace, text) for name, _ in hit.reasons)
+
+
+def test_a_frame_in_a_copy_of_another_project_is_not_the_place(tmp_path):
+    workspace = of_texts(
+        tmp_path,
+        {
+            "house/doors.py": "def open_door(key):\n    return turn(key)\n",
+            "house/packages/urllib3/locks.py": "def turn(key):\n    return KEYS[key]\n",
+            "house/packages/urllib3/keys.py": "KEYS = {}\n",
+        },
+    )
+    report = """It crashes
+
+I call it as the manual says and it crashes, on every machine that I have. Please help me.
+
+```
+Traceback (most recent call last):
+  File "/home/me/try.py", line 3, in <module>
+    open_door(3)
+  File "/usr/lib/python3/site-packages/house/doors.py", line 2, in open_door
+    return turn(key)
+  File "/usr/lib/python3/site-packages/house/packages/urllib3/locks.py", line 2, in turn
+    return KEYS[key]
+KeyError: 3
+```
+"""
+    assert hits(workspace, report)[0].path == "house/doors.py"

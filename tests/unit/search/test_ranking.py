@@ -301,3 +301,22 @@ def test_a_test_is_less_likely_the_answer_unless_it_is_asked_for():
     evidence = near(0.5, 0.5)
     outside = evidence.features | {"test_or_doc": np.array([1, 0, 0, 0], np.float32)}
     assert score(replace(evidence, features=outside), 0) < score(evidence, 0)
+
+
+def test_of_files_that_come_in_numbers_one_of_each_kind_stands_before_the_others():
+    def page(*paths: str, asked: str = "") -> list[str]:
+        order = ranking.one_of_a_kind(range(len(paths)), paths, frozenset(asked.split()))
+        return [paths[file] for file in order]
+
+    found = ("app.py", "po/de.po", "po/fr.po", "CHANGES.rst", "door.py")
+    assert page(*found) == ["app.py", "po/de.po", "CHANGES.rst", "door.py", "po/fr.po"]
+    assert page(*found, asked="translations of app") == list(found)
+    assert page(*found[1:]) == list(found[1:])  # the question is about them
+    assert page() == []
+
+
+def test_copies_stand_behind_unless_they_are_asked_for():
+    paths = {0: "requests/packages/urllib3/util.py", 1: "requests/util.py", 2: "dist/util.min.js"}
+    sums = {0: 5.0, 1: 4.0, 2: 3.0}
+    assert ranking.copies_behind(sums, paths, frozenset({"retry"})) == {0: 2.0, 1: 4.0, 2: 0.0}
+    assert ranking.copies_behind(sums, paths, frozenset({"urllib3"})) == sums | {2: 0.0}

@@ -1,0 +1,130 @@
+"""Files of which a page needs few: copies of other projects, generated, translated, logged. Pure.
+
+They repeat what other files say, or one another, and there are many. Unlike `path_traits`, which are stored,
+they are told from the paths of a page, so that a new pattern needs no new index.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+
+
+class Bulk(StrEnum):
+    """A kind of file that comes in numbers."""
+
+    VENDORED = "vendored"
+    GENERATED = "generated"
+    TRANSLATION = "translation"
+    CHANGELOG = "changelog"
+    FIXTURE = "fixture"
+
+
+_LANGUAGE_CODES = """
+    aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de
+    dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id
+    ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu
+    lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu
+    rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr
+    ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+""".split()
+"""ISO 639-1."""
+
+_LOCALE = rf"(?:{'|'.join(_LANGUAGE_CODES)})(?:[-_][A-Za-z0-9]{{2,8}})*"
+
+_PACKAGED = "urllib3|chardet|charade|idna|six|certifi|oauthlib|simplejson|ordered_dict"
+"""What Python packages copied into a folder named packages, a name that alone tells nothing."""
+
+_DATA = r"\.(?:json5?|ya?ml|properties|php|strings|xml|toml|resx)$"
+
+_PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
+    (
+        Bulk.VENDORED,
+        re.compile(
+            r"(?:^|/)(?:_?vendor(?:s|ed)?|third[_-]?party|3rd[_-]?party|node_modules|bower_components"
+            r"|jspm_packages|c?extern|externals|submodules|subprojects|pods|carthage|godeps)/(?P<folder>[^/]+)"
+            r"|^(?:deps|dependencies)/(?P<top>[^/]+)/"
+            rf"|/packages/(?P<package>{_PACKAGED})(?:/|\.py$)"
+            r"|(?:^|/)(?P<script>jquery)[.-][^/]*\.js$",
+            re.IGNORECASE,
+        ),
+        frozenset("vendor vendored vendoring bundled third".split()),
+    ),
+    (
+        Bulk.GENERATED,
+        re.compile(
+            r"(?:^|/)(?:__generated__|_?generated|autogen(?:erated)?|priv/static)/"
+            r"|(?:^|/)single[_-]?(?:include|header)s?/.*\.(?:h|hh|hpp|c|cc|cpp)$"
+            r"|[._](?:pb2|pb2_grpc|generated|freezed|pb\.go|pb\.h|pb\.cc|g\.dart|designer\.cs)(?:\.\w+)?$"
+            r"|[.-](?:min|bundle)\.(?:[mc]?js|css)$|(?:^|/)dist/.*\.(?:[mc]?js|d\.[mc]?ts|css|map)$"
+            r"|(?:^|/)zz_generated[^/]*$"
+            r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|[^/]+\.lock)$",
+            re.IGNORECASE,
+        ),
+        frozenset("generated generates generator minified bundle lock lockfile".split()),
+    ),
+    (
+        Bulk.TRANSLATION,
+        re.compile(
+            r"\.(?:po|pot|xlf|xliff|arb|ftl)$"
+            rf"|(?:^|/)(?:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
+            rf"|(?:^|/)(?:langs?|languages?|messages|resources|strings)/(?:.*[/._-])?(?P<lang>{_LOCALE})"
+            rf"(?:/.*)?{_DATA}"
+        ),
+        frozenset("translation translations translated locale locales localization i18n l10n".split()),
+    ),
+    (
+        Bulk.CHANGELOG,
+        re.compile(
+            r"(?:^|/)(?:changelogs?|changes|history|news|release[-_.]?notes|whats[-_]?new)(?:[-_][^/.]*|\.\d[^/]*)?"
+            r"(?:\.(?:mdx?|markdown|rst|txt|adoc|org|html?))?$"
+            r"|(?:^|/)(?:changelogs?(?:\.d)?|release[-_]?notes|whats[-_]?new|newsfragments|\.changesets?)/"
+            r".*\.(?:mdx?|rst|txt|adoc|ya?ml|feature|bugfix)$",
+            re.IGNORECASE,
+        ),
+        frozenset("changelog changelogs release releases news".split()),
+    ),
+    (
+        Bulk.FIXTURE,
+        re.compile(
+            r"(?:^|/)(?:_*fixtures?_*|testdata|test[-_]data|__snapshots__|cassettes|golden)/|\.snap$",
+            re.IGNORECASE,
+        ),
+        frozenset("fixture fixtures testdata snapshot snapshots golden".split()),
+    ),
+)
+
+
+def bulk(path: str, asked: frozenset[str] = frozenset()) -> Bulk | None:
+    """Return the kind of a file that comes in numbers; None for any other, and where it is asked for.
+
+    Args:
+        path: The file's path.
+        asked: The lower-case words of a question: "changelog" asks for changelogs, "urllib3" for the copy of
+            that project.
+    """
+    kind, asked_by = _kind(path)
+    return kind if asked.isdisjoint(asked_by) else None
+
+
+@lru_cache(maxsize=20_000)
+def _kind(path: str) -> tuple[Bulk | None, frozenset[str]]:
+    """Return a path's kind, and the words that ask for it; a microsecond for a path seen before, else ten."""
+    for kind, pattern, asked_by in _PATTERNS:
+        if found := pattern.search(path):
+            return kind, asked_by | {part.casefold() for part in found.groupdict().values() if part}
+    return None, frozenset()
+
+
+@lru_cache(maxsize=20_000)
+def untranslated(path: str) -> str:
+    """Return a path with the language of a translation left out: equal for translations of the same text."""
+    for kind, pattern, _asked_by in _PATTERNS:
+        if kind is Bulk.TRANSLATION and (found := pattern.search(path)):
+            group = "locale" if found["locale"] else "lang" if found["lang"] else 0
+            begin, end = found.span(group)
+            if not group:  # by the ending: messages.de.po, or de/messages.po
+                return re.sub(rf"(?:^|(?<=[/._-])){_LOCALE}(?=[/._-])", "*", path)
+            return f"{path[:begin]}*{path[end:]}"
+    return path
