@@ -46,7 +46,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     from gitrag.actions.governance.check import check as find
     from gitrag.report import governance
 
-    found = find(synced_for_reading(session), session.start / target[0])
+    found = find(session.index_first(synced_for_reading(session)), session.start / target[0])
     print_finding(
         session.terminal,
         output,

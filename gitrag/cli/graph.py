@@ -86,7 +86,7 @@ def graph(
     direction = Direction.BOTH
     if callers != callees:
         direction = Direction.CALLERS if callers else Direction.CALLEES
-    workspace = session.workspace()
+    workspace = session.index_first(session.workspace())
     answer = call_graph(
         workspace,
         GraphQuestion(target=target, filter=expression, direction=direction, depth=depth),

@@ -48,12 +48,14 @@ class Hints:
         replaces: It may replace or remove data that the user gave.
         repeatable: Called again with the same arguments, it changes nothing more.
         reaches_out: It may use the network.
+        needs_index: It answers from the index: a repository that never was indexed is, first.
     """
 
     reads_only: bool = True
     replaces: bool = False
     repeatable: bool = True
     reaches_out: bool = False
+    needs_index: bool = False
 
 
 class _Arguments(FuncMetadata):
@@ -103,7 +105,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
 
     async def run(**arguments: Any) -> CallToolResult:
         context = arguments.pop(_CONTEXT)
-        reply = await _run(bench, name, function, context, arguments)
+        reply = await _run(bench, function, context, arguments, hints)
         content = [TextContent(type="text", text=sanitise(reply.text))]
         return CallToolResult(
             content=list(content),
@@ -130,10 +132,10 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
 
 async def _run(
     bench: Workbench,
-    name: str,
     function: Callable[..., Reply[Any]],
     context: Context[Any, Any],
     arguments: dict[str, Any],
+    hints: Hints,
 ) -> Reply[Any]:
     """Run a tool in a thread when its turn comes; stop it when the client cancels."""
 
@@ -149,6 +151,8 @@ async def _run(
         with bench.lock:
             call.check()
             bench.workspace.require_repository()
+            if hints.needs_index:
+                bench.index_first(call)
             return function(bench, call, **arguments)
 
     try:
@@ -161,7 +165,7 @@ async def _run(
     except GitragError as error:
         raise ToolError(sanitise(advice(error))) from None
     except Exception as error:  # noqa: BLE001 - the boundary: logged, and reported without the exception's text
-        raise ToolError(bench.log_bug(name, error)) from None
+        raise ToolError(bench.log_bug(function.__name__, error)) from None
 
 
 def _strict(model: type[ArgModelBase]) -> type[ArgModelBase]:

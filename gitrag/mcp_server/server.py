@@ -34,21 +34,23 @@ INSTRUCTIONS = (
 )
 
 _READS = Hints()
+_ASKS = Hints(needs_index=True)
+_ASKS_TRACKER = Hints(needs_index=True, reaches_out=True)
 _ADDS = Hints(reads_only=False)
 _REPLACES = Hints(reads_only=False, replaces=True)
 
 TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
-    (tools.search_code, _READS),
-    (tools.search, _READS),
+    (tools.search_code, _ASKS),
+    (tools.search, _ASKS),
     (tools.get, _READS),
-    (tools.call_graph, _READS),
+    (tools.call_graph, _ASKS),
     (tools.index_code, _ADDS),
     (tools.reindex, _ADDS),
     (tools.status, _READS),
     (tools.continuity_status, _READS),
-    (tools.prime, _READS),
-    (governance_tools.check, Hints(reaches_out=True)),
-    (governance_tools.related, Hints(reaches_out=True)),
+    (tools.prime, _ASKS),
+    (governance_tools.check, _ASKS_TRACKER),
+    (governance_tools.related, _ASKS_TRACKER),
     (memory_tools.explore, Hints(reads_only=False, replaces=True, repeatable=False)),
     (memory_tools.memory_search, _READS),
     (memory_tools.mark_core, _REPLACES),

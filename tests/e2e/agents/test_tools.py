@@ -62,6 +62,39 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
     use(own, steps)
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_code", {"query": "call again after a failure"}),
+        ("call_graph", {"target": "retry_with_backoff"}),
+    ],
+)
+def test_an_agents_first_question_indexes_the_repository(
+    project: Project, tool: str, arguments: dict[str, Any]
+):
+    """Nobody has run `gitrag init`; the answer says what it would add."""
+
+    async def steps(client: Client) -> None:
+        first = await client.call_tool(tool, arguments)
+        assert "client.py" in text_of(first)
+        assert "`gitrag init` installs hooks" in text_of(first)
+        assert "`gitrag init`" not in text_of(await client.call_tool(tool, arguments))
+
+    use(project, steps)
+
+
+def test_who_wants_no_index_by_itself_gets_none(project: Project):
+    project.git.git("config", "gitrag.autoIndex", "off")
+
+    async def steps(client: Client) -> None:
+        refused = await client.call_tool("search_code", {"query": "failure"})
+        assert refused.is_error
+        assert "No gitrag collections found for project." in text_of(refused)
+
+    use(project, steps)
+    assert not (project.store / "index.duckdb").exists()
+
+
 def test_search_code_gives_five_with_all_that_is_known(own: Project):
     """Five by default, each with its place, name, kind and score."""
     classes = (f"class Parcel{i}:\n    def weigh(self):\n        return {i}\n" for i in range(9))
