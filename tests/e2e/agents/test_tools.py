@@ -87,7 +87,7 @@ def test_who_wants_no_index_by_itself_gets_none(project: Project):
     project.git.git("config", "gitrag.autoIndex", "off")
 
     async def steps(client: Client) -> None:
-        refused = await client.call_tool("search_code", {"query": "failure"})
+        refused = await client.call_tool("call_graph", {"target": "retry_with_backoff"})
         assert refused.is_error
         assert "No gitrag collections found for project." in text_of(refused)
 
