@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     flag_value="",
     multiple=True,
     metavar="[NAME]",
-    help="Only set agents up: claude, codex, cursor, vscode, gemini, opencode or all; else those used here.",
+    help="Only set agents up: claude, codex, cursor, … or all; else those used here.",
 )
 @click.option("--http", metavar="URL", help="With --agents: the address of `gitrag mcp --http` to use.")
 @click.option("--token-env", metavar="NAME", help="With --http: the environment variable with its token.")
