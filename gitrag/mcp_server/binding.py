@@ -117,17 +117,46 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
         name=name,
         title=None,
         description=inspect.getdoc(function) or "",
-        parameters=strict.model_json_schema(by_alias=True),
-        fn_metadata=_Arguments(arg_model=strict, output_model=data_type),
+        parameters=_plain_schema(strict.model_json_schema(by_alias=True)),
+        fn_metadata=_Arguments(arg_model=strict),  # no schema of the output: it was two thirds of the list
         is_async=True,
         context_kwarg=_CONTEXT,
-        annotations=ToolAnnotations(
-            read_only_hint=hints.reads_only,
-            destructive_hint=hints.replaces,
-            idempotent_hint=hints.repeatable,
-            open_world_hint=hints.reaches_out,
-        ),
+        annotations=_annotations(hints),
     )
+
+
+def _annotations(hints: Hints) -> ToolAnnotations:
+    """Return the hints for clients; those on writes only for a tool that writes, as the protocol has it."""
+    writes = not hints.reads_only
+    return ToolAnnotations(
+        read_only_hint=hints.reads_only,
+        destructive_hint=hints.replaces if writes else None,
+        idempotent_hint=hints.repeatable if writes else None,
+        open_world_hint=hints.reaches_out,
+    )
+
+
+def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of arguments without what every agent would read in vain.
+
+    Left out are titles, which repeat names, defaults that are empty, and definitions used once.
+    """
+    definitions = schema.pop("$defs", {})
+    for each in schema["properties"].values():
+        if reference := each.pop("$ref", ""):
+            each |= {
+                key: value
+                for key, value in definitions[reference.rpartition("/")[2]].items()
+                if key != "description"
+            }
+        each.pop("title", None)
+        if each.get("default") in ("", False):
+            del each["default"]
+        if "enum" in each:
+            each.pop("type", None)
+            each["enum"] = [value for value in each["enum"] if value != ""]
+    schema.pop("title", None)
+    return schema
 
 
 async def _run(
