@@ -56,7 +56,8 @@ class Client:
         skills: The directory of its skills.
         traces: Files and directories that show that it is used here.
         form: The format of its file.
-        user_file: The file that configures them for a user, relative to the home directory.
+        user_file: The file that configures them for a user, relative to the home directory, where it is by
+            default: ``XDG_CONFIG_HOME`` is not looked at.
         remote: The entry for a server at a URL, with the placeholders ``URL``, and ``NAME`` for the
             environment variable that holds the token.
     """

@@ -193,12 +193,12 @@ def _own_entry(root: Path, path: str, client: Client) -> object:
         text = (_text(_real(root, path)) or "").removeprefix("\ufeff")
         match client.form:
             case Form.TOML:
-                return _entry_in(tomllib.loads(text), client)
+                return _entry_in(_toml(text), client)
             case Form.YAML:
                 return _entry_in(yaml_entries.parse(text), client)
             case Form.JSON:
                 return _entry_in(jsonc.parse(text if text.strip() else "{}"), client)
-    except (_LeaveAloneError, jsonc.NotJsonError, yaml_entries.NotYamlError, tomllib.TOMLDecodeError):
+    except (_LeaveAloneError, jsonc.NotJsonError, yaml_entries.NotYamlError):
         return None
 
 
@@ -364,10 +364,7 @@ def _yaml_edited(text: str, client: Client, *, remove: bool) -> str | None:
 def _toml_edited(text: str, client: Client, *, remove: bool) -> str | None:
     if remove:
         return without_block(text, HASH) or None
-    try:
-        before = tomllib.loads(without_block(text, HASH))
-    except tomllib.TOMLDecodeError as error:
-        raise _LeaveAloneError(f"it is no TOML: {error}") from error
+    before = _toml(without_block(text, HASH))
     own = _entry_in(before, client)
     if own is not None:
         if own != client.entry:
@@ -383,6 +380,15 @@ def _toml_edited(text: str, client: Client, *, remove: bool) -> str | None:
     except tomllib.TOMLDecodeError as error:
         raise _LeaveAloneError(f"{client.table} is written in it so that nothing can be added") from error
     return after
+
+
+def _toml(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _LeaveAloneError(f"it is no TOML: {error}") from error
+    except RecursionError as error:
+        raise _LeaveAloneError("it nests too deep") from error
 
 
 def _entry_in(content: object, client: Client) -> object:

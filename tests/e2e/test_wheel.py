@@ -62,6 +62,26 @@ def test_an_index_would_take_the_distributions(distributions: Path):
     assert "uvx gitrag" in str(metadata.get_payload())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tag", "v0.0.0"], f"The tag is v0.0.0 and gitrag/__init__.py says {__version__}"),
+        (["--tag"], "--tag needs a tag"),
+        (["--publish"], "There is no option --publish"),
+    ],
+)
+def test_a_release_that_makes_no_sense_is_refused(arguments: list[str], said: str):
+    done = subprocess.run(
+        [TOP / "scripts" / "release", *arguments],
+        env=os.environ | {"GITRAG_VENV": sys.prefix},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert (done.returncode != 0, said in done.stderr) == (True, True), done.stderr
+
+
 def test_the_sdist_makes_the_same_wheel(distributions: Path, wheel: Path, tmp_path: Path):
     [sdist] = distributions.glob("*.tar.gz")
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, sdist)

@@ -436,6 +436,30 @@ def test_yaml_that_takes_no_line_is_refused(text: str):
         yaml_entries.with_entry(text, "extensions", SERVER, {"cmd": "x"})
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".codex/config.toml", "a = " + "[" * 30_000),
+        (".mcp.json", '{"mcpServers": ' + "[" * 30_000),
+        (".mcp.json", '{"mcpServers": {"gitrag": {"type": "stdio", "command": ["x"], "args": 3}}}'),
+        (".mcp.json", '{"mcpServers": {"gitrag": {"type": "stdio", "command": "sh", "args": ["-c", "x"]}}}'),
+        (
+            ".zed/settings.json",
+            '{"context_servers": {"gitrag": {"command": "gitrag", "args": ["mcp"], "env": {}}}}',
+        ),
+        (".config/goose/config.yaml", "a: " + "[" * 30_000),
+        (".config/goose/config.yaml", "extensions: {gitrag: {cmd: gitrag}}"),
+    ],
+)
+def test_what_a_stranger_wrote_starts_nothing(tmp_path: Path, path: str, text: str):
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+    assert commands_set_up(tmp_path, tmp_path) == []
+    for client in CLIENTS:  # and what cannot be read is left alone
+        steps = plan(tmp_path, [client]) if client.file else plan_of_user(tmp_path, [client])
+        assert not any(step.changes for step in steps if step.path == path)
+
+
 # the command
 
 
