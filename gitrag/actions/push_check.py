@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.errors import RepositoryError, UsageError
-from gitrag.indexing.recipe import RECIPE
 from gitrag.indexing.worker import running
 from gitrag.machine.files import private_mode, replace
 from gitrag.store.file_state import NAME, FileState, state_of
@@ -156,6 +155,8 @@ def note_heads(workspace: Workspace) -> None:
 
 def _key(config: Config, state: FileState) -> str:
     """Return a key of everything but the commit that decides whether it is fresh."""
+    from gitrag.indexing.recipe import RECIPE  # 30 ms, which a push right after a commit need not wait for
+
     wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
     return blake2b(repr((RECIPE, wanted, state)).encode(), digest_size=16).hexdigest()
 

@@ -72,11 +72,11 @@ def _check_push(session: Session) -> int:
     config = session.settings(repo)
     policy = config.pre_push
     pushed = parse_pushed(sys.stdin.read().splitlines())
-    if policy == "off" or noted(repo.store_directory, config, pushed):
+    if policy == "off" or (policy == "warn" and in_hand(repo, pushed, time.time())):
+        return OK
+    if noted(repo.store_directory, config, pushed):
         return OK
     if policy == "warn":
-        if in_hand(repo, pushed, time.time()):
-            return OK
         config = replace(config, lock_timeout_s=0.0)
     from gitrag.workspace import Workspace
 
