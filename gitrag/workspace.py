@@ -319,7 +319,9 @@ class Workspace:
 
     def no_collections(self) -> NotSetUpError:
         """Return the error for a repository without an index."""
-        return NotSetUpError(f"No gitrag collections found for {self.name}. Run `gitrag index` first.")
+        return NotSetUpError(
+            f"No gitrag collections found for {self.name}. Run `gitrag index` first.", "gitrag init"
+        )
 
     def age(self) -> timedelta | None:
         """Return how long ago the worktree's index was brought up to date.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from gitrag.actions.model import fetch_failure
 from gitrag.actions.status import WorkspaceStatus, read_status
+from gitrag.agents.setup import commands_set_up
+from gitrag.agents.trial import TrialError, ask_server
 from gitrag.embedding import local_model
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
@@ -61,6 +63,7 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
         _lock(workspace),
         _worker(workspace),
         _model(workspace),
+        _agents(workspace),
         prerequisites.check_space(workspace.store.directory),
     ]
 
@@ -201,6 +204,35 @@ def _worker(workspace: Workspace) -> Check:
     if trouble:
         return Check("worker", CheckState.WARN, f"the last one failed: {trouble}", "gitrag index")
     return Check("worker", CheckState.OK, "nobody is working in the background")
+
+
+def _agents(workspace: Workspace) -> Check:
+    """Start the servers that clients are configured to start, and ask each for the status of the index.
+
+    Only commands that gitrag itself would write are run, and no program that lies in the repository.
+    """
+    home = Path(workspace.environ.get("HOME") or Path.home())
+    try:
+        found = commands_set_up(workspace.repo.root, home)
+    except OSError as error:
+        return Check("agents", CheckState.WARN, f"cannot read a client's file: {error.strerror}")
+    clients: dict[tuple[str, ...], list[str]] = {}
+    for name, command in found:
+        clients.setdefault(command, []).append(name)
+    if not clients:
+        return Check("agents", CheckState.OK, "none is set up; gitrag agents install")
+    for command, names in clients.items():
+        program = Path(command[0])
+        fix = f"gitrag agents install{' --user' if names[0].endswith('(user)') else ''}"
+        who = f"{', '.join(names)}: {shlex.join(command)}"
+        if program.is_absolute() and program.resolve().is_relative_to(workspace.place.resolve()):
+            return Check("agents", CheckState.WARN, f"{who} lies in the repository and was not started", fix)
+        try:
+            ask_server(command, workspace.place, workspace.environ)
+        except TrialError as error:
+            return Check("agents", CheckState.FAIL, f"{who} was started: {error}", fix)
+    every = ", ".join(name for names in clients.values() for name in names)
+    return Check("agents", CheckState.OK, f"the server starts and answers, for {every}")
 
 
 def _model(workspace: Workspace) -> Check:

@@ -58,6 +58,7 @@ def initialise(
     progress: ShowProgress,
     *,
     hooks: bool,
+    gitignore: bool,
     foreground: bool,
     skip_embed: bool,
 ) -> Iterator[InitStep]:
@@ -70,6 +71,7 @@ def initialise(
         environ: The environment.
         progress: Shows the progress.
         hooks: Whether to install the git hooks.
+        gitignore: Whether to have git ignore the local copies of issues.
         foreground: Whether to compute the vectors in this process.
         skip_embed: Whether to compute no vectors.
 
@@ -87,7 +89,7 @@ def initialise(
         reports = install(workspace.repo)
         installed = tuple(report.name for report in reports if report.state is HookState.INSTALLED)
         yield HooksInstalled(installed, len(reports) - len(installed))
-    if workspace.repo.root is not None:
+    if gitignore and workspace.repo.root is not None:
         yield _ignore(workspace.repo.root)
 
     workspace.repo.refresh_index()

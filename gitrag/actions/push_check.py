@@ -1,4 +1,6 @@
-"""How far the index is behind what is being pushed.
+"""What of the commits that are being pushed cannot be searched at all.
+
+Draft vectors make a text searchable, and so do its words alone: a missing vector is nothing to tell a push.
 
 Commits found fresh are noted beside the index, together with the state of its file. A push of a noted commit
 need not open the unchanged index, which is the slowest part (import DuckDB and NumPy, read a view).
@@ -14,21 +16,22 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitrag.errors import UsageError
-from gitrag.indexing.recipe import RECIPE
+from gitrag.errors import RepositoryError, UsageError
+from gitrag.indexing.worker import running
 from gitrag.machine.files import private_mode, replace
 from gitrag.store.file_state import NAME, FileState, state_of
 
 if TYPE_CHECKING:
     from gitrag.config.keys import Config
+    from gitrag.git import Repository
     from gitrag.workspace import Workspace
 
 _NOTE = "fresh.json"
 _NOTED = 64
 """Most commits in a note: enough for the worktrees' and a large push."""
 
-_NO_VIEW = -1
-"""The id of no view: only the blobs given are checked."""
+_JUST_MADE_S = 60
+"""A commit this young is in the hands of the post-commit hook, which has just started or will any moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +54,20 @@ class Behind:
     Attributes:
         name: The name of the ref.
         files: Paths whose content is not indexed.
-        unembedded: How many texts of the indexed files have no vector.
     """
 
     name: str
     files: int
-    unembedded: int
 
     @property
     def is_fresh(self) -> bool:
         """Whether nothing is missing."""
-        return not self.files and not self.unembedded
+        return not self.files
 
     def __str__(self) -> str:
-        parts = []
-        if self.files:
-            parts.append(f"{self.files} file{'s' * (self.files != 1)} not indexed")
-        if self.unembedded:
-            parts.append(f"{self.unembedded} chunk{'s' * (self.unembedded != 1)} unembedded")
-        return f"{self.name}: {', '.join(parts) or 'indexed and embedded'}"
+        if not self.files:
+            return f"{self.name}: indexed"
+        return f"{self.name}: {self.files} file{'s' * (self.files != 1)} not indexed"
 
 
 def parse_pushed(lines: Iterable[str]) -> list[Pushed]:
@@ -94,11 +92,28 @@ def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
     return state is not None and {item.commit for item in pushed} <= _read(directory, _key(config, state))
 
 
+def in_hand(repo: Repository, pushed: Sequence[Pushed], now: float) -> bool:
+    """Return whether the background is at work on the index, or about to be: all that is pushed is young.
+
+    Args:
+        repo: The repository.
+        pushed: The refs that are pushed.
+        now: The time, in Unix seconds.
+    """
+    if running(repo.store_directory) is not None:
+        return True
+    try:
+        ids = [f"{item.commit}^{{commit}}" for item in pushed]
+        times = repo.git("show", "--no-patch", "--format=%ct", *ids).stdout.split()
+    except RepositoryError:  # among them a tag of something else
+        return False
+    return bool(times) and all(0 <= now - int(each) < _JUST_MADE_S for each in times)
+
+
 def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
     """Return for each pushed ref what the index lacks of its tip; skip refs to neither commit nor tree."""
     from gitrag.indexing.known import lacking
     from gitrag.indexing.snapshot import look_at
-    from gitrag.store import vectors
     from gitrag.store.connection import StoreMissingError
 
     tips = []
@@ -109,12 +124,12 @@ def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
     try:
         with workspace.store.read() as db:
             for item, tip in tips:
-                entries, missing = lacking(db, tip)
-                found.append(Behind(item.name, missing, vectors.count_pending(db, entries, _NO_VIEW)))
+                _entries, missing = lacking(db, tip)
+                found.append(Behind(item.name, missing))
             state = workspace.store.state
     except StoreMissingError:
         return [
-            Behind(item.name, sum(1 for _ in workspace.repo.entries(tip.head.tree)), 0) for item, tip in tips
+            Behind(item.name, sum(1 for _ in workspace.repo.entries(tip.head.tree))) for item, tip in tips
         ]
     fresh = [item.commit for (item, _tip), of_it in zip(tips, found, strict=True) if of_it.is_fresh]
     if state is not None and fresh:
@@ -140,6 +155,8 @@ def note_heads(workspace: Workspace) -> None:
 
 def _key(config: Config, state: FileState) -> str:
     """Return a key of everything but the commit that decides whether it is fresh."""
+    from gitrag.indexing.recipe import RECIPE  # 30 ms, which a push right after a commit need not wait for
+
     wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
     return blake2b(repr((RECIPE, wanted, state)).encode(), digest_size=16).hexdigest()
 

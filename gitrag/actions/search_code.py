@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from gitrag.actions.core_context import outline
 from gitrag.actions.lines import file_lines, hit_id
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
 from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, UsageError
@@ -23,6 +23,7 @@ from gitrag.git import matcher
 from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
 from gitrag.search.engine import Hit
+from gitrag.search.language_filter import language_named
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
 from gitrag.search.sections import Wanted
@@ -130,7 +131,14 @@ class Cascade:
 
 
 def search_code(
-    workspace: Workspace, query: str, *, limit: int = LIMIT, globs: Sequence[str] = ()
+    workspace: Workspace,
+    query: str,
+    *,
+    limit: int = LIMIT,
+    globs: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    collection: str = "",
 ) -> Cascade:
     """Search the code of a repository as it is now, uncommitted changes included.
 
@@ -139,19 +147,26 @@ def search_code(
         query: A question in words, or a name.
         limit: Most snippets to return.
         globs: Only paths like these, as in .gitignore.
+        languages: Only these languages.
+        kinds: Only these kinds of chunk.
+        collection: Only this collection, in place of all code; exact matches are not looked for then.
 
     Raises:
         UsageError: The query is empty, or a limit is out of range.
+        NotSetUpError: There is no such collection, or it is empty.
     """
     if not query.strip():
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
     question = read(query)
-    answer, notes = _ask(workspace, query, question, limit, globs)
+    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
+    answer, notes = _ask(workspace, query, question, limit, filters, collection)
     likeliest = _likeliest(answer.hits if answer is not None else (), limit)
     found = [_of_hit(each.hit, each.chunk) for each in likeliest]
     if _any_answers(likeliest) >= SUFFICIENT:
         return Cascade(question.text, tuple(found), True, answer, notes)
-    exact = _exact(workspace, question, found, limit, globs, whole=FALLBACK not in notes)
+    if collection:
+        return Cascade(question.text, tuple(found), False, answer, notes)
+    exact = _exact(workspace, question, found, limit, filters, whole=FALLBACK not in notes)
     found = found[: max(limit - len(exact), limit - _EXACT, 1)]
     exact = exact[: limit - len(found)]
     telling = len(question.text.split()) > 1 or looks_like_code(question.text)
@@ -162,17 +177,17 @@ def search_code(
 
 
 def _ask(
-    workspace: Workspace, query: str, question: Question, limit: int, globs: Sequence[str]
+    workspace: Workspace, query: str, question: Question, limit: int, filters: Filters, collection: str
 ) -> tuple[Answer | None, tuple[str, ...]]:
     """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
-    options = SearchOptions(
-        filters=Filters(globs=tuple(globs)), wanted=Wanted((CollectionKind.CODE,)), limit=limit, grouped=True
-    )
+    code = Wanted((CollectionKind.CODE,))
+    wanted = Wanted.of(workspace.name, (collection,), "") if collection else code
     try:
+        options = SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
         return search(workspace, query, options), ()
-    except UsageError:
+    except (UsageError, NoCollectionError):
         raise
     except GitragError as error:
         logging.getLogger("gitrag").warning("search_code fell back to grep: %s", error)
@@ -255,7 +270,7 @@ def _exact(
     question: Question,
     found: Sequence[Snippet],
     most: int,
-    globs: Sequence[str],
+    filters: Filters,
     *,
     whole: bool,
 ) -> list[tuple[float, Snippet]]:
@@ -266,7 +281,7 @@ def _exact(
         question: The query.
         found: The snippets found before.
         most: Most snippets to return.
-        globs: Only paths like these; all, if there are none.
+        filters: Only paths, languages and kinds like these.
         whole: Return whole definitions, which needs the index; only lines where it cannot be read.
     """
     names = [name for name in question.names if len(name) >= _SHORTEST_NAME]
@@ -276,11 +291,12 @@ def _exact(
         for word in dict.fromkeys(re.findall(r"\w+", question.text))
         if len(word) >= _SHORTEST_WORD and telling.intersection(query_terms(word))
     ]
-    within = matcher(tuple(globs)) if globs else None
+    within = matcher(filters.globs) if filters.globs else None
     lines = [
         line
         for line in grep(workspace.repo, [question.text, *names, *words])
-        if within is None or within(line.path)
+        if (within is None or within(line.path))
+        and (not filters.languages or language_of(line.path) in filters.languages)
     ]
     best = sorted(
         ((_worth(line, question.text, names, words), line) for line in lines),
@@ -296,7 +312,7 @@ def _exact(
         if line.path not in chunks:
             chunks |= {line.path: []} | (outline(workspace, [line.path]) if whole else {})
         snippet = _around(workspace, line, chunks[line.path])
-        if snippet is not None:
+        if snippet is not None and (not filters.kinds or snippet.kind in filters.kinds):
             snippets.append((worth, snippet))
     return snippets
 

@@ -1,6 +1,6 @@
-"""The clients that gitrag sets up: a table. Each lists its MCP servers under its own key of its own file.
+"""The clients that gitrag sets up: a table. Each lists its MCP servers under its own key of its own files.
 
-Checked in November 2026 against their documentation (file and key; skills):
+Checked in November 2026 against their documentation (files and key; skills):
 
 - claude: code.claude.com/docs/en/mcp; code.claude.com/docs/en/skills
 - codex: developers.openai.com/codex/mcp (projects it trusts only); developers.openai.com/codex/skills
@@ -10,21 +10,29 @@ Checked in November 2026 against their documentation (file and key; skills):
 - gemini: geminicli.com/docs/tools/mcp-server (folders it trusts only); geminicli.com/docs/cli/skills
 - opencode: opencode.ai/v1/docs/mcp-servers; opencode.ai/docs/skills. OpenCode 2 keeps servers under
   ``mcp.servers`` but reads this form too (opencode.ai/docs/migrate-v1); OpenCode 1 refuses the other.
+- windsurf: docs.windsurf.com/windsurf/cascade/mcp (the user's file only)
+- zed: zed.dev/docs/ai/mcp; zed.dev/docs/configuring-zed (settings of a project, of the user)
+- qwen: qwenlm.github.io/qwen-code-docs/en/users/features/mcp
+- goose: block.github.io/goose/docs/getting-started/using-extensions (the user's file only)
+- crush: github.com/charmbracelet/crush (README: Configuration, MCPs)
+- amp: ampcode.com/manual (Configuration, MCP)
 
-Tested: OpenCode 1.18 and Gemini CLI 0.61 connect with what is written, Codex and Claude Code list it.
+Tested: OpenCode 1.18 and Gemini CLI 0.61 connect with what is written, Codex and Claude Code list it. The six
+from windsurf on were looked up, not run.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from gitrag.agents.launch import PLAIN, is_ours
+
 SERVER = "gitrag"
 """The server's name in every client."""
-
-_COMMAND = ("gitrag", "mcp")
 
 
 class Form(StrEnum):
@@ -32,6 +40,7 @@ class Form(StrEnum):
 
     JSON = "json"  # comments are accepted, but none are written
     TOML = "toml"
+    YAML = "yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +49,15 @@ class Client:
 
     Attributes:
         name: What ``--agents`` calls it.
-        file: The file that configures its servers for a project.
+        file: The file that configures its servers for a project; empty if only the user's can.
         table: The key that holds the servers.
         entry: The entry for our server.
         guide: The file of instructions that it reads at the start of a session.
         skills: The directory of its skills.
         traces: Files and directories that show that it is used here.
         form: The format of its file.
+        user_file: The file that configures them for a user, relative to the home directory, where it is by
+            default: ``XDG_CONFIG_HOME`` is not looked at.
         remote: The entry for a server at a URL, with the placeholders ``URL``, and ``NAME`` for the
             environment variable that holds the token.
     """
@@ -59,18 +70,41 @@ class Client:
     skills: str = ".agents/skills"
     traces: tuple[str, ...] = ()
     form: Form = Form.JSON
+    user_file: str = ""
     remote: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def at(self, url: str, variable: str) -> Client:
         """Return the client with the entry for a server at a URL and the variable that holds its token."""
         return replace(self, entry=_filled(self.remote, {"URL": url, "NAME": variable}))
 
+    def started_by(self, command: Sequence[str]) -> Client:
+        """Return the client with the entry for a server that it starts with a command."""
+        entry = dict(self._plain())
+        key = "cmd" if "cmd" in entry else "command"
+        whole = isinstance(entry[key], list)
+        entry[key] = list(command) if whole else command[0]
+        return replace(self, entry=entry if whole else {**entry, "args": list(command[1:])})
+
+    def command_in(self, own: object) -> tuple[str, ...]:
+        """Return the command of an entry that gitrag wrote; empty for any other entry."""
+        if not isinstance(own, Mapping):
+            return ()
+        program = own.get("cmd", own.get("command"))
+        parts = program if isinstance(program, list) else [program, *_list(own.get("args"))]
+        command = tuple(part for part in parts if isinstance(part, str))
+        return command if is_ours(command) and own == self.started_by(command).entry else ()
+
     def wrote(self, own: object) -> bool:
-        """Return whether gitrag wrote an entry, for any URL and variable."""
-        return own == self.entry or own == self._plain() or bool(self.remote and _alike(self.remote, own))
+        """Return whether gitrag wrote an entry, for any command, URL and variable."""
+        ours = own == self.entry or bool(self.command_in(own))
+        return ours or bool(self.remote and _alike(self.remote, own))
 
     def _plain(self) -> Mapping[str, object]:
         return next(client.entry for client in CLIENTS if client.name == self.name)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _filled(form: Mapping[str, object], values: Mapping[str, str]) -> dict[str, object]:
@@ -100,9 +134,19 @@ def _alike(form: object, own: object) -> bool:
     return form == own
 
 
-_PLAIN: Mapping[str, object] = {"command": _COMMAND[0], "args": list(_COMMAND[1:])}
+_PLAIN: Mapping[str, object] = {"command": PLAIN[0], "args": list(PLAIN[1:])}
 _STDIO: Mapping[str, object] = {"type": "stdio", **_PLAIN}
-_LOCAL: Mapping[str, object] = {"type": "local", "command": list(_COMMAND), "enabled": True}
+_LOCAL: Mapping[str, object] = {"type": "local", "command": list(PLAIN), "enabled": True}
+_GOOSE: Mapping[str, object] = {
+    "name": SERVER,
+    "type": "stdio",
+    "enabled": True,
+    "cmd": PLAIN[0],
+    "args": list(PLAIN[1:]),
+    "timeout": 300,
+}
+
+_CODE_USER = "Library/Application Support/Code/User" if sys.platform == "darwin" else ".config/Code/User"
 
 
 def _http(variable: str, **rest: object) -> Mapping[str, object]:
@@ -118,6 +162,7 @@ CLIENTS: tuple[Client, ...] = (
         guide="CLAUDE.md",
         skills=".claude/skills",
         traces=(".claude", "CLAUDE.md", ".mcp.json"),
+        user_file=".claude.json",
         remote=_http("${NAME}", type="http", url="URL"),
     ),
     Client(
@@ -126,6 +171,7 @@ CLIENTS: tuple[Client, ...] = (
         "mcp_servers",
         _PLAIN,
         traces=(".codex",),
+        user_file=".codex/config.toml",
         form=Form.TOML,
         remote={"url": "URL", "bearer_token_env_var": "NAME"},
     ),
@@ -135,6 +181,7 @@ CLIENTS: tuple[Client, ...] = (
         "mcpServers",
         _STDIO,
         traces=(".cursor", ".cursorrules"),
+        user_file=".cursor/mcp.json",
         remote=_http("${env:NAME}", url="URL"),
     ),
     Client(
@@ -143,6 +190,7 @@ CLIENTS: tuple[Client, ...] = (
         "servers",
         _STDIO,
         traces=(".vscode", ".github/copilot-instructions.md"),
+        user_file=f"{_CODE_USER}/mcp.json",
         remote=_http("${env:NAME}", type="http", url="URL"),
     ),
     Client(
@@ -152,6 +200,7 @@ CLIENTS: tuple[Client, ...] = (
         _PLAIN,
         guide="GEMINI.md",
         traces=(".gemini", "GEMINI.md"),
+        user_file=".gemini/settings.json",
         remote=_http("$NAME", httpUrl="URL"),
     ),
     Client(
@@ -160,10 +209,69 @@ CLIENTS: tuple[Client, ...] = (
         "mcp",
         _LOCAL,
         traces=("opencode.json", "opencode.jsonc", ".opencode"),
+        user_file=".config/opencode/opencode.json",
         remote=_http("{env:NAME}", type="remote", url="URL", enabled=True),
+    ),
+    Client(
+        "windsurf",
+        "",
+        "mcpServers",
+        _PLAIN,
+        traces=(".windsurf", ".windsurfrules"),
+        user_file=".codeium/windsurf/mcp_config.json",
+    ),
+    Client(
+        "zed",
+        ".zed/settings.json",
+        "context_servers",
+        _PLAIN,
+        traces=(".zed",),
+        user_file=".config/zed/settings.json",  # no variable may stand in the headers of a remote server
+    ),
+    Client(
+        "qwen",
+        ".qwen/settings.json",
+        "mcpServers",
+        _PLAIN,
+        guide="QWEN.md",
+        skills=".qwen/skills",
+        traces=(".qwen", "QWEN.md"),
+        user_file=".qwen/settings.json",
+        remote=_http("$NAME", httpUrl="URL"),
+    ),
+    Client(
+        "goose",
+        "",
+        "extensions",
+        _GOOSE,
+        traces=(".goosehints",),
+        form=Form.YAML,
+        user_file=".config/goose/config.yaml",
+    ),
+    Client(
+        "crush",
+        "crush.json",
+        "mcp",
+        _STDIO,
+        traces=("crush.json", ".crush.json", ".crush", "CRUSH.md"),
+        user_file=".config/crush/crush.json",
+        remote=_http("$NAME", type="http", url="URL"),
+    ),
+    Client(
+        "amp",
+        ".amp/settings.json",
+        "amp.mcpServers",
+        _PLAIN,
+        traces=(".amp",),
+        user_file=".config/amp/settings.json",
+        remote=_http("${NAME}", url="URL"),
     ),
 )
 """Every client, in the order in which help lists them."""
 
-ALTERNATIVES: Mapping[str, str] = {"opencode.json": "opencode.jsonc"}
+ALTERNATIVES: Mapping[str, str] = {
+    "opencode.json": "opencode.jsonc",
+    ".config/opencode/opencode.json": ".config/opencode/opencode.jsonc",
+    "crush.json": ".crush.json",
+}
 """Other names that a client's file may have; the existing file is used."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from gitrag.agents import jsonc
+from gitrag.agents import jsonc, yaml_entries
 from gitrag.agents.clients import ALTERNATIVES, CLIENTS, SERVER, Client, Form
 from gitrag.agents.text_blocks import (
     HASH,
@@ -74,16 +74,52 @@ def chosen(names: Iterable[str], root: Path) -> list[Client]:
     """Return the clients of these names; ``all`` means every one, no name those in use here, or else all.
 
     Raises:
-        UsageError: There is no such client.
+        UsageError: There is no such client, or it has no file of a project.
     """
+    wanted = _known(names)
+    for client in CLIENTS:
+        if client.name in wanted and not client.file:
+            raise UsageError(
+                f"{client.name} reads its servers from the user's file only.",
+                f"gitrag agents install --user {client.name}",
+            )
+    own = [client for client in CLIENTS if client.file]
+    if not wanted:
+        used = [client for client in own if any((root / trace).exists() for trace in client.traces)]
+        return used or own
+    return [client for client in own if client.name in wanted or "all" in wanted]
+
+
+def chosen_of_user(names: Iterable[str], home: Path) -> list[Client]:
+    """Return the clients of these names; ``all`` means every one, no name those that the user has.
+
+    Raises:
+        UsageError: There is no such client, or none is named and none is found.
+    """
+    wanted = _known(names)
+    if wanted:
+        return [client for client in CLIENTS if client.name in wanted or "all" in wanted]
+    # A client makes its directory when it first runs; a file right in the home directory counts itself.
+    places = {client.name: home / client.user_file for client in CLIENTS}
+    found = [
+        client
+        for client in CLIENTS
+        if (place := places[client.name]).exists() or (place.parent != home and place.parent.exists())
+    ]
+    if not found:
+        names_of_all = ", ".join(client.name for client in CLIENTS)
+        raise UsageError(
+            "No client's configuration is found in your home directory.", f"Name one: {names_of_all}."
+        )
+    return found
+
+
+def _known(names: Iterable[str]) -> set[str]:
     wanted = {name.strip().lower() for given in names for name in given.split(",") if name.strip()}
     known = {client.name for client in CLIENTS}
     for name in sorted(wanted - known - {"all"}):
         raise UsageError(f'There is no agent "{name}".', f"There are: {', '.join(sorted(known))}, all.")
-    if not wanted:
-        used = [client for client in CLIENTS if any((root / trace).exists() for trace in client.traces)]
-        return used or list(CLIENTS)
-    return [client for client in CLIENTS if client.name in wanted or "all" in wanted]
+    return wanted
 
 
 def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list[FileStep]:
@@ -98,7 +134,8 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
     """
     edits: dict[str, Callable[[str], str | None]] = {}
     for client in clients:
-        edits[_file_of(root, client)] = _entry_edit(client, remove=remove)
+        if client.file:
+            edits[_file_of(root, client)] = _entry_edit(client, remove=remove)
     for client in clients:
         edits |= _shared_edits(client, remove=remove)
     if remove:
@@ -106,7 +143,36 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
         others = [each for each in CLIENTS if each.name not in names and _is_set_up(root, each)]
         needed = {_place(root / path) for each in others for path in _shared_edits(each, remove=True)}
         edits = {path: edit for path, edit in edits.items() if _place(root / path) not in needed}
-    return list(_steps(root, edits))
+    return list(_steps(root, edits, "the repository"))
+
+
+def plan_of_user(home: Path, clients: Sequence[Client], *, remove: bool = False) -> list[FileStep]:
+    """Return what to write into the user's own files for some clients, or what to remove: only our entry.
+
+    Args:
+        home: The user's home directory; files outside are left alone.
+        clients: The clients.
+        remove: Whether to remove what was written for them.
+    """
+    edits = {_user_file_of(home, client): _entry_edit(client, remove=remove) for client in clients}
+    return list(_steps(home, edits, "your home directory"))
+
+
+def commands_set_up(root: Path | None, home: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """Return which clients start our server with which command, by the files of a project and of the user.
+
+    Args:
+        root: The repository's top level; None without one.
+        home: The user's home directory.
+    """
+    found = []
+    for client in CLIENTS:
+        if root is not None and client.file:
+            own = _own_entry(root, _file_of(root, client), client)
+            found.append((f"{client.name} (project)", client.command_in(own)))
+        own = _own_entry(home, _user_file_of(home, client), client)
+        found.append((f"{client.name} (user)", client.command_in(own)))
+    return [(name, command) for name, command in found if command]
 
 
 def _shared_edits(client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
@@ -118,41 +184,63 @@ def _shared_edits(client: Client, *, remove: bool) -> dict[str, Callable[[str], 
 
 
 def _is_set_up(root: Path, client: Client) -> bool:
+    return bool(client.file) and _own_entry(root, _file_of(root, client), client) is not None
+
+
+def _own_entry(root: Path, path: str, client: Client) -> object:
+    """Return our entry in a client's file; None where there is none, or the file cannot be read."""
     try:
-        text = (_text(_real(root, _file_of(root, client))) or "").removeprefix("\ufeff")
-        content = tomllib.loads(text) if client.form is Form.TOML else jsonc.parse(text or "{}")
-    except (_LeaveAloneError, jsonc.NotJsonError, tomllib.TOMLDecodeError):
-        return False
-    return _entry_in(content, client) is not None
+        text = (_text(_real(root, path)) or "").removeprefix("\ufeff")
+        match client.form:
+            case Form.TOML:
+                return _entry_in(_toml(text), client)
+            case Form.YAML:
+                return _entry_in(yaml_entries.parse(text), client)
+            case Form.JSON:
+                return _entry_in(jsonc.parse(text if text.strip() else "{}"), client)
+    except (_LeaveAloneError, jsonc.NotJsonError, yaml_entries.NotYamlError):
+        return None
 
 
-def apply(root: Path, steps: Sequence[FileStep]) -> None:
-    """Write or remove each file atomically; remove directories that become empty.
+def apply(root: Path, steps: Sequence[FileStep], *, private: bool = False) -> None:
+    """Write or remove each file atomically.
+
+    Args:
+        root: The directory that the steps are relative to.
+        steps: What to do.
+        private: Whether the files are the user's own: a new one is readable by the user alone, and no
+            directory is removed. In a repository, directories that become empty are.
 
     Raises:
-        StoreError: A file cannot be written.
+        StoreError: A file cannot be written, or was changed by somebody else since the plan was made.
     """
     for step in steps:
         if not step.changes:
             continue
         path = _real(root, step.path)
         try:
+            if _text(path) != step.before:
+                raise StoreError(f"{step.path} was changed by another program just now.", "Try again.")
             if step.after is None:
                 path.unlink()
-                _remove_empty(path.parent, root.resolve())
+                if not private:
+                    _remove_empty(path.parent, root.resolve())
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
-            mode = 0o644 if step.before is None else stat.S_IMODE(path.stat().st_mode)
+            new = 0o600 if private else 0o644
+            mode = new if step.before is None else stat.S_IMODE(path.stat().st_mode)
             files.replace(path, step.after.encode("utf-8"), mode)
+        except _LeaveAloneError as reason:
+            raise StoreError(f"Cannot write {step.path}: {reason}.", "Try again.") from reason
         except OSError as error:
             raise StoreError(f"Cannot write {step.path}: {error.strerror}.", "Make it writable.") from error
 
 
-def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iterator[FileStep]:
+def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]], inside: str) -> Iterator[FileStep]:
     seen: set[Path] = set()
     for path, edit in edits.items():
         try:
-            real = _real(root, path)
+            real = _real(root, path, inside)
             if real in seen:  # AGENTS.md and CLAUDE.md are often the same file
                 continue
             seen.add(real)
@@ -162,21 +250,26 @@ def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]]) -> Iter
             continue
         try:
             after = edit(before or "")
-        except (_LeaveAloneError, jsonc.NotJsonError, DamagedMarksError) as reason:
+        except (
+            _LeaveAloneError,
+            jsonc.NotJsonError,
+            yaml_entries.NotYamlError,
+            DamagedMarksError,
+        ) as reason:
             yield FileStep(path, before, before, str(reason))
         else:
             yield FileStep(path, before, before if before is None and after == "" else after)
 
 
-def _real(root: Path, path: str) -> Path:
-    """Follow symbolic links within the repository; refuse one that leads out of it."""
+def _real(root: Path, path: str, inside: str = "the repository") -> Path:
+    """Follow symbolic links within a directory; refuse one that leads out of it."""
     top = root.resolve()
     try:
         real = (root / path).resolve()
     except (RuntimeError, OSError) as error:
         raise _LeaveAloneError("its links go in a circle") from error
     if not real.is_relative_to(top) or ".git" in real.relative_to(top).parts:
-        raise _LeaveAloneError("it leads out of the repository")
+        raise _LeaveAloneError(f"it leads out of {inside}")
     return real
 
 
@@ -206,14 +299,27 @@ def _remove_empty(folder: Path, top: Path) -> None:
 
 
 def _file_of(root: Path, client: Client) -> str:
-    other = ALTERNATIVES.get(client.file)
-    return other if other and (root / other).exists() and not (root / client.file).exists() else client.file
+    return _existing(root, client.file)
+
+
+def _user_file_of(home: Path, client: Client) -> str:
+    return _existing(home, client.user_file)
+
+
+def _existing(root: Path, path: str) -> str:
+    """Return a client's file by the one of its names that exists."""
+    other = ALTERNATIVES.get(path)
+    return other if other and (root / other).exists() and not (root / path).exists() else path
 
 
 def _entry_edit(client: Client, *, remove: bool) -> Callable[[str], str | None]:
-    if client.form is Form.TOML:
-        return lambda text: _toml_edited(text, client, remove=remove)
-    return lambda text: _json_edited(text, client, remove=remove)
+    match client.form:
+        case Form.TOML:
+            return lambda text: _toml_edited(text, client, remove=remove)
+        case Form.YAML:
+            return lambda text: _yaml_edited(text, client, remove=remove)
+        case Form.JSON:
+            return lambda text: _json_edited(text, client, remove=remove)
 
 
 def _json_edited(text: str, client: Client, *, remove: bool) -> str | None:
@@ -228,22 +334,37 @@ def _json_edited(text: str, client: Client, *, remove: bool) -> str | None:
             raise _LeaveAloneError(f"its entry {SERVER} was changed by hand: remove it there")
         after = jsonc.without(text, client.table, SERVER)
         return None if after is None else bom + after
-    if own is not None:
-        if own != client.entry:
-            raise _LeaveAloneError(f"it has an entry {SERVER} of its own")
+    if own == client.entry:
         return bom + text
+    if own is not None:
+        if not client.command_in(own):
+            raise _LeaveAloneError(f"it has an entry {SERVER} of its own")
+        text = jsonc.without(text, client.table, SERVER) or ""  # ours, with the command of another time
+        before = jsonc.parse(text) if text.strip() else {}
     after = jsonc.with_member(text, client.table, SERVER, client.entry)
     _require_same(before, jsonc.parse(after), client)
     return bom + after
 
 
+def _yaml_edited(text: str, client: Client, *, remove: bool) -> str | None:
+    rest = yaml_entries.without_entry(text)
+    if remove:
+        return rest or None
+    before = yaml_entries.parse(rest)
+    if _entry_in(before, client) is not None:
+        raise _LeaveAloneError(f"it has an entry {SERVER} of its own")
+    after = yaml_entries.with_entry(rest, client.table, SERVER, client.entry)
+    table = before.get(client.table)
+    _require_same(
+        before if table is not None else {**before, client.table: {}}, yaml_entries.parse(after), client
+    )
+    return after
+
+
 def _toml_edited(text: str, client: Client, *, remove: bool) -> str | None:
     if remove:
         return without_block(text, HASH) or None
-    try:
-        before = tomllib.loads(without_block(text, HASH))
-    except tomllib.TOMLDecodeError as error:
-        raise _LeaveAloneError(f"it is no TOML: {error}") from error
+    before = _toml(without_block(text, HASH))
     own = _entry_in(before, client)
     if own is not None:
         if own != client.entry:
@@ -259,6 +380,15 @@ def _toml_edited(text: str, client: Client, *, remove: bool) -> str | None:
     except tomllib.TOMLDecodeError as error:
         raise _LeaveAloneError(f"{client.table} is written in it so that nothing can be added") from error
     return after
+
+
+def _toml(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _LeaveAloneError(f"it is no TOML: {error}") from error
+    except RecursionError as error:
+        raise _LeaveAloneError("it nests too deep") from error
 
 
 def _entry_in(content: object, client: Client) -> object:

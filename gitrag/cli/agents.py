@@ -1,13 +1,17 @@
-"""``gitrag init --agents``: the agents' own files, shown first."""
+"""``gitrag agents``, and ``gitrag init --agents``: the agents' own files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from difflib import unified_diff
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitrag.cli.session import Session
+import click
+
+from gitrag.cli.frame import Example, command, group
+from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK, NotSetUpError, UsageError
 from gitrag.words.control_characters import sanitise
@@ -18,6 +22,113 @@ if TYPE_CHECKING:
 
 
 _VARIABLE = "GITRAG_MCP_TOKEN"
+
+
+@group(
+    "agents",
+    examples=[
+        Example("gitrag agents install", "the agents used in this repository"),
+        Example("gitrag agents install --user", "yours, for every repository"),
+        Example("gitrag doctor", "does what was written start, and answer?"),
+    ],
+)
+def agents() -> None:
+    """Set agents up: Claude Code, Codex, Cursor, VS Code, Gemini, OpenCode and six more.
+
+    Each gets an entry that starts gitrag's server. Whatever else is in a file stays as it is, byte for byte.
+    """
+
+
+_SCOPE = click.option(
+    "--user/--project",
+    "for_user",
+    default=False,
+    help="Your own files, for every repository, or this repository's.  [default: project]",
+)
+
+
+@command(
+    "install",
+    examples=[
+        Example("gitrag agents install", "the agents used in this repository"),
+        Example("gitrag agents install claude codex", "these"),
+        Example("gitrag agents install --user", "those that you have, for every repository"),
+        Example("gitrag agents install --dry-run all", "show what would be written"),
+    ],
+)
+@click.argument("clients", nargs=-1)
+@_SCOPE
+@click.option("--dry-run", is_flag=True, help="Show what would be written; write nothing.")
+@pass_session
+def install(session: Session, *, clients: tuple[str, ...], for_user: bool, dry_run: bool) -> int:
+    """Write what agents need to find gitrag: named ones, all, or those in use.
+
+    In a repository: the server, a short block in their guide, skills, the search strategy; the files are for
+    the team, and to be committed. With --user: the server alone, in files of your own.
+
+    A repository that was never indexed is indexed when an agent asks its first question (setting auto_index).
+    """
+    return _change(session, clients, for_user=for_user, dry_run=dry_run)
+
+
+@command(
+    "remove",
+    examples=[
+        Example("gitrag agents remove all", "all that was written into this repository"),
+        Example("gitrag agents remove --user cursor", "one of your own"),
+    ],
+)
+@click.argument("clients", nargs=-1)
+@_SCOPE
+@pass_session
+def remove(session: Session, *, clients: tuple[str, ...], for_user: bool) -> int:
+    """Take out what was written: each file is again what it was."""
+    return _change(session, clients, for_user=for_user, taking_out=True)
+
+
+for _each in (install, remove):
+    agents.add_command(_each)
+
+
+def _change(
+    session: Session,
+    names: Sequence[str],
+    *,
+    for_user: bool,
+    dry_run: bool = False,
+    taking_out: bool = False,
+) -> int:
+    from gitrag.agents.launch import command_for
+    from gitrag.agents.setup import apply, chosen, chosen_of_user, plan, plan_of_user
+
+    started = command_for(session.environ, shared=not for_user)
+    if for_user:
+        root = Path(session.environ.get("HOME") or Path.home())
+        clients = [client.started_by(started) for client in chosen_of_user(names, root)]
+        steps = plan_of_user(root, clients, remove=taking_out)
+    else:
+        root = _root(session)
+        clients = [client.started_by(started) for client in chosen(names, root)]
+        steps = plan(root, clients, remove=taking_out)
+    if not dry_run:
+        apply(root, steps, private=for_user)
+    for step in steps:
+        if step.changes:
+            _show(step, session.terminal, done=not dry_run, prefix="~/" if for_user else "")
+        elif step.note:
+            session.terminal.warn(f"{step.path} is left alone: {step.note}.")
+    if not any(step.changes for step in steps):
+        session.terminal.print(f"Nothing to do for {', '.join(client.name for client in clients)}.")
+    elif not (dry_run or taking_out):
+        session.terminal.hint("`gitrag doctor` starts what was written, and asks it a question")
+    return OK
+
+
+def _root(session: Session) -> Path:
+    root = session.repository().root
+    if root is None:
+        raise NotSetUpError("A bare repository has no files to write to.", "Run this in a worktree.")
+    return root
 
 
 def set_up(
@@ -44,18 +155,22 @@ def set_up(
         NotSetUpError: The repository has no working tree.
         StoreError: A file cannot be written.
     """
+    from gitrag.agents.launch import command_for
     from gitrag.agents.setup import apply, chosen, plan
 
     if not names or (write and remove):
         raise UsageError("--agents takes either --write or --remove.", "gitrag init --agents --write")
     variable = _checked(http, token_env)
     terminal = session.terminal
-    root = session.repository().root
-    if root is None:
-        raise NotSetUpError("A bare repository has no files to write to.", "Run this in a worktree.")
+    root = _root(session)
     clients = chosen(names, root)
     if http:
-        clients = [client.at(http, variable) for client in clients]
+        clients = [client.at(http, variable) for client in clients if client.remote]
+        if not clients:
+            raise UsageError("This client takes no variable for a token.", "Leave --http out.")
+    else:
+        started = command_for(session.environ, shared=True)
+        clients = [client.started_by(started) for client in clients]
     steps = plan(root, clients, remove=remove)
     changes = [step for step in steps if step.changes]
     if write or remove:
@@ -77,10 +192,10 @@ def set_up(
     return OK
 
 
-def _show(step: FileStep, terminal: Terminal, *, done: bool) -> None:
+def _show(step: FileStep, terminal: Terminal, *, done: bool, prefix: str = "") -> None:
     if done:
         verb = "written" if step.before is None else "removed" if step.after is None else "changed"
-        terminal.print(f"{verb} {sanitise(step.path)}")
+        terminal.print(f"{verb} {prefix}{sanitise(step.path)}")
         return
     old, new = ((text or "").splitlines() for text in (step.before, step.after))
     origin = "/dev/null" if step.before is None else f"a/{step.path}"

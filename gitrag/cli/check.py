@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +14,11 @@ from gitrag.cli.findings import output_option, print_finding
 from gitrag.cli.frame import CONTEXT, Example, command
 from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
-from gitrag.errors import NOTHING, OK, STALE, GitragError, UsageError
+from gitrag.errors import NOTHING, OK, STALE, BusyError, GitragError, UsageError
+
+if TYPE_CHECKING:
+    from gitrag.actions.push_check import Behind, Pushed
+    from gitrag.workspace import Workspace
 
 _UPDATE_S = 60.0
 """Time limit of the setting ``update`` in a push; after it, the push is only warned about."""
@@ -37,7 +45,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     answer says why it was found, and whether TARGET names it. Issues about the same subject follow.
 
     With --push, the setting pre_push says what to do if a pushed commit is not indexed: warn, block (exit
-    status 3), update, or off.
+    status 3), update, or off. To warn waits for nobody, and is silent while the background is at work.
     """
     if push:
         return _check_push(session)  # what is pushed matters, not where to
@@ -46,7 +54,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     from gitrag.actions.governance.check import check as find
     from gitrag.report import governance
 
-    found = find(synced_for_reading(session), session.start / target[0])
+    found = find(session.index_first(synced_for_reading(session)), session.start / target[0])
     print_finding(
         session.terminal,
         output,
@@ -58,38 +66,56 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
 
 
 def _check_push(session: Session) -> int:
-    from gitrag.actions.push_check import Behind, behind, noted, parse_pushed
+    from gitrag.actions.push_check import in_hand, noted, parse_pushed
 
     repo = session.repository()
     config = session.settings(repo)
     policy = config.pre_push
-    if policy == "off":
-        return OK
     pushed = parse_pushed(sys.stdin.read().splitlines())
+    if policy == "off" or (policy == "warn" and in_hand(repo, pushed, time.time())):
+        return OK
     if noted(repo.store_directory, config, pushed):
         return OK
+    if policy == "warn":
+        config = replace(config, lock_timeout_s=0.0)
     from gitrag.workspace import Workspace
 
     workspace = Workspace(repo, config, session.environ, session.terminal.note)
-
-    def stale() -> list[Behind]:
-        return [item for item in behind(workspace, pushed) if not item.is_fresh]
-
-    found = stale()
+    try:
+        found = _not_indexed(workspace, pushed)
+    except BusyError:
+        if policy == "warn":  # whoever holds the lock is at work on the index
+            return OK
+        raise
     if found and policy == "update":
-        with session.terminal.progress("Indexing what is pushed"):
-            for item in pushed:
-                try:
-                    workspace.update_revision(item.commit, budget_s=_UPDATE_S)
-                except GitragError as error:
-                    session.terminal.warn(f"{error} {error.hint}".strip())
-                    break
-        found = stale()
+        found = _after_update(session, workspace, pushed)
     for behind_by in found:
         session.terminal.warn(f"the search index is behind {behind_by}")
     if found:
-        session.terminal.hint("`gitrag index` and `gitrag index embed --foreground` catch up")
+        session.terminal.hint("`gitrag index` catches up")
     if not found or policy != "block":
         return OK
     session.terminal.hint("gitrag.prePush is block; `GITRAG=0 git push` pushes all the same")
     return STALE
+
+
+def _not_indexed(workspace: Workspace, pushed: Sequence[Pushed]) -> list[Behind]:
+    from gitrag.actions.push_check import behind
+
+    return [item for item in behind(workspace, pushed) if not item.is_fresh]
+
+
+def _after_update(session: Session, workspace: Workspace, pushed: Sequence[Pushed]) -> list[Behind]:
+    """Index what is pushed; return what is still not indexed, and say why."""
+    failures: list[GitragError] = []
+    with session.terminal.progress("Indexing what is pushed"):
+        for item in pushed:
+            try:
+                workspace.update_revision(item.commit, budget_s=_UPDATE_S)
+            except GitragError as error:
+                failures.append(error)
+                break
+    found = _not_indexed(workspace, pushed)
+    for each in failures if found else ():  # without a model, the text is indexed all the same
+        session.terminal.warn(f"{each} {each.hint}".strip())
+    return found

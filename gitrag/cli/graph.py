@@ -112,7 +112,7 @@ def graph(
     direction = Direction.BOTH
     if callers != callees:
         direction = Direction.CALLERS if callers else Direction.CALLEES
-    workspace = session.workspace()
+    workspace = session.index_first(session.workspace())
     question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
     answer, named = graph_or_references(
         workspace,

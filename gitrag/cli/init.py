@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     ],
 )
 @click.option("--hooks/--no-hooks", default=True, help="Install the git hooks.  [default: hooks]")
+@click.option(
+    "--gitignore/--no-gitignore", default=True, help="Add .sdd/ to .gitignore.  [default: gitignore]"
+)
 @click.option("--foreground", is_flag=True, help="Compute the vectors here, with a progress bar.")
 @click.option("--skip-embed", is_flag=True, help="Compute no vectors now.")
 @click.option(
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     flag_value="",
     multiple=True,
     metavar="[NAME]",
-    help="Only set agents up: claude, codex, cursor, vscode, gemini, opencode or all; else those used here.",
+    help="Only set agents up: claude, codex, cursor, … or all; else those used here.",
 )
 @click.option("--http", metavar="URL", help="With --agents: the address of `gitrag mcp --http` to use.")
 @click.option("--token-env", metavar="NAME", help="With --http: the environment variable with its token.")
@@ -48,6 +51,7 @@ def init(
     session: Session,
     *,
     hooks: bool,
+    gitignore: bool,
     foreground: bool,
     skip_embed: bool,
     agents: tuple[str, ...],
@@ -59,7 +63,8 @@ def init(
     """Set a repository up: hooks, .gitignore, first index.
 
     Prerequisites are checked first: nothing is written when one is missing. The hooks keep the index up to
-    date; .sdd/ is kept out of git. Running it again changes nothing more.
+    date; .sdd/, where copies of the tracker's issues go, is kept out of git. Running it again changes
+    nothing more.
 
     With --agents, nothing of this is done: it is for the agents' own files, which are shown first.
     """
@@ -75,6 +80,7 @@ def init(
         session.environ,
         terminal.progress,
         hooks=hooks,
+        gitignore=gitignore,
         foreground=foreground,
         skip_embed=skip_embed,
     ):
@@ -100,7 +106,8 @@ def _say(step: InitStep, terminal: Terminal) -> None:
             if failure is not None:
                 terminal.warn(f"{failure} {failure.hint}")
             else:
-                terminal.print(f".gitignore: .sdd/ {'added' if added else 'is in it'}")
+                done = "added, where copies of the tracker's issues go" if added else "is in it"
+                terminal.print(f".gitignore: .sdd/ {done}")
         case Indexed():
             say_indexed(step, terminal)
         case EmbeddingSkipped():

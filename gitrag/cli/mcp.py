@@ -16,6 +16,7 @@ from gitrag.mcp_server.bearer import SHORTEST_TOKEN_CHARS, new_token
     "mcp",
     examples=[
         Example("gitrag mcp", "over standard streams, as clients start it"),
+        Example("gitrag mcp --tools core", "six tools, for agents with little room"),
         Example("gitrag -C ~/src/shop mcp", "for another repository"),
         Example("gitrag mcp --http 127.0.0.1:8321", "over HTTP, with a token that it prints"),
         Example("gitrag mcp --http 127.0.0.1:8321 --token-env GITRAG_MCP_TOKEN", "with a token of your own"),
@@ -26,8 +27,15 @@ from gitrag.mcp_server.bearer import SHORTEST_TOKEN_CHARS, new_token
     "--token-env", metavar="NAME", help="Over HTTP: the environment variable that holds the token to ask for."
 )
 @click.option("--no-token", is_flag=True, help="Over HTTP: let every user of this machine in.")
+@click.option(
+    "--tools",
+    type=click.Choice(["all", "core"]),
+    default="all",
+    show_default=True,
+    help="Every tool, or the six used most: search_code, get, call_graph, related, check, prime.",
+)
 @pass_session
-def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: bool) -> int:
+def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: bool, tools: str) -> int:
     """Serve agents: a Model Context Protocol server for this repository."""
     from gitrag.mcp_server.server import serve_http, serve_stdio
     from gitrag.mcp_server.workbench import Workbench
@@ -39,7 +47,7 @@ def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: 
     if token_env and no_token:
         raise UsageError("Either --token-env or --no-token.", "Leave one out.")
     if http is None:
-        serve_stdio(Workbench(session.start, session.environ))
+        serve_stdio(Workbench(session.start, session.environ), core_only=tools == "core")
         return OK
     token = None if no_token else _own_token(token_env, session.environ) if token_env else new_token()
 
@@ -51,7 +59,8 @@ def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: 
         elif not token_env:
             terminal.note(f"Token (requests need `Authorization: Bearer TOKEN`): {token}")
 
-    serve_http(Workbench(session.start, session.environ), http, tell, token)
+    bench = Workbench(session.start, session.environ)
+    serve_http(bench, http, tell, token, core_only=tools == "core")
     return OK
 
 

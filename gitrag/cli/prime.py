@@ -30,7 +30,8 @@ def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> in
     from gitrag.actions.prime import prime as gather
     from gitrag.report.prime import as_json, as_markdown, as_text
 
-    primed = gather(session.workspace(), " ".join(topic), session.core_files())
+    workspace = session.index_first(session.workspace())
+    primed = gather(workspace, " ".join(topic), session.core_files())
     print_finding(
         session.terminal,
         output,

@@ -67,9 +67,10 @@ def related(
     if span is not None:
         return _review(session, span, least, output)
     if only_duplicates:  # among them issues
-        return _duplicates(session, synced_for_reading(session), given, least, output)
+        workspace = session.index_first(synced_for_reading(session))
+        return _duplicates(session, workspace, given, least, output)
     workspace = synced_for_reading(session) if use == "plan" else session.workspace()
-    return _proposals(session, workspace, given, use, output)
+    return _proposals(session, session.index_first(workspace), given, use, output)
 
 
 def _proposals(session: Session, workspace: Workspace, text: str, use: str | None, output: str | None) -> int:
@@ -111,7 +112,7 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
     from gitrag.actions.governance.review import review
     from gitrag.report import governance
 
-    workspace = synced_for_reading(session)
+    workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
         found = review(workspace, span, threshold, progress.update)
     print_finding(

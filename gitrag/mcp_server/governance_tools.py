@@ -52,12 +52,11 @@ class RelatedFound:
 def check(
     bench: Workbench,
     call: ToolCall,
-    target: Annotated[str, Field(description="A file or directory, relative to the repository's top level.")],
+    target: Annotated[str, Field(description="A file or directory.")],
 ) -> Reply[Governing]:
-    """Find the decisions (ADRs) and specifications that bear on a file, by semantic search, before a change.
+    """Before a change: decisions (ADRs), specifications and issues that bear on a file, by semantic search.
 
-    The best eight, with scores, why, and whether the file names them. Read in full those of 0.3 or more.
-    Issues beside.
+    Read in full those of 0.3 or more.
     """
     workspace = bench.workspace
     sync_before_reading(workspace, bench.listener(call))
@@ -73,23 +72,23 @@ def check(
 def related(
     bench: Workbench,
     call: ToolCall,
-    text: Annotated[str, Field(description="What is about to be written or decided.")] = "",
-    diff: Annotated[str, Field(description="Instead: a change, as git diff takes it: main...HEAD.")] = "",
+    text: Annotated[str, Field(description="What is to be written or decided.")] = "",
+    diff: Annotated[str, Field(description="Instead: main...HEAD")] = "",
     mode: Annotated[
         Literal["edges", "duplicates"],
-        Field(description="Of text: edges that a new ADR or spec may have, or what covers it already."),
+        Field(description="Edges of a new ADR or spec, or what covers text already."),
     ] = "edges",
     purpose: Annotated[
         Literal["", "adr", "spec", "discover", "plan", "work", "audit"],
-        Field(description="Of text in mode edges: a preset, such as plan (code and issues) or work (code)."),
+        Field(description="Of edges: plan gives code and issues, work code."),
     ] = "",
     threshold: Annotated[
-        float, Field(ge=-1, le=1, description="Minimum cosine of a duplicate.")
+        float, Field(ge=-1, le=1, description="Least cosine of a duplicate.")
     ] = related_action.THRESHOLD,
 ) -> Reply[RelatedFound]:
-    """Say what is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
+    """What is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
-    Before writing a helper: text and mode duplicates. In a review: diff.
+    Before writing a helper: mode duplicates. In a review: diff.
     """
     workspace = bench.workspace
     if bool(text) == bool(diff):

@@ -15,26 +15,26 @@ from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
 from gitrag.memory.explorations import nothing_recalled
 
-Owner = Annotated[str, Field(description="Project; empty for this repository's.")]
+Owner = Annotated[str, Field(description="Empty: this repository's.")]
 
 
 def explore(
     bench: Workbench,
     call: ToolCall,
-    title: Annotated[str, Field(description="What is explored; the same title adds to it.")],
-    goals: Annotated[str, Field(description="What is wanted.")] = "",
-    constraints: Annotated[str, Field(description="What limits it: technology, business, time.")] = "",
-    preferences: Annotated[str, Field(description="Style, technology, patterns that are liked.")] = "",
-    unknowns: Annotated[str, Field(description="What is not clear yet.")] = "",
-    decisions: Annotated[str, Field(description="What has been decided.")] = "",
-    context: Annotated[str, Field(description="Whatever else.")] = "",
+    title: Annotated[str, Field(description="The same title adds to it.")],
+    goals: str = "",
+    constraints: str = "",
+    preferences: str = "",
+    unknowns: str = "",
+    decisions: str = "",
+    context: str = "",
     project: Owner = "",
     scope: str = DEFAULT_SCOPE,
     session_id: str = DEFAULT_SESSION,
 ) -> Reply[replies.Remembered]:
-    """Remember what a discussion has brought up before a change; call it again as the discussion goes on.
+    """Remember what a discussion brought up before a change; call it again as it goes on.
 
-    What is given replaces that section, the others stay. Its type and size are a hint; it blocks nothing.
+    What is given replaces that section, the others stay.
     """
     del call
     texts = (goals, constraints, preferences, unknowns, decisions, context)
@@ -51,14 +51,12 @@ def explore(
 def memory_search(
     bench: Workbench,
     call: ToolCall,
-    query: Annotated[
-        str, Field(description="A question; empty lists what is remembered, latest first.")
-    ] = "",
-    type: Annotated[str, Field(description="Kind of memory: explore.")] = "",  # noqa: A002 - the protocol's name
-    project: Annotated[str, Field(description="Only this project; empty for all.")] = "",
-    limit: Annotated[int, Field(ge=1, le=50, description="Results at most.")] = 5,
+    query: Annotated[str, Field(description="Empty: the latest.")] = "",
+    type: Annotated[str, Field(description="explore")] = "",  # noqa: A002 - the protocol's name
+    project: Annotated[str, Field(description="Empty: all.")] = "",
+    limit: Annotated[int, Field(ge=1, le=50)] = 5,
 ) -> Reply[replies.Recollection]:
-    """Find what was explored before, by semantic vector search over titles and sections."""
+    """Find what explore remembered, by semantic search."""
     del call
     explorations = bench.explorations()
     kind, owner = type or None, project or None
@@ -79,10 +77,10 @@ def memory_search(
 def mark_core(
     bench: Workbench,
     call: ToolCall,
-    path: Annotated[str, Field(description="A file of this repository.")],
-    summary: Annotated[str, Field(description="What to know of it; empty keeps what was said before.")] = "",
+    path: str,
+    summary: Annotated[str, Field(description="Empty keeps the one before.")] = "",
 ) -> Reply[replies.Core]:
-    """Mark a file as core: every session is told of it at its start."""
+    """Mark a file as core: every session is told of it."""
     del call
     project = project_of(bench.workspace)
     own = core_path(bench.workspace, path, _root(bench))
@@ -92,7 +90,7 @@ def mark_core(
 
 
 def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[replies.Core]:
-    """List the files that are marked as core."""
+    """List the core files."""
     del call
     owner = project_of(bench.workspace, project)
     found = bench.core.all(owner)
@@ -102,9 +100,7 @@ def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[re
     )
 
 
-def unmark_core(
-    bench: Workbench, call: ToolCall, path: Annotated[str, Field(description="A file that is marked.")]
-) -> Reply[replies.Core]:
+def unmark_core(bench: Workbench, call: ToolCall, path: str) -> Reply[replies.Core]:
     """Take the mark from a core file."""
     del call
     project = project_of(bench.workspace)

@@ -34,21 +34,23 @@ INSTRUCTIONS = (
 )
 
 _READS = Hints()
+_ASKS = Hints(needs_index=True)
+_ASKS_TRACKER = Hints(needs_index=True, reaches_out=True)
 _ADDS = Hints(reads_only=False)
 _REPLACES = Hints(reads_only=False, replaces=True)
 
 TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
-    (tools.search_code, _READS),
-    (tools.search, _READS),
+    (tools.search_code, _ASKS),
+    (tools.search, _ASKS),
     (tools.get, _READS),
-    (tools.call_graph, _READS),
+    (tools.call_graph, _ASKS),
     (tools.index_code, _ADDS),
     (tools.reindex, _ADDS),
     (tools.status, _READS),
     (tools.continuity_status, _READS),
-    (tools.prime, _READS),
-    (governance_tools.check, Hints(reaches_out=True)),
-    (governance_tools.related, Hints(reaches_out=True)),
+    (tools.prime, _ASKS),
+    (governance_tools.check, _ASKS_TRACKER),
+    (governance_tools.related, _ASKS_TRACKER),
     (memory_tools.explore, Hints(reads_only=False, replaces=True, repeatable=False)),
     (memory_tools.memory_search, _READS),
     (memory_tools.mark_core, _REPLACES),
@@ -57,11 +59,20 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
 )
 """Every tool, in the order in which clients list them."""
 
+CORE = frozenset({"search_code", "get", "call_graph", "related", "check", "prime"})
+"""The tools that agents use most; ``gitrag mcp --tools core`` has only these."""
+
+CORE_INSTRUCTIONS = (
+    "Semantic (vector embedding) search over this git repository as it is now. Use search_code before grep;"
+    " when it says sufficient, read line ranges with get, never whole files. check before you change a file,"
+    " related before you write what may be there."
+)
+
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
-def build(bench: Workbench) -> MCPServer:
-    """Return the server.
+def build(bench: Workbench, *, core_only: bool = False) -> MCPServer:
+    """Return the server, with every tool or the core ones.
 
     It has no prompts: the skills of ``gitrag init --agents`` take their place. Clients offer skills to the
     user by name, like prompts, and also to the model.
@@ -69,24 +80,32 @@ def build(bench: Workbench) -> MCPServer:
     server: MCPServer = MCPServer(
         "gitrag",
         title="gitrag",
-        instructions=INSTRUCTIONS,
+        instructions=CORE_INSTRUCTIONS if core_only else INSTRUCTIONS,
         version=__version__,
-        tools=[bind(bench, function, hints) for function, hints in TOOLS],
+        tools=[
+            bind(bench, function, hints)
+            for function, hints in TOOLS
+            if not core_only or function.__name__ in CORE
+        ],
         log_level="ERROR",
     )
     add_resources(server, bench)
     return server
 
 
-def serve_stdio(bench: Workbench) -> None:
+def serve_stdio(bench: Workbench, *, core_only: bool = False) -> None:
     """Serve over standard input and output until the input ends.
+
+    Args:
+        bench: The workbench.
+        core_only: Whether to serve the core tools only.
 
     Raises:
         BrokenPipeError: The client disconnected while an answer was being written.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C waits for the thread that reads the input
     try:
-        anyio.run(stdio.serve, build(bench))
+        anyio.run(stdio.serve, build(bench, core_only=core_only))
     except ExceptionGroup as group:
         _gone, others = group.split((BrokenPipeError, ConnectionResetError))
         if others is not None:
@@ -94,7 +113,14 @@ def serve_stdio(bench: Workbench) -> None:
         raise BrokenPipeError(errno.EPIPE, "the client has gone") from group
 
 
-def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token: str | None) -> None:
+def serve_http(
+    bench: Workbench,
+    place: str,
+    ready: Callable[[str], None],
+    token: str | None,
+    *,
+    core_only: bool = False,
+) -> None:
     """Serve over HTTP to this machine.
 
     Requests must name this machine as their host and come from no other origin, so that no web page reaches
@@ -106,6 +132,7 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token
         place: ``127.0.0.1:PORT``; port 0 picks a free one.
         ready: Called with the URL once the server is listening.
         token: The token that requests need; None to accept all.
+        core_only: Whether to serve the core tools only.
 
     Raises:
         UsageError: The place is not of this form, or the port is taken.
@@ -119,7 +146,7 @@ def serve_http(bench: Workbench, place: str, ready: Callable[[str], None], token
         allowed_hosts=hosts,
         allowed_origins=[f"http://{host}" for host in hosts],
     )
-    workspace: ASGIApp = build(bench).streamable_http_app(
+    workspace: ASGIApp = build(bench, core_only=core_only).streamable_http_app(
         transport_security=security, max_request_body_size=MOST_MESSAGE_BYTES
     )
     if token is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -30,24 +30,39 @@ from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 
-Project = Annotated[str, Field(description="Another indexed repository; empty for this one.")]
-Limit = Annotated[int, Field(ge=1, le=50, description="Results at most.")]
+Project = Annotated[str, Field(description="Another project, as index_code named it.")]
+Limit = Annotated[int, Field(ge=1, le=50)]
 
 
 def search_code(
     bench: Workbench,
     call: ToolCall,
-    query: Annotated[str, Field(description="A question in words, or an identifier.")],
+    query: Annotated[str, Field(description="A question, or an identifier.")],
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
+    path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
+    language: str = "",
+    kind: Annotated[
+        Literal["", "function", "class", "method", "module", "section"],
+        Field(description="Section: prose."),
+    ] = "",
+    collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
 ) -> Reply[replies.CodeFound]:
-    """Semantic code search: vector embeddings and words, then exact grep if that finds too little.
+    """Semantic code search: vector embeddings and words, else exact grep.
 
-    Gives line ranges with their code, as the files are now. When `sufficient` is true, search no further.
+    Gives code with its line range, uncommitted changes included. When it says sufficient, search no further.
     """
     del call
     workspace = bench.app_of(project)
-    found = search_code_action.search_code(workspace, query, limit=limit)
+    found = search_code_action.search_code(
+        workspace,
+        query,
+        limit=limit,
+        globs=(path,) if path else (),
+        languages=(language,) if language else (),
+        kinds=(kind,) if kind else (),
+        collection=collection,
+    )
     freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*found.notes, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
@@ -63,13 +78,13 @@ def search_code(
 def search(
     bench: Workbench,
     call: ToolCall,
-    query: Annotated[str, Field(description="A question in words, or an identifier.")],
-    module: Annotated[str, Field(description="Only this module of a workspace.")] = "",
-    limit: Annotated[int, Field(ge=1, le=50, description="Results of each kind at most.")] = 8,
-    graph: Annotated[bool, Field(description="Draw the calls around the code that is found.")] = False,
+    query: str,
+    module: Annotated[str, Field(description="Of a workspace.")] = "",
+    limit: Annotated[int, Field(ge=1, le=50, description="Of each kind.")] = 8,
+    graph: Annotated[bool, Field(description="Draw the calls around the hits.")] = False,
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
 ) -> Reply[replies.Searched]:
-    """Semantic search by vector embeddings over decisions (ADRs), specifications, code and issues."""
+    """Semantic (vector embedding) search over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
     wanted = Wanted.of(workspace.name, (), module, with_issues=True)
     answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit, grouped=True))
@@ -91,19 +106,17 @@ def search(
 def call_graph(
     bench: Workbench,
     call: ToolCall,
-    target: Annotated[
-        str, Field(description="A name, a qualified name such as Session.send, or a path.")
-    ] = "",
-    filter: Annotated[str, Field(description="A regular expression on paths and names, instead.")] = "",  # noqa: A002 - the protocol's name
-    direction: Annotated[Direction, Field(description="Which calls.")] = Direction.BOTH,
-    depth: Annotated[int, Field(ge=1, le=20, description="Calls away from the target.")] = 1,
-    limit: Annotated[int, Field(ge=1, le=500, description="Calls at most, the nearest.")] = replies.CALLS,
-    draw: Annotated[bool, Field(description="Draw it as Mermaid too.")] = False,
-    to: Annotated[str, Field(description="Only chains of calls from target to this.")] = "",
+    target: Annotated[str, Field(description="Name, Class.method, or path.")] = "",
+    filter: Annotated[str, Field(description="Instead: regex on paths and names.")] = "",  # noqa: A002 - the protocol's name
+    direction: Direction = Direction.BOTH,
+    depth: Annotated[int, Field(ge=1, le=20, description="Calls away.")] = 1,
+    limit: Annotated[int, Field(ge=1, le=500)] = replies.CALLS,
+    draw: Annotated[bool, Field(description="As Mermaid too.")] = False,
+    to: Annotated[str, Field(description="Only chains of calls to this.")] = "",
     references: Annotated[bool, Field(description="Where it is named besides, too.")] = False,
     project: Project = "",
 ) -> Reply[replies.Calls]:
-    """Say who calls whom around a definition, with the line of each call; who uses a constant or a type."""
+    """Who calls whom around a definition, with the line of each call; who uses a constant or a type."""
     workspace = bench.app_of(project)
     if to and not target:
         raise UsageError("A chain of calls to something begins somewhere.", "Give target, too.")
@@ -124,10 +137,10 @@ def call_graph(
 def get(
     bench: Workbench,
     call: ToolCall,
-    what: Annotated[str, Field(description="path:first-last, path:line, path, or a hit's id.")],
+    what: Annotated[str, Field(description="path:first-last, path:line, path, or id.")],
     project: Project = "",
 ) -> Reply[replies.Lines]:
-    """Read exact lines of a file as it is now, by path and line range or by the id of a search hit."""
+    """Read exact lines of a file as it is now, by range or by the id of a search hit."""
     del call
     workspace = bench.app_of(project)
     found = lines.read_range(workspace, what)
@@ -147,12 +160,13 @@ def get(
 def index_code(
     bench: Workbench,
     call: ToolCall,
-    path: Annotated[
-        str, Field(description="A directory of this repository, or another git repository.")
-    ] = ".",
-    project: Annotated[str, Field(description="What to call another repository.")] = "",
+    path: Annotated[str, Field(description="A directory in a git repository.")] = ".",
+    project: Annotated[str, Field(description="What to call another one.")] = "",
 ) -> Reply[replies.IndexedCode]:
-    """Index code for semantic search now: chunks at once, vector embeddings in the background."""
+    """Index a directory for semantic search, as a project of its own.
+
+    Not needed for this repository: its searches catch up by themselves.
+    """
     workspace, inside = bench.open_path(path, project)
     workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
     call.check()
@@ -167,9 +181,9 @@ def index_code(
 def reindex(
     bench: Workbench,
     call: ToolCall,
-    files: Annotated[list[str], Field(description="The files that were changed.")],
+    files: list[str],
 ) -> Reply[replies.Accepted]:
-    """Index changed files again, with vector embeddings, in the background. Call once; returns at once."""
+    """Update vector embeddings of changed files, in the background. Optional, once after many edits."""
     del call
     try:
         start_worker(bench.workspace)
@@ -180,7 +194,7 @@ def reindex(
 
 
 def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Standing]:
-    """Say what is indexed, how fresh, and how many chunks have vector embeddings."""
+    """What is indexed, how fresh. For when answers surprise you."""
     del call
     workspace = bench.app_of(project)
     found = read_status(workspace)
@@ -189,7 +203,7 @@ def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[rep
 
 
 def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Told]:
-    """Say at a session's start how the index stands, and what the core files are."""
+    """At a session's start: the status, and the core files."""
     del call
     workspace = bench.app_of(project)
     context = core_context(workspace, bench.core, project or None)
@@ -201,9 +215,9 @@ def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -
 def prime(
     bench: Workbench,
     call: ToolCall,
-    topic: Annotated[str, Field(description="What the session is about; empty for an overview.")] = "",
+    topic: Annotated[str, Field(description="Empty for an overview.")] = "",
 ) -> Reply[replies.Told]:
-    """Give a session its context: decisions and specifications on a topic (semantic search), core files."""
+    """What a session should know: decisions and specifications on a topic, core files."""
     primed = gather(
         bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
     )

@@ -6,8 +6,8 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 
 from gitrag.actions.core_context import project_of
+from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
 from gitrag.errors import GitragError, NoRepositoryError, UsageError
 from gitrag.machine.files import existing
@@ -172,6 +173,15 @@ class Workbench:
         inside = place.relative_to(root).as_posix() if place.is_relative_to(root) else "."
         return workspace, "" if inside == "." else inside
 
+    def index_first(self, call: ToolCall) -> None:
+        """Index the server's own repository if it never was: nobody may have run `gitrag init`."""
+
+        @contextmanager
+        def progress(_label: str, _total: int | None) -> Iterator[_Told]:
+            yield _Told(call)
+
+        index_first(self.workspace, progress, for_agents=True)
+
     def notes(self) -> list[str]:
         """Return and clear the notes for the user since the last call."""
         heard = list(dict.fromkeys(self._heard))
@@ -192,6 +202,19 @@ class Workbench:
 
     def _open(self, place: Path) -> Workspace:
         return Workspace.open(place, environ=self._environ, say=self._heard.append, resident=True)
+
+
+class _Told:
+    """Progress that is reported to the maker of a call."""
+
+    def __init__(self, call: ToolCall) -> None:
+        self._call = call
+
+    def update(self, done: int, total: int | None = None) -> None:
+        self._call.advance(done, total or 0, "files")
+
+    def status(self, text: str) -> None:
+        self._call.tick(text)
 
 
 def advice(error: GitragError) -> str:

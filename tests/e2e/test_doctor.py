@@ -50,5 +50,6 @@ def test_it_is_a_line_a_check(indexed):
         "lock",
         "worker",
         "model",
+        "agents",
         "disk space",
     ]

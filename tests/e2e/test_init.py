@@ -47,7 +47,7 @@ def test_init_says_what_it_did_and_what_comes_next(project, model_dir):
     assert (done.status, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0] == "Hooks: post-commit, post-merge, post-checkout, post-rewrite, pre-push"
-    assert lines[1] == ".gitignore: .sdd/ added"
+    assert lines[1] == ".gitignore: .sdd/ added, where copies of the tracker's issues go"
     assert lines[2].startswith("Indexed 2 chunks from 2 files in ")
     assert lines[3] == "  1 uncommitted change on top"
     assert lines[4].startswith("Embedded 6 texts in ")
@@ -156,6 +156,17 @@ def test_a_hook_of_ones_own_stays_and_is_told_where_it_cannot_be_changed(project
     assert project.gitrag("hooks", "uninstall").status == 0
     own = project.path / ".git" / "hooks" / "post-commit"
     assert own.read_text() == "#!/bin/sh\necho mine\n"
+
+
+@pytest.mark.parametrize("content", [None, "*.log"])
+def test_gitignore_is_left_alone_on_request(project, content):
+    path = project.path / ".gitignore"
+    if content is not None:
+        path.write_text(content)
+    done = project.gitrag("init", "--no-gitignore", "--skip-embed")
+    assert done.status == 0
+    assert ".gitignore" not in done.out
+    assert (path.read_text() if path.exists() else None) == content
 
 
 def test_a_link_in_gitignores_place_is_left_alone(project, tmp_path):

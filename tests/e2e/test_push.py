@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import time
 
 import pytest
 
+from gitrag.machine.locks import StoreLock
 from tests.support.command import SOURCES, Project
 
-ADVICE = "hint: `gitrag index` and `gitrag index embed --foreground` catch up"
+ADVICE = "hint: `gitrag index` catches up"
 REFUSED = "hint: gitrag.prePush is block; `GITRAG=0 git push` pushes all the same"
 
 
@@ -77,16 +79,7 @@ def test_block_refuses_until_the_index_has_caught_up(project, remote):
     assert on_remote(project, "main") == before
 
     assert project.gitrag("index", "update", "--no-embed").status == 0
-    done = push(project, "main")
-    assert (done.returncode, gitrags(done)[0]) == (
-        1,
-        "warning: the search index is behind main: 6 chunks unembedded",
-    )
-    assert push(project, "--no-verify", "main").returncode == 0
-    assert project.gitrag("index", "embed", "--foreground").status == 0
-    commit(project, {"new.py": "def newer(): pass\n"})
-    catch_up(project)
-    done = push(project, "main")
+    done = push(project, "main")  # drafts are searched: nothing is behind
     assert (done.returncode, gitrags(done)) == (0, [])
     assert on_remote(project, "main") == project.git.git("rev-parse", "main")
 
@@ -112,14 +105,34 @@ def test_update_catches_up_by_itself(project, remote):
     assert (done.returncode, gitrags(done)) == (0, [])
 
 
-def test_update_without_a_model_warns_and_lets_the_push_through(project, remote, tmp_path):
+def test_update_without_a_model_indexes_the_text(project, remote, tmp_path):
     project.git.git("config", "--global", "gitrag.modelDir", str(tmp_path / "none"))
     del project.git.environment["GITRAG_MODEL_DIR"]
     commit(project, {"new.py": "def new(): pass\n"})
     done = push(project, "main", policy="update")
-    assert done.returncode == 0
-    assert gitrags(done)[0] == "warning: the search index is behind main: 6 chunks unembedded"
-    assert "warning: The model is not on this machine yet" in done.stderr
+    assert (done.returncode, gitrags(done)) == (0, [])
+    assert "The model" not in done.stderr
+    assert is_silent(check(project, {"GITRAG_PRE_PUSH": "block"}))
+
+
+def test_commit_and_push_at_once_says_nothing(project, remote):
+    """The hook that the commit has started is at work, or about to be."""
+    now = {"GIT_COMMITTER_DATE": f"{int(time.time())} +0000"}
+    project.git.write({"new.py": "def new(): pass\n"})
+    project.git.git("add", "--all")
+    project.git.git("commit", "--quiet", "--message", "Change", env=now)
+    done = push(project, "main")
+    assert (done.returncode, gitrags(done)) == (0, [])
+    assert on_remote(project, "main") == project.git.git("rev-parse", "main")
+
+
+def test_a_push_waits_for_nobody_who_works_on_the_index(project, remote, unopened):
+    """Whoever holds the lock is about to index: there is nothing to say, and nothing to wait for."""
+    catch_up(project)
+    commit(project, {"new.py": "def new(): pass\n"})
+    with StoreLock(project.store, 10.0).exclusive("testing"):
+        assert is_silent(check(project, {"GITRAG_PRE_PUSH": "warn", "GITRAG_LOCK_TIMEOUT_S": "3600"}))
+    assert not is_silent(check(project, {"GITRAG_PRE_PUSH": "warn"}))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 
@@ -145,5 +146,54 @@ def test_broken_git_configuration_is_told(project):
 def test_without_an_index_search_says_exactly_this(project):
     done = project.gitrag(*QUESTION)
     assert (done.status, done.out) == (78, "")
-    assert done.err == "No gitrag collections found for project. Run `gitrag index` first.\n"
+    assert done.said == [
+        "No gitrag collections found for project. Run `gitrag index` first.",
+        "hint: gitrag init",
+    ]
+    assert done.said[1] in project.gitrag("status").said
     assert not project.store.exists()
+
+
+def test_a_search_may_index_first(project):
+    """Text and drafts, without hooks; what `gitrag init` would add is said once."""
+    done = project.gitrag("search", "--index", "--output", "json", "call again after a failure")
+    assert done.status == 0
+    assert json.loads(done.out)["code_snippets"][0]["path"] == "client.py"
+    assert re.fullmatch(
+        r"Indexed \d+ chunks from 2 files in [\d.]+ s; `gitrag init` installs hooks that keep the index"
+        r" up to date\.",
+        done.said[0],
+    )
+    assert list((project.path / ".git" / "hooks").glob("post-commit")) == []
+    assert not (project.path / ".gitignore").exists()
+    again = project.gitrag("search", "--index", "--output", "json", "call again after a failure")
+    assert "Indexed" not in again.err
+    assert again.out == done.out
+
+
+@pytest.mark.parametrize(
+    "command", [("search", "failure"), ("graph", "retry_with_backoff"), ("prime",), ("check", "client.py")]
+)
+def test_the_setting_has_every_question_index_first(project, command):
+    project.git.git("config", "gitrag.autoIndex", "on")
+    done = project.gitrag(*command)
+    assert "`gitrag init` installs hooks" in done.said[0]
+    assert "No gitrag collections" not in done.err
+    assert project.store.exists()
+
+
+def test_the_first_search_keeps_to_its_budget(project):
+    """What there is no time for is said, and follows in the background."""
+    done = project.gitrag("search", "--index", "failure", env={"GITRAG_CATCH_UP_S": "0"})
+    assert "2 files" in done.err
+    assert done.status in {0, 1}
+
+
+def test_a_mistyped_module_and_an_empty_collection_are_told_apart(indexed):
+    mistyped = indexed.gitrag("search", "--module", "billing", "retries")
+    assert (mistyped.status, mistyped.said[0]) == (78, 'There is no module "billing" in project.')
+    empty = indexed.gitrag("search", "-c", "adrs", "retries")
+    assert (empty.status, empty.said[0]) == (
+        78,
+        "project-adrs is empty: no indexed file is a decision.",
+    )

@@ -1,21 +1,25 @@
-"""The wheel, built and installed as a user gets it: whatever gitrag reads at run time is in it."""
+"""The distributions, built and installed as users get them: what gitrag reads at run time is in them."""
 
 from __future__ import annotations
 
+import email
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
 import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import click
 import pytest
 
+from gitrag import __version__
 from tests.support.command import PATIENCE_S, SOURCES, user_environment
-from tests.support.repository import create_repository
+from tests.support.repository import create_repository, isolated_environment
 
 TOP = Path(__file__).parents[2]
 
@@ -26,11 +30,127 @@ def pip(*args: str | Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, TOP)
-    [built] = directory.glob("*.whl")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the sdist and the wheel into a directory, as `scripts/release` does."""
+    directory = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", directory]
+    subprocess.run(command, cwd=TOP, check=True, timeout=PATIENCE_S, capture_output=True)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def wheel(distributions: Path) -> Path:
+    [built] = distributions.glob("*.whl")
     return built
+
+
+def test_an_index_would_take_the_distributions(distributions: Path):
+    """The long description renders, and no field is malformed."""
+    built = sorted(distributions.iterdir())
+    assert [path.name.removeprefix(f"gitrag-{__version__}") for path in built] == [
+        "-py3-none-any.whl",
+        ".tar.gz",
+    ]
+    command = [sys.executable, "-m", "twine", "check", "--strict", *built]
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert checked.returncode == 0, checked.stdout
+    with zipfile.ZipFile(built[0]) as archive:
+        metadata = email.message_from_bytes(archive.read(f"gitrag-{__version__}.dist-info/METADATA"))
+    assert metadata["Author"]
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert "uvx gitrag" in str(metadata.get_payload())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tag", "v0.0.0"], f"The tag is v0.0.0 and gitrag/__init__.py says {__version__}"),
+        (["--tag"], "--tag needs a tag"),
+        (["--publish"], "There is no option --publish"),
+    ],
+)
+def test_a_release_that_makes_no_sense_is_refused(arguments: list[str], said: str):
+    done = subprocess.run(
+        [TOP / "scripts" / "release", *arguments],
+        env=os.environ | {"GITRAG_VENV": sys.prefix},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert (done.returncode != 0, said in done.stderr) == (True, True), done.stderr
+
+
+def test_the_sdist_makes_the_same_wheel(distributions: Path, wheel: Path, tmp_path: Path):
+    [sdist] = distributions.glob("*.tar.gz")
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, sdist)
+    [again] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(again) as own, zipfile.ZipFile(wheel) as expected:
+        assert {each.filename: each.CRC for each in own.infolist()} == {
+            each.filename: each.CRC for each in expected.infolist()
+        }
+
+
+def test_the_wheel_is_small(wheel: Path):
+    """14.7 MB (14.0 MiB) in November 2026, 13.9 of them the table of draft vectors: code has room to grow."""
+    assert wheel.stat().st_size <= 15_000_000
+
+
+LARGEST_ENVIRONMENT_BYTES = 520_000_000
+"""508 MB in November 2026: the grammars 192, onnxruntime 76, DuckDB 69, NumPy 60, cryptography 15 (for mcp),
+gitrag 17, tokenizers with what it requires 30."""
+
+
+@pytest.fixture(scope="module")
+def uvx(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """Run a program as uvx does, in an environment with nothing but gitrag and what it depends on.
+
+    The package index is a directory, filled from the one that pip is configured for.
+    """
+    place = tmp_path_factory.mktemp("uvx")
+    pip("download", "--only-binary=:all:", "--dest", place / "index", wheel)
+    environment = isolated_environment(place) | {
+        "UV_CACHE_DIR": str(place / "cache"),
+        "UV_PYTHON_DOWNLOADS": "never",
+        "UV_OFFLINE": "1",
+    }
+    uv = Path(sys.executable).with_name("uv")
+
+    def run(program: str, *args: str | Path, cwd: Path = place, env: Mapping[str, str] | None = None) -> str:
+        options = ("--no-index", "--find-links", place / "index", "--python", sys.executable)
+        done = subprocess.run(
+            [uv, "tool", "run", *options, "--from", "gitrag", program, *args],
+            cwd=cwd,
+            env=environment | dict(env or {}),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S * 2,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    yield run
+    shutil.rmtree(place)  # a gigabyte
+
+
+def test_uvx_runs_it_in_an_empty_environment(uvx: Callable[..., str], tmp_path: Path, model_dir: Path):
+    assert uvx("gitrag", "--version") == f"gitrag {__version__}\n"
+    environment = user_environment(tmp_path / "home", model_dir)
+    git = create_repository(tmp_path / "project", environment, SOURCES)
+    uvx("gitrag", "index", "update", "--no-embed", cwd=git.path, env=environment)
+    found = uvx("gitrag", "search", "--output", "json", "retries with backoff", cwd=git.path, env=environment)
+    assert json.loads(found)["code_snippets"][0]["path"] == "client.py"
+
+
+def test_an_environment_is_no_larger_than_it_was(uvx: Callable[..., str]):
+    """Neither onnx nor pip is in it, which were used once."""
+    rows = uvx("python", TOP / "scripts" / "bench" / "installed_size.py").splitlines()
+    sizes = {row.split()[1]: float(row.split()[0]) for row in rows[:-1]}
+    assert "tokenizers" in sizes
+    assert not {"onnx", "pip"} & sizes.keys()
+    assert sum(sizes.values()) * 1e6 <= LARGEST_ENVIRONMENT_BYTES, "\n".join(rows)
 
 
 def test_every_file_of_the_package_is_in_the_wheel(wheel: Path):

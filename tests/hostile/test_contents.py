@@ -33,6 +33,7 @@ MOST_CPU_S, MOST_BYTES = 300, 2 << 30
 ONLY_THE_USERS = {
     "model_dir": "/etc",
     "pre_push": "block",
+    "auto_index": "on",
     "threads": "1000",
     "catch_up_s": "100000",
     "refine_s": "100000",

@@ -39,20 +39,23 @@ ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\
 
 
 @asynccontextmanager
-async def over_stdio(project: Project) -> AsyncIterator[Client]:
+async def over_stdio(project: Project, *arguments: str) -> AsyncIterator[Client]:
     """Connect to a server in a repository, over standard streams."""
     server = StdioServerParameters(
-        command=str(GITRAG), args=["mcp"], cwd=str(project.path), env=dict(project.gitrag.environment)
+        command=str(GITRAG),
+        args=["mcp", *arguments],
+        cwd=str(project.path),
+        env=dict(project.gitrag.environment),
     )
     async with Client(server) as client:
         yield client
 
 
-def use(project: Project, steps: Callable[[Client], Any]) -> Any:
-    """Connect, and do something with the client."""
+def use(project: Project, steps: Callable[[Client], Any], *arguments: str) -> Any:
+    """Connect, and do something with the client; the arguments are the server's."""
 
     async def run() -> Any:
-        async with over_stdio(project) as client:
+        async with over_stdio(project, *arguments) as client:
             return await steps(client)
 
     return anyio.run(run)

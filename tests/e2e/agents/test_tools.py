@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def test_tools_are_described_for_agents(indexed: Project):
         said = tools[name].description or ""
         assert any(word in said.lower() for word in ("semantic", "vector", "embedding")), name
     for tool in tools.values():
-        assert tool.output_schema is not None, tool.name
+        assert tool.output_schema is None, tool.name
         assert tool.input_schema["additionalProperties"] is False
         assert len((tool.description or "").split()) <= 40, tool.name
         assert tool.annotations is not None
@@ -36,6 +37,64 @@ def test_tools_are_described_for_agents(indexed: Project):
         name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint
     }
     assert replaces == {"explore", "mark_core", "unmark_core"}
+
+
+CORE = ["search_code", "get", "call_graph", "prime", "check", "related"]
+
+
+@pytest.mark.parametrize(("kind", "names", "most"), [("all", TOOLS, 2500), ("core", CORE, 1000)])
+def test_the_list_of_tools_leaves_room_for_work(indexed: Project, kind: str, names: list[str], most: int):
+    """Every session reads it before it asks anything; a token is four characters."""
+
+    async def steps(client: Client) -> Any:
+        return (await client.list_tools()).tools
+
+    tools = use(indexed, steps, "--tools", kind)
+    assert [tool.name for tool in tools] == names
+    sent = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+    assert len(json.dumps({"tools": sent}, separators=(",", ":"))) / 4 < most
+
+
+def test_an_argument_that_the_schema_does_not_know_is_refused(own: Project):
+    """The schema is shortened; what it says of an enumeration is what the server takes."""
+
+    async def steps(client: Client) -> None:
+        tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+        assert tools["call_graph"]["properties"]["direction"] == {
+            "enum": ["both", "callers", "callees"],
+            "default": "both",
+        }
+        assert tools["search_code"]["required"] == ["query"]
+        for value in tools["call_graph"]["properties"]["direction"]["enum"]:
+            arguments = {"target": "retry_with_backoff", "direction": value}
+            assert not (await client.call_tool("call_graph", arguments)).is_error
+        wrong = await client.call_tool("call_graph", {"target": "x", "direction": "up"})
+        assert wrong.is_error
+
+    use(own, steps)
+
+
+def test_search_code_is_narrowed_by_path_language_kind_and_collection(own: Project):
+    own.git.write({"lib/retry.js": "export class Retry { again() { return retryWithBackoff(); } }\n"})
+
+    async def steps(client: Client) -> None:
+        async def places(**narrowing: str) -> set[tuple[str, str]]:
+            found = data_of(
+                await client.call_tool("search_code", {"query": "retry with backoff", **narrowing})
+            )
+            return {(each["path"], each["kind"]) for each in found["results"]}
+
+        every = await places()
+        assert {path for path, _ in every} >= {"client.py", "lib/retry.js"}
+        assert {path for path, _ in await places(path="lib/**")} == {"lib/retry.js"}
+        assert {path for path, _ in await places(language="python")} == {"client.py"}
+        assert {kind for _, kind in await places(kind="function")} == {"function"}
+        assert {path for path, _ in await places(collection="adrs")} == {"docs/adrs/ADR-0001-retries.md"}
+        refused = await client.call_tool("search_code", {"query": "retry", "collection": "nonsense"})
+        assert refused.is_error
+        assert 'There is no collection "nonsense"' in text_of(refused)
+
+    use(own, steps)
 
 
 def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
@@ -60,6 +119,39 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
         assert (await client.call_tool("check", {"target": "../.."})).is_error
 
     use(own, steps)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_code", {"query": "call again after a failure"}),
+        ("call_graph", {"target": "retry_with_backoff"}),
+    ],
+)
+def test_an_agents_first_question_indexes_the_repository(
+    project: Project, tool: str, arguments: dict[str, Any]
+):
+    """Nobody has run `gitrag init`; the answer says what it would add."""
+
+    async def steps(client: Client) -> None:
+        first = await client.call_tool(tool, arguments)
+        assert "client.py" in text_of(first)
+        assert "`gitrag init` installs hooks" in text_of(first)
+        assert "`gitrag init`" not in text_of(await client.call_tool(tool, arguments))
+
+    use(project, steps)
+
+
+def test_who_wants_no_index_by_itself_gets_none(project: Project):
+    project.git.git("config", "gitrag.autoIndex", "off")
+
+    async def steps(client: Client) -> None:
+        refused = await client.call_tool("call_graph", {"target": "retry_with_backoff"})
+        assert refused.is_error
+        assert "No gitrag collections found for project." in text_of(refused)
+
+    use(project, steps)
+    assert not (project.store / "index.duckdb").exists()
 
 
 def test_search_code_gives_five_with_all_that_is_known(own: Project):
@@ -150,7 +242,8 @@ def test_search_code_answers_of_the_files_as_they_are(own: Project):
 
 
 def test_an_index_made_by_another_process_is_seen(own: Project):
-    """A server lives longer than an index."""
+    """A server lives longer than an index. It makes no new one by itself where it may not."""
+    own.git.git("config", "gitrag.autoIndex", "off")
 
     async def steps(client: Client) -> None:
         before = data_of(await client.call_tool("status", {}))
@@ -179,9 +272,13 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     (
         "search_code",
         {"query": "x", "top_k": 3},
-        "unknown parameter top_k. search_code takes query, project, limit.",
+        "unknown parameter top_k. search_code takes query, project, limit, path, language, kind, collection.",
     ),
-    ("search_code", {}, "query: Field required. search_code takes query, project, limit."),
+    (
+        "search_code",
+        {},
+        "query: Field required. search_code takes query, project, limit, path, language, kind, collection.",
+    ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
     ("search_code", {"query": " "}, "The query is empty. Ask in words"),
     (

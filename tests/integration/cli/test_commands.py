@@ -16,7 +16,7 @@ from gitrag import __version__
 from gitrag.cli.root import COMMANDS, root
 
 HEAVY = [
-    "duckdb", "httpx2", "numpy", "onnx", "onnxruntime", "pygit2", "rich", "tokenizers", "tree_sitter",
+    "duckdb", "httpx2", "numpy", "onnxruntime", "pygit2", "rich", "tokenizers", "tree_sitter",
     "tree_sitter_language_pack", "yaml",
 ]  # fmt: skip
 README = Path(__file__).parents[3] / "README.md"

