@@ -25,6 +25,7 @@ def steps(own: GitRepository, *, hooks: bool = True, skip_embed: bool = True):
         own.environment,
         no_progress,
         hooks=hooks,
+        gitignore=True,
         foreground=False,
         skip_embed=skip_embed,
     )
