@@ -65,6 +65,7 @@ def test_without_git_the_repository_is_not_even_opened(tmp_path):
         {"PATH": str(tmp_path)},
         no_progress,
         hooks=True,
+        gitignore=True,
         foreground=False,
         skip_embed=False,
     )
