@@ -57,6 +57,10 @@ def _read(data: bytes, language: str) -> Facts:
         return python_facts(ModuleReader(source).read(tree.root_node))
     from gitrag.callgraph.general.syntax import QueryReader
 
+    if language == "rust":
+        from gitrag.callgraph.general.macros import opened
+
+        source, tree = opened(source, tree, BY_NAME[language])
     return QueryReader(source, BY_NAME[language]).read(tree)
 
 
