@@ -64,6 +64,18 @@ class Owner(NamedTuple):
     home: str
 
 
+class PassedOn(NamedTuple):
+    """What a file passes on of others.
+
+    Attributes:
+        files: Files all names of which it passes on, the nearest first.
+        names: The imports of those that pass on one name, with their file, by that name.
+    """
+
+    files: dict[str, int]
+    names: dict[str, list[tuple[str, ImportedName]]]
+
+
 Found = list[tuple[Id, float]]
 
 
@@ -83,6 +95,7 @@ class Resolver:
         self._methods_found: dict[tuple[str, str, str], Found] = {}
         self._classes_found: dict[tuple[str, str], Owner | None] = {}
         self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
+        self._passed_found: dict[str, PassedOn] = {}
         self._imported_found: dict[tuple[str, str], tuple[list[Id], bool]] = {}
         self._owners_of: dict[Id, Owner | None] = {}
 
@@ -656,43 +669,73 @@ class Resolver:
         key = module, name, inside
         found = self._exports_found.get(key)
         if found is None:
+            self._exports_found[key] = []  # while it is looked for: files may re-export one another
             found = self._exports_found[key] = self._find_exported(module, name, inside)
         return found
 
     def _find_exported(self, module: str, name: str, inside: tuple[str, ...]) -> list[Id]:
-        """Search breadth-first through what files re-export; each file and name is looked at once."""
-        border = [(path, name, inside) for path in self._imports.within(module)]
-        seen = set(border)
-        first = True
-        while border and len(seen) < _MOST_EXPORTS:
-            self._check()
-            found = [own for path, wanted, within in border for own in self._in_file(path, wanted, within)]
-            if found:
-                return found
-            further: list[tuple[str, str, tuple[str, ...]]] = []
-            for path, wanted, _ in border:
-                for each, passed in self._passed_on(path, wanted, private=first):
-                    for place, within in self._imports.files(each, path):
-                        for file in self._imports.within(place):
-                            step = file, passed, within
-                            if step not in seen:
-                                seen.add(step)
-                                further.append(step)
-            border, first = further, False
+        paths = self._imports.within(module)
+        found = [own for path in paths for own in self._in_file(path, name, inside)]
+        if found:
+            return found
+        paths = [path for path in paths if self._re_exports(path)]
+        for path in paths:
+            for each in self._tables.body(path).imports.get(name, ()):
+                found = self._named_by(each, path)
+                if found:
+                    return found
+        for path in paths if name != DEFAULT else ():
+            passed = self._passed_on(path)
+            near = [(passed.files[file], file) for file in self._tables.places(name) if file in passed.files]
+            if near:
+                return self._tables.named(min(near)[1], name)
+            for file, each in passed.names.get(name, ()):
+                found = self._named_by(each, file)
+                if found:
+                    return found
         return []
 
-    def _passed_on(self, path: str, name: str, *, private: bool) -> Iterator[tuple[ImportedName, str]]:
-        """Yield the imports by which a file may export a name, with the name in their module.
+    def _named_by(self, imported: ImportedName, path: str) -> list[Id]:
+        """Find what an import of one name leads to."""
+        if imported.name is None:
+            return []
+        for place, inside in self._imports.files(imported, path):
+            found = self._exported(place, imported.name, inside)
+            if found:
+                return found
+        return []
 
-        What a Rust file imports for itself only the modules inside of it see.
+    def _re_exports(self, path: str) -> bool:
+        return path.endswith(".rs") or self._tables.language(path) in _SCRIPTS
+
+    def _passed_on(self, path: str) -> PassedOn:
+        """Return the files all names of which a file passes on, whatever number of steps away.
+
+        What a Rust file imports for itself only the modules inside of it see: only the first step counts it.
         """
-        if not path.endswith(".rs") and self._tables.language(path) not in _SCRIPTS:
-            return
-        imports = self._tables.body(path).imports
-        for each in imports.get(name, ()):
-            if each.name is not None and (private or each.public):
-                yield each, each.name
-        if name != DEFAULT:
-            for each in imports.get("*", ()):
-                if private or each.public:
-                    yield each, name
+        found = self._passed_found.get(path)
+        if found is None:
+            found = self._passed_found[path] = PassedOn({}, {})
+            border = [path]
+            while border and len(found.files) < _MOST_EXPORTS:
+                self._check()
+                border = [file for each in border for file in self._further(each, path, found)]
+        return found
+
+    def _further(self, path: str, start: str, found: PassedOn) -> list[str]:
+        """Add the files that one file passes on to those found; return them."""
+        further = []
+        for each in self._tables.body(path).imports.get("*", ()):
+            if path != start and not each.public:
+                continue
+            for place, _ in self._imports.files(each, path):
+                for file in self._imports.within(place):
+                    if file == start or file in found.files or not self._re_exports(file):
+                        continue
+                    found.files[file] = len(found.files)
+                    further.append(file)
+                    for alias, every in self._tables.body(file).imports.items():
+                        for imported in every if alias != "*" else ():
+                            if imported.public:
+                                found.names.setdefault(alias, []).append((file, imported))
+        return further

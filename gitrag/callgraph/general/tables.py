@@ -78,6 +78,9 @@ class Tables:
                     self.members.setdefault((owner.rpartition(".")[2], name), []).append(own)
                 else:
                     self.functions.setdefault(name, []).append(own)
+        self._places: dict[str, list[str]] = {}
+        for path, name in self.by_name:
+            self._places.setdefault(name, []).append(path)
         self.owners = frozenset(owner for owner, _ in self.members)
 
     def language(self, path: str) -> str:
@@ -91,6 +94,10 @@ class Tables:
     def last_name(self, own: Id) -> str:
         """Return the last part of a definition's name."""
         return self.definition(own).name.rpartition(".")[2]
+
+    def places(self, name: str) -> list[str]:
+        """Return the files that define a qualified name."""
+        return self._places.get(name, [])
 
     def named(self, path: str, name: str) -> list[Id]:
         """Return the definitions of a qualified name in a file."""
