@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gitrag.callgraph.graph import MODULE, Graph, Node, graph
+from gitrag.callgraph.drawing import MOST_NODES
+from gitrag.callgraph.graph import MODULE, Graph, Node, graph, most_connected
 from gitrag.callgraph.resolution import ResolvedCalls
 
 Id = tuple[str, int]
@@ -45,10 +46,12 @@ def around(calls: ResolvedCalls, places: Sequence[Place], allowed: Callable[[str
     edges = [edge for edge in edges if allowed(edge.caller.path) and allowed(edge.callee.path)]
     ends = {end for edge in edges for end in (edge.caller, edge.callee)}
     matches = [node for node in found if node in ends]
-    # How the neighbours call one another shows what leads from one hit to the next.
-    ids = _ids(calls, ends - found.keys())
-    edges += [edge for edge in calls.callees(list(ids.values())) if edge.callee in ends]
-    return graph(matches, edges)
+    whole = graph(matches, edges)
+    # How the neighbours call one another shows what leads from one hit to the next: of those that are drawn.
+    drawn = set(most_connected(whole, MOST_NODES)[0].nodes)
+    ids = _ids(calls, drawn - found.keys())
+    between = [edge for edge in calls.callees(list(ids.values())) if edge.callee in drawn]
+    return graph(matches, [*edges, *between])
 
 
 def _at(place: Place, rows: Iterable[tuple[Id, Node]]) -> list[tuple[Id, Node]]:
