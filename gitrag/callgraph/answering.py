@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gitrag.callgraph import filtering
@@ -84,7 +84,9 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
     ]
     ends = {end for edge in kept for end in (edge.caller, edge.callee)}
     if question.target is None:
-        return graph([node for node in matches if node in ends], kept, followed)
+        whole = graph([node for node in matches if node in ends], kept, followed)
+        files = sorted({node.path for node in nodes}) if question.filter is None and whole.nodes else ()
+        return replace(whole, files=tuple(files))
     twins = {(node.path, node.name) for node in matches if node in ends}
     # Overloads have no calls; the function they belong to has the same name.
     shown = [node for node in matches if node in ends or (node.path, node.name) not in twins]

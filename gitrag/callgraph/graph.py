@@ -93,12 +93,14 @@ class Graph:
         edges: The calls.
         matches: The nodes that were asked for.
         followed: How far the calls were followed.
+        files: Of a whole graph all files whose calls were read, also those without any; else empty.
     """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     matches: frozenset[Node] = frozenset()
     followed: Followed = Followed()
+    files: tuple[str, ...] = ()
 
 
 def graph(matches: Collection[Node], edges: Iterable[Edge], followed: Followed = Followed()) -> Graph:

@@ -141,6 +141,19 @@ def test_manifests_and_path_aliases_are_read_as_they_are_now(make_repository):
     assert edges(call_graph(workspace, question)) == {"main -> cut", "aliased -> cut"}
 
 
+def test_the_code_of_templates_is_read(make_repository):
+    files = {
+        "app/helpers/a_helper.rb": "module AHelper\n  def badge\n  end\nend\n",
+        "app/views/show.html.erb": "<p><%= badge %></p>\n",
+        "app/views/other.html": "<p><%= badge %></p>\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("badge", direction=Direction.CALLERS))
+    assert [edge.caller.path for edge in found.graph.edges] == ["app/views/show.html.erb"]
+    assert call_graph(workspace, GraphQuestion("badge")).made == 0
+
+
 def test_a_module_scopes_the_graph(make_repository):
     """Calls within the module, not those of the others."""
     source = "def keep():\n    store()\n\ndef store():\n    pass\n"
@@ -327,6 +340,7 @@ def test_a_graph_is_whole(make_repository):
         f"m{number}.py": f"from z import last\n\n\ndef f{number:03}():\n    last()\n" for number in range(250)
     }
     files["a.py"] = "import m7\n\n\ndef use():\n    m7.f007()\n"
+    files["empty.py"] = "x = 1\n"
     repository = make_repository(files)
     open_app(repository).update()
     workspace = open_app(repository)
@@ -334,7 +348,9 @@ def test_a_graph_is_whole(make_repository):
     whole = call_graph(workspace, GraphQuestion())
     assert edges(whole) == to_last | {"use -> f007"}
     assert whole.negatives == ()
-    assert len(json.loads(gitrag(repository, "graph", "--format", "json").out)["edges"]) == 251
+    written = json.loads(gitrag(repository, "graph", "--format", "json").out)
+    assert len(written["edges"]) == 251
+    assert set(written["files"]) == files.keys()
     assert edges(call_graph(workspace, GraphQuestion(filter="^f"))) == to_last | {"use -> f007"}
     deep = call_graph(workspace, GraphQuestion("z.py", direction=Direction.CALLERS, depth=3))
     assert edges(deep) == to_last | {"use -> f007"}

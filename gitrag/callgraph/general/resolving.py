@@ -120,6 +120,8 @@ class Resolver:
         if not before:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
         owner = self._owner(before, name, caller, depth)
+        if owner is None and before == ["self"] and self._tables.files[caller[0]][0] == "erb":
+            return [(each, CERTAIN) for each in self._plain(name, caller)]
         if owner is None:
             return self._by_convention(before[-1], name, caller)
         if owner.kind == "module":
@@ -194,6 +196,10 @@ class Resolver:
 
     def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
         """Search the package, then, where names need no import, the whole view."""
+        if self._tables.files[path][0] == "erb":
+            every = self._tables.methods.get(name, [])
+            helpers = [own for own in every if self._tables.definition(own).name.endswith(f"Helper.{name}")]
+            return self._nearest(helpers, path)
         folder = path.rpartition("/")[0]
         for table in (self._tables.functions, self._tables.classes):
             found = table.get(name, [])

@@ -84,8 +84,8 @@ class Tables:
         self.owners = frozenset(owner for owner, _ in self.members)
 
     def language(self, path: str) -> str:
-        """Return the language of a file."""
-        return self.files[path][0]
+        """Return the language of a file; of a template that of its code."""
+        return "ruby" if self.files[path][0] == "erb" else self.files[path][0]
 
     def definition(self, own: Id) -> DefinitionFacts:
         """Return a definition."""

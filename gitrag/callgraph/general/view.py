@@ -13,7 +13,7 @@ from gitrag.callgraph.general.tables import Id, Tables
 HANDED_ON = 0.5
 """Confidence in a call of a function that is handed on by its name; as in Python."""
 
-FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
+FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "erb": "ruby"}
 """Languages that can call one another."""
 
 Edges = dict[tuple[Id, Id], tuple[float, int]]

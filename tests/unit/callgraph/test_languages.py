@@ -433,6 +433,25 @@ def test_a_ruby_module_that_is_mixed_in_has_the_methods_of_its_class():
     assert edges_of({"a.rb": source}) == {"Story.publish -> Token.renew!"}
 
 
+def test_templates_call_helpers_and_models():
+    files = {
+        "app/helpers/stories_helper.rb": (
+            "module StoriesHelper\n  def badge(story)\n  end\n  def plain\n  end\nend\n"
+        ),
+        "app/models/story.rb": "class Story\n  def title\n  end\n  def badge\n  end\nend\n",
+        "app/views/stories/show.html.erb": (
+            "<h1><%= @story.title %> <%= badge(@story) -%></h1>\n<%# plain %>\n<%% plain %>\n"
+            "<% if plain %><p>it's %> here</p><% end %>\n"
+        ),
+    }
+    show = "app/views/stories/show.html.erb:<module>"
+    assert edges_of(files) == {
+        f"{show} -> app/models/story.rb:Story.title",
+        f"{show} -> app/helpers/stories_helper.rb:StoriesHelper.badge",
+        f"{show} -> app/helpers/stories_helper.rb:StoriesHelper.plain",
+    }
+
+
 def test_files_that_pass_on_all_names_of_each_other_are_looked_through_once():
     """Ways through them are without number; of five files already 16,000 of at most eight steps."""
     count = 30
