@@ -110,10 +110,12 @@ def judged(graph: Graph, hits: tuple[Hit, ...]) -> Picture:
 
 
 def lies_in(node: Node, hit: Hit) -> bool:
-    """Tell whether a definition and the lines of a hit overlap; a file's own code only by its hits there."""
-    if node.path != hit.path or node.name == MODULE:
+    """Tell whether a definition and a hit's lines overlap; a file's own code: if a hit has no name."""
+    if node.path != hit.path:
         return False
     chunks = [hit.chunk, *(further.chunk for further in hit.also)]
+    if node.name == MODULE:
+        return not all(chunk.name for chunk in chunks)
     return any(node.line_start <= chunk.line_end and chunk.line_start <= node.line_end for chunk in chunks)
 
 
