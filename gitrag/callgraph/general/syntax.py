@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import tree_sitter
 
     from gitrag.chunking.languages import Language
+    from gitrag.chunking.outline import Definition
 
 QUERIES = {
     "javascript": "javascript javascript-classes jsx",
@@ -105,8 +106,9 @@ class QueryReader:
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912 - a branch per kind of match
         """Return the facts of the file."""
+        found = self._outlined()  # first: it refuses a tree that is too deep for a query
         matches = self._matches(tree)
-        self._place(tree, [each for each in matches if "value" in each])
+        self._place(tree, found, [each for each in matches if "value" in each])
         calls: list[WrittenCall] = []
         handed: list[tree_sitter.Node] = []
         needs: list[Declaration] = []
@@ -167,13 +169,21 @@ class QueryReader:
         )
         return Facts(definitions, frozenset(" ".join(mentions).split()), packed_body(body))
 
-    def _place(self, tree: tree_sitter.Tree, values: Sequence[dict[str, list[tree_sitter.Node]]]) -> None:
-        """Order the definitions, each with its parent; also variables that are called like functions."""
+    def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
 
         lines = self._source.decode("utf-8", "replace").split("\n")
+        return outline(self._source, lines, self._language) or []
+
+    def _place(
+        self,
+        tree: tree_sitter.Tree,
+        found: Sequence[Definition],
+        values: Sequence[dict[str, list[tree_sitter.Node]]],
+    ) -> None:
+        """Order the definitions, each with its parent; also variables that are called like functions."""
         rows: list[tuple[int, int, _Kind, str, int, int]] = []
-        for each in outline(self._source, lines, self._language) or []:
+        for each in found:
             if each.minor and (each.kind is Kind.FUNCTION or _SUITE.match(self._source, each.start)):
                 continue  # a prototype, or tests under a heading, which nobody calls
             name = ".".join([*each.owners, each.name])

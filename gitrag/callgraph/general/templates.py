@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(r"<%(?P<kind>[=#-]?)(?P<code>(?!%).*?)-?%>", re.DOTALL)
+_TAG = re.compile(r"<%(?P<kind>[=#-]?)(?!%)(?P<code>(?:(?!-?%>|<%).)*)-?%>", re.DOTALL)
+"""No tag holds the beginning of another: or each one without an end would be looked for up to the file's."""
+
 _OTHER = re.compile(r"[^\n]")
 
 
