@@ -20,6 +20,7 @@ from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.neighbourhood import Place
 from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
 from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
@@ -29,7 +30,7 @@ from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.errors import GitragError
 from gitrag.git import matcher
 from gitrag.git.grep import grep
-from gitrag.indexing.call_facts import facts_of, not_in_graph, rows_of
+from gitrag.indexing.call_facts import facts_of, manifests_of, not_in_graph, rows_of, texts_of
 from gitrag.machine.files import existing
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
@@ -375,9 +376,15 @@ def _calls_of(
     """
     with without_collecting():
         view = CurrentView(workspace, says_staleness=False)
-        read = view.read(lambda db, view_id, overlay: rows_of(db, view_id, overlay, collection))
-        loaded = facts_of(workspace.store, read.now, read.found, check=check)
-        calls = ResolvedCalls(loaded.files, check)
+        read = view.read(
+            lambda db, view_id, overlay: (
+                rows_of(db, view_id, overlay, collection),
+                manifests_of(db, view_id, overlay),
+            )
+        )
+        rows, manifests = read.found
+        loaded = facts_of(workspace.store, read.now, rows, check=check)
+        calls = ResolvedCalls(loaded.files, check, texts_of(read.now, manifests))
 
         def others() -> list[tuple[str, str, str]]:
             return view.read(
@@ -460,7 +467,7 @@ def graph_of(
     pattern = None if unfiltered else graph_filter(answer.query, code) or None
     found = call_graph(
         workspace,
-        GraphQuestion(filter=pattern),
+        GraphQuestion(filter=pattern, places=None if unfiltered else tuple(_places(code))),
         globs=globs,
         module=module,
         about=[(hit.path, hit.language) for hit in code if is_graphed(hit)],
@@ -475,6 +482,14 @@ def graph_of(
         as_calls(found.graph) if found.graph else (),
         left_out(found.graph) if found.graph else 0,
     )
+
+
+def _places(code: Sequence[Hit]) -> Iterator[Place]:
+    """Yield the lines of code hits, the best first, each file's further hits after its best one."""
+    for hit in code:
+        if is_graphed(hit):
+            for chunk in (hit.chunk, *(further.chunk for further in hit.also)):
+                yield Place(hit.path, chunk.line_start, chunk.line_end)
 
 
 def code_of(answer: Answer) -> tuple[Hit, ...]:

@@ -142,6 +142,7 @@ class Calls:
     freshness: Freshness
     references: list[ReferenceData] = field(default_factory=list)
     references_left_out: int = 0
+    matches_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +367,7 @@ def calls(
             for edge in edges[:limit]
         ],
         left_out=max(len(edges) - limit, 0),
+        matches_left_out=max(len(matches) - limit, 0),
         mermaid=mermaid,
         error=found.error,
         freshness=freshness,
@@ -380,6 +382,8 @@ def calls(
 def calls_text(found: Calls) -> str:
     """Return calls as text: the matching definitions, a line for each call, the diagram."""
     lines = [*found.matches]
+    if found.matches_left_out:
+        lines.append(f"{found.matches_left_out} more definitions match: name one, or raise limit.")
     for each in found.calls:
         unsure = "" if each.confidence >= _SURE else " (likely)"
         lines.append(

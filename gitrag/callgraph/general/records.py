@@ -13,11 +13,13 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         caller: Index of the definition that contains the call.
         parts: What is called, split at its dots; parts that are called themselves end in ``()``.
         line: Its line.
+        handed: Whether it is no call: a function is handed on by its name.
     """
 
     caller: int
     parts: tuple[str, ...]
     line: int
+    handed: bool = False
 
 
 class Declaration(Struct, array_like=True, frozen=True, gc=False):
@@ -55,10 +57,16 @@ class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"orig
     default: str | None = None
     module: str | None = None
     all: str | None = None
+    local: str | None = None
+    public: str | None = None
+    inner: str | None = None
 
 
 class Body(Struct, array_like=True, frozen=True, gc=False):
-    """The whole file. Of definitions, the index of each one's parent; -1 for the file itself."""
+    """The whole file. Of definitions, the index of each one's parent; -1 for the file itself.
+
+    ``needs`` are the methods that an interface lists, with their result's type.
+    """
 
     parents: tuple[int, ...]
     calls: tuple[WrittenCall, ...]
@@ -66,6 +74,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     fields: tuple[Declaration, ...]
     results: tuple[Result, ...]
     imports: tuple[ImportRow, ...]
+    needs: tuple[Declaration, ...] = ()
 
 
 unpacked_body = Decoder(Body).decode

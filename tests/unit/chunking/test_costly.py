@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from gitrag.callgraph.general.templates import ruby_of
 from gitrag.chunking.chunker import MIN_PROBED_BYTES, chunk
 from gitrag.chunking.languages import BY_NAME
 from gitrag.chunking.parsing import MAX_DEPTH, MAX_ERROR_CHILDREN, GrammarError, matches, parse
@@ -47,6 +48,11 @@ def test_facts_are_not_asked_of_a_tree_too_deep_for_a_query():
         [sys.executable, "-c", FACTS], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.stdout == f"its expressions nest more than {MAX_DEPTH:,} deep\n", done.stderr
+
+
+def test_template_tags_without_an_end_are_read_in_linear_time():
+    """60,000 of them took a minute."""
+    assert ruby_of("<% a " * 200_000).strip() == ""
 
 
 def test_a_source_too_deep_for_a_query_is_cut_into_windows():

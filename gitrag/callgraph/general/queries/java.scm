@@ -10,7 +10,8 @@
 (local_variable_declaration
   declarator: (variable_declarator name: (identifier) @var value: (object_creation_expression type: (_) @type)))
 (local_variable_declaration
-  declarator: (variable_declarator name: (identifier) @var value: (method_invocation !object name: (_) @made)))
+  declarator: (variable_declarator name: (identifier) @var value: (method_invocation) @made))
 (enhanced_for_statement type: (_) @type name: (identifier) @var)
 (field_declaration type: (_) @type declarator: (variable_declarator name: (identifier) @field))
 (method_declaration type: (_) @returns)
+(explicit_constructor_invocation constructor: (_) @call)
