@@ -1,4 +1,4 @@
-"""A pytest plugin that records which function of a package calls which: run by `callgraph.py`, not by hand.
+"""A pytest plugin that records which function of a package calls which: run by `tools.py`, not by hand.
 
 `TRACE_PACKAGE` names the package's directory, `TRACE_OUT` the JSON file to write. A function is its file, the
 first line of its code and its qualified name; a lambda or comprehension counts as the function it stands in,
