@@ -37,19 +37,22 @@ def extract(data: bytes, language: str) -> Facts:
 
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
-    from gitrag.chunking.chunker import is_hopelessly_nested, is_plausible, without_long_lines
+    from gitrag.chunking.chunker import dialect_of, for_parser, is_hopelessly_nested, is_plausible
     from gitrag.chunking.languages import BY_NAME
     from gitrag.chunking.parsing import parse
 
     if len(data) > _MAX_BYTES:
         return failed("it is larger than 1 MiB")
     text = decode(data)
-    source = without_long_lines(text.encode(), text.split("\n"))
+    row = dialect_of(text.encode(), BY_NAME[language])
+    if row.name not in LANGUAGES:
+        return failed(f"it is in {row.name}")
+    source = for_parser(text.encode(), text.split("\n"), row)
     if is_hopelessly_nested(source):
         return failed("its brackets nest too deep")
-    if not is_plausible(source, BY_NAME[language]):
-        return failed(f"it is not in {language}")
-    tree = parse(source, BY_NAME[language])
+    if not is_plausible(source, row):
+        return failed(f"it is not in {row.name}")
+    tree = parse(source, row)
     if language == "python":
         from gitrag.callgraph.python.facts import python_facts
         from gitrag.callgraph.python.module_reader import ModuleReader
@@ -57,7 +60,7 @@ def _read(data: bytes, language: str) -> Facts:
         return python_facts(ModuleReader(source).read(tree.root_node))
     from gitrag.callgraph.general.syntax import QueryReader
 
-    return QueryReader(source, BY_NAME[language]).read(tree)
+    return QueryReader(source, row).read(tree)
 
 
 Job: TypeAlias = tuple[int, bytes, str]

@@ -13,11 +13,14 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         caller: Index of the definition that contains the call.
         parts: What is called, split at its dots; parts that are called themselves end in ``()``.
         line: Its line.
+        given: Its arguments, where functions can be overloaded: a type after a colon, or an expression's
+            parts, joined by dots; empty if not known.
     """
 
     caller: int
     parts: tuple[str, ...]
     line: int
+    given: tuple[str, ...] | None = None
 
 
 class Declaration(Struct, array_like=True, frozen=True, gc=False):
@@ -43,6 +46,22 @@ class Result(Struct, array_like=True, frozen=True, gc=False):
     type_name: str
 
 
+class Signature(Struct, array_like=True, frozen=True, gc=False):
+    """What a function takes, where functions can be overloaded.
+
+    Attributes:
+        function: Its index.
+        types: Its parameters' types; empty if not known.
+        least: Number of parameters without a default.
+        variadic: Whether the last one takes any number of arguments.
+    """
+
+    function: int
+    types: tuple[str, ...]
+    least: int
+    variadic: bool
+
+
 class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origin": "from"}):
     """The captures of an import; see ``@import.…`` of `general.syntax`."""
 
@@ -66,6 +85,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     fields: tuple[Declaration, ...]
     results: tuple[Result, ...]
     imports: tuple[ImportRow, ...]
+    signatures: tuple[Signature, ...] = ()
 
 
 unpacked_body = Decoder(Body).decode

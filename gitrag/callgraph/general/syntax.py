@@ -7,6 +7,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
   or ``@made``, the call whose result it holds.
 - ``@returns``: the return type of the enclosing function.
+- ``@parameters``: its parameters, in languages with overloads.
 - ``@base``: a base class of the enclosing class.
 - ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
   ``@local`` in the enclosing definition (a variable).
@@ -26,7 +27,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
-from gitrag.callgraph.general.records import Body, Declaration, ImportRow, Result, WrittenCall
+from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
+from gitrag.callgraph.general.records import Body, Declaration, ImportRow, Result, Signature, WrittenCall
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -89,13 +91,14 @@ class QueryReader:
         self._source = source
         self._language = language
 
-    def read(self, tree: tree_sitter.Tree) -> Facts:
+    def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901 - one branch per capture
         """Return the facts of the file."""
         self._place(tree)
         calls: list[WrittenCall] = []
         declared: dict[str, list[Declaration]] = {"var": [], "field": []}
         results: list[Result] = []
         bases: list[tuple[int, str]] = []
+        signatures: dict[int, Signature] = {}
         imports: list[dict[str, str]] = []
         names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "local": []}
         for captures in self._matches(tree):
@@ -110,6 +113,9 @@ class QueryReader:
                 node = captures["returns"][0]
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
+            elif "parameters" in captures:
+                node = captures["parameters"][0]
+                signatures.setdefault(self._around(node), signature(self._around(node), node, self._text))
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
@@ -135,6 +141,7 @@ class QueryReader:
             tuple(declared["field"]),
             tuple(results),
             tuple([msgspec.convert(each, ImportRow) for each in imports]),
+            tuple(signatures.values()),
         )
         return Facts(definitions, frozenset(" ".join(mentions).split()), packed_body(body))
 
@@ -194,7 +201,12 @@ class QueryReader:
             text = self._text(node)
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
-        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1)] if parts else []
+        if not parts:
+            return []
+        given = None
+        if self._language.name in OVERLOADING and node.parent is not None:
+            given = given_to(node.parent, self._text)
+        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given)]
 
     def _read_sent(
         self,

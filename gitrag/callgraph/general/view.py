@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.imports import ImportedName, Imports, read_imports
-from gitrag.callgraph.general.records import Declaration, WrittenCall, unpacked_body
+from gitrag.callgraph.general.overloads import MISFIT, fit
+from gitrag.callgraph.general.parameters import OVERLOADING
+from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
 
 Id = tuple[str, int]
 
@@ -22,14 +24,22 @@ OVERRIDDEN = 0.6
 LIKE_NAMED = 0.5
 """Confidence in a method with this name, where few types have one: Go's interfaces say no more."""
 
+OVERLOADED = 0.6
+"""Confidence in each of several functions of one name, all of which take what the call gives."""
+
 _FEW = 4
 _DEPTH = 8
 _SELF = frozenset({"this", "self", "Self", "@self", "static"})
-_SUPER = frozenset({"super", "base", "parent"})
+_SUPER = {"csharp": "base", "php": "parent"}
+"""What a class calls its base class; elsewhere ``super``."""
 _CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
-_IMPLICIT_SELF = frozenset({"java", "csharp", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
+_IMPLICIT_SELF = frozenset({"java", "csharp", "c", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
 _BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "scala", "solidity"})
 """Languages whose names are visible across files without an import that names the file."""
+_INHERITING = frozenset({"java", "csharp"})
+"""Languages in which a class has, beside its own functions of a name, the overloads of its bases."""
+_CHOOSING = OVERLOADING | {"c"}
+"""Languages of files in which a call's arguments choose: headers of C++ are called C."""
 FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
 """Languages that can call one another."""
 
@@ -47,6 +57,7 @@ class _File:
     fields: Mapping[tuple[int, str], Declaration]
     results: Mapping[int, str]
     imports: Sequence[ImportedName]
+    signatures: Mapping[int, Signature]
 
 
 class GeneralView:
@@ -79,12 +90,18 @@ class GeneralView:
                 owner = owner.rpartition(".")[2]
                 if each.kind == "class":
                     self._classes.setdefault(name, []).append((path, index))
+                    if owner:
+                        self._classes.setdefault(f"{owner}.{name}", []).append((path, index))
                     for base in each.bases:
                         self._subclasses.setdefault(base.rpartition(".")[2], []).append(name)
                 elif each.kind == "function":
                     (self._functions if not owner else self._named).setdefault(name, []).append((path, index))
                     if owner:
                         self._members.setdefault((owner, name), []).append((path, index))
+                        outer, _, _ = each.name.rpartition(f".{owner}.")
+                        if outer:
+                            longer = f"{outer.rpartition('.')[2]}.{owner}"
+                            self._members.setdefault((longer, name), []).append((path, index))
 
         self._owners = {owner for owner, _ in self._members}
 
@@ -94,7 +111,7 @@ class GeneralView:
         for caller in sorted(each for each in own if each[0] in self._files):
             self._check()
             for call in self._body(caller[0]).calls.get(caller[1], ()):
-                for callee, confidence in self._resolve(call.parts, caller):
+                for callee, confidence in self._fitting(self._resolve(call.parts, caller), call, caller):
                     known = edges.get((caller, callee))
                     if known is None or known[0] < confidence:
                         line = call.line if known is None else min(call.line, known[1])
@@ -133,6 +150,7 @@ class GeneralView:
                 {(each.owner, each.name): each for each in reversed(body.fields)},
                 {each.function: each.type_name for each in body.results},
                 read_imports(body.imports, language),
+                {each.function: each for each in body.signatures},
             )
         return found
 
@@ -156,9 +174,62 @@ class GeneralView:
 
     # calls
 
+    def _fitting(
+        self, found: list[tuple[Id, float]], call: WrittenCall, caller: Id
+    ) -> list[tuple[Id, float]]:
+        """Leave of overloaded functions those that fit what a call gives."""
+        if len(found) < 2 or self._files[caller[0]][0] not in _CHOOSING:
+            return found
+        if call.given is None:
+            alone = sum(confidence == CERTAIN for _, confidence in found) == 1
+            return found if alone else [(own, min(each, OVERLOADED)) for own, each in found]
+        given = [self._type_of(each, caller) for each in call.given]
+        scores: dict[Id, int] = {}
+        for own, _ in found:
+            taken = self._body(own[0]).signatures.get(own[1])
+            score = 0 if taken is None else fit(given, taken, self._is_a)
+            if score is not None:
+                scores[own] = score
+        sure = {own: scores[own] for own, confidence in found if confidence == CERTAIN and own in scores}
+        if not sure:
+            return found
+        best = max(sure.values())
+        chosen = [own for own in sure if sure[own] == best]
+        confidence = CERTAIN if len(chosen) == 1 and best > MISFIT else OVERLOADED
+        others = [each for each in found if each[1] < CERTAIN and scores.get(each[0], MISFIT) > MISFIT]
+        return [*((own, confidence) for own in chosen), *others]
+
+    def _type_of(self, given: str, caller: Id) -> str:
+        """Return the name of an argument's type; empty if it is not known."""
+        if given.startswith(":") or not given:
+            return given[1:]
+        holder = self._holder(given.split("."), caller, _DEPTH)
+        return holder[1] if holder is not None and holder[0] == "class" else ""
+
+    def _is_a(self, cls: str, wanted: str) -> bool | None:
+        """Tell whether a class inherits from another; None if one of the bases is not in the view."""
+        if cls not in self._classes:
+            return None
+        seen: set[str] = set()
+        waiting = [cls]
+        outside = False
+        while waiting and len(seen) < _MOST_ANCESTORS:
+            each = waiting.pop()
+            if each == wanted:
+                return True
+            if each not in seen:
+                seen.add(each)
+                outside = outside or each not in self._classes
+                for where, index in self._classes.get(each, ()):
+                    bases = self._files[where][1].definitions[index].bases
+                    waiting += [base.rpartition(".")[2] for base in bases]
+        return None if outside and wanted not in self._classes else False
+
     def _resolve(self, parts: Sequence[str], caller: Id, depth: int = _DEPTH) -> list[tuple[Id, float]]:
         *before, name = parts
         if not before:
+            if name in {"super", "this"}:
+                return [(each, CERTAIN) for each in self._delegated(name, caller)]
             return [(each, CERTAIN) for each in self._plain(name, caller)]
         holder = self._holder(before, caller, depth)
         if holder is None:
@@ -167,6 +238,8 @@ class GeneralView:
         if kind == "module":
             return [(each, CERTAIN) for each in self._exported(what, name, depth)]
         found = self._methods(what, name, caller[0])
+        if not found and name in self._classes:
+            found = [(each, CERTAIN) for each in self._inner(what, name, caller[0])]
         if kind == "super":
             return [each for each in found if each[1] == CERTAIN]
         if found:
@@ -178,6 +251,13 @@ class GeneralView:
             return [(each, LIKE_NAMED) for each in alike]
         return []
 
+    def _inner(self, outer: str, name: str, path: str) -> list[Id]:
+        """Return the constructors of a class that stands in another: ``new Outer.Inner()``."""
+        for own in self._classes[name]:
+            if self._name(own).split(".")[-2:-1] == [outer]:
+                return self._made(name, path, own)
+        return []
+
     def _by_convention(self, receiver: str, name: str, caller: Id) -> list[tuple[Id, float]]:
         """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
         if self._files[caller[0]][0] != "ruby":
@@ -186,7 +266,14 @@ class GeneralView:
         cls = "".join(word[:1].upper() + word[1:] for word in words)
         return [(each, LIKE_NAMED) for each, sure in self._methods(cls, name, caller[0]) if sure == CERTAIN]
 
-    def _plain(self, name: str, caller: Id) -> list[Id]:  # noqa: C901 - the places to search, in order
+    def _delegated(self, name: str, caller: Id) -> list[Id]:
+        """Return the constructors that one calls as ``super(…)`` or ``this(…)``."""
+        cls = self._class_of(caller)
+        wanted = self._base_of(cls, caller[0]) if name == "super" else cls
+        found = self._made(wanted, caller[0]) if wanted else []
+        return [each for each in found if self._files[each[0]][1].definitions[each[1]].kind == "function"]
+
+    def _plain(self, name: str, caller: Id) -> list[Id]:  # noqa: C901, PLR0912 - the places to search, in order
         """Resolve a call without a receiver."""
         path = caller[0]
         language, facts = self._files[path]
@@ -195,19 +282,25 @@ class GeneralView:
             if definition.kind == "class" and language not in _IMPLICIT_SELF:
                 continue
             if definition.kind == "class":
-                found = [each for each, _ in self._methods(definition.name.rpartition(".")[2], name, path)]
+                found = self._overloads(definition.name.rpartition(".")[2], name, path, language)
                 if found:
-                    return found[:1]
+                    return found
             qualified = f"{definition.name}.{name}" if definition.name else name
             found = [(path, i) for i in self._by_name.get((path, qualified), ())]
             if found:
+                if language in _CHOOSING and facts.definitions[found[-1][1]].kind == "function":
+                    return found
                 return self._constructed(found[-1], path)
         cls = self._class_of(caller)
         if cls is not None and language in _IMPLICIT_SELF:
-            found = [each for each, _ in self._methods(cls, name, path)]
+            found = self._overloads(cls, name, path, language)
             if found:
-                return found[:1]
+                return found
         for each in self._body(path).imports:
+            if language == "java" and each.alias in {name, "*"}:
+                found = self._overloads(each.origin.rpartition(".")[2], name, path, language)
+                if found:
+                    return found
             if each.alias == name:
                 found = [
                     own
@@ -217,6 +310,12 @@ class GeneralView:
                 if found:
                     return [built for own in found for built in self._constructed(own, path)]
         return self._elsewhere(name, path, language)
+
+    def _overloads(self, cls: str, name: str, path: str, language: str) -> list[Id]:
+        """Return the methods of one name that a class has; the first where arguments do not choose."""
+        found = self._methods(cls, name, path)
+        sure = [each for each, confidence in found if confidence == CERTAIN]
+        return sure if sure and language in _CHOOSING else [each for each, _ in found[:1]]
 
     def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
         """Search the package, then, where names need no import, the whole view."""
@@ -240,6 +339,10 @@ class GeneralView:
         for name in (*_CONSTRUCTORS, cls):
             found = self._members.get((cls, name), [])
             if own is not None:
+                outer = self._name(own)
+                found = [each for each in found if self._name(each).rpartition(".")[0] == outer] or found
+                if found and self._files[path][0] in {"c", "cpp"}:
+                    return found  # in headers and sources, wherever they are
                 found = [each for each in found if each[0] == own[0]] or found
             if found:
                 return self._nearest(found, own[0] if own else path)
@@ -266,20 +369,24 @@ class GeneralView:
         self, cls: str, name: str, path: str
     ) -> list[tuple[Id, float]]:
         found: list[tuple[Id, float]] = []
-        seen: set[str] = set()
-        waiting = deque([cls])
-        while waiting and not found and len(seen) < _MOST_ANCESTORS:
+        seen: set[tuple[str, str]] = set()
+        waiting = deque([(cls, path)])
+        further = self._files[path][0] in _INHERITING
+        taken: set[tuple[str, ...] | None] = set()
+        while waiting and (further or not found) and len(seen) < _MOST_ANCESTORS:
             each = waiting.popleft()
             if each in seen:
                 continue
             seen.add(each)
-            own = self._members.get((each, name), [])
-            found = [(member, CERTAIN) for member in self._nearest(own, path)]
-            for where, index in self._classes.get(each, ()):
+            members = self._own_methods(each[0], name, each[1])
+            types = {member: self._parameter_types(member) for member in members}
+            found += [(member, CERTAIN) for member in members if types[member] not in taken]
+            taken |= set(types.values())
+            for where, index in self._near_classes(*each):
                 bases = self._files[where][1].definitions[index].bases
-                waiting += {base.rpartition(".")[2]: None for base in bases}
-        if not found and not self._is_abstract(cls):
-            return []
+                waiting += {(base.rpartition(".")[2], where): None for base in bases}
+        if not found and cls not in self._classes:
+            return []  # else it is declared without a body, or where we do not see it
         subclasses: set[str] = set()
         border = deque([cls])
         while border and len(subclasses) < _MOST_SUBCLASSES:
@@ -293,6 +400,23 @@ class GeneralView:
                 if member not in known:
                     found.append((member, OVERRIDDEN))
         return found
+
+    def _parameter_types(self, own: Id) -> tuple[str, ...] | None:
+        taken = self._body(own[0]).signatures.get(own[1])
+        return None if taken is None else taken.types
+
+    def _own_methods(self, cls: str, name: str, path: str) -> list[Id]:
+        """Return the methods of one name of the class that a name means in a file."""
+        found = self._members.get((cls, name), [])
+        if not found or (len(found) < 2 and len(self._classes.get(cls, ())) < 2):
+            return found
+        meant = {self._name(each) for each in self._near_classes(cls, path)}
+        owned = [each for each in found if self._name(each).rpartition(".")[0] in meant]
+        if len(self._classes.get(cls, ())) > 1 and meant:
+            found = owned
+        if owned and len(meant) == 1 and self._files[path][0] in {"c", "cpp"}:
+            return owned  # in headers and sources, wherever they are
+        return self._nearest(found, path)
 
     def _is_abstract(self, cls: str) -> bool:
         """Tell whether a type is known but has no method of its own."""
@@ -317,11 +441,9 @@ class GeneralView:
         cls = self._class_of(caller)
         if bare in _SELF:
             return ("class", cls) if cls else None
-        if bare in _SUPER:
-            for where, index in self._classes.get(cls or "", ()):
-                for base in self._files[where][1].definitions[index].bases:
-                    return ("super", base.rpartition(".")[2])
-            return None
+        if bare == _SUPER.get(self._files[caller[0]][0], "super"):
+            base = self._base_of(cls, caller[0])
+            return ("super", base) if base else None
         if head.endswith("()"):
             for own in self._plain(bare, caller):
                 return self._given(own, depth)
@@ -337,7 +459,7 @@ class GeneralView:
             if declared is not None and not made_of_itself:  # `let app = app.layer(…)`: the earlier app
                 return self._declared(declared, caller, depth)
         if cls is not None:
-            field = self._field(cls, bare.lstrip("@"), depth)
+            field = self._field(cls, bare.lstrip("@"), caller[0], depth)
             if field is not None:
                 return field
         for each in self._body(caller[0]).imports:
@@ -353,6 +475,25 @@ class GeneralView:
         module = self._imports.module(bare, caller[0])
         return ("module", module) if module else None
 
+    def _base_of(self, cls: str | None, path: str) -> str | None:
+        for where, index in self._near_classes(cls or "", path):
+            for base in self._files[where][1].definitions[index].bases:
+                return base.rpartition(".")[2]
+        return None
+
+    def _near_classes(self, cls: str, path: str) -> list[Id]:
+        """Return the classes of a name in the file, else in its directory, else anywhere.
+
+        Outside its file a class that stands in another has the other's name before its own.
+        """
+        found = self._classes.get(cls, [])
+        if len(found) < 2:
+            return found
+        folder = path.rpartition("/")[0]
+        here = [each for each in found if each[0] == path]
+        found = [each for each in found if "." not in self._name(each)] or found
+        return here or [each for each in found if each[0].rpartition("/")[0] == folder] or found
+
     def _step(self, holder: tuple[str, str], part: str, caller: Id, depth: int) -> tuple[str, str] | None:
         kind, what = holder
         bare = part.removesuffix("()")
@@ -365,22 +506,34 @@ class GeneralView:
             return self._given(found[0], depth) if found else None
         if kind == "class":
             made = bare == "new" and what in self._classes
-            return ("class", what) if made else self._field(what, bare, depth)
+            if f"{what}.{bare}" in self._classes:
+                return ("class", f"{what}.{bare}")
+            return ("class", what) if made else self._field(what, bare, caller[0], depth)
         if any(own for own in self._exported(what, bare, depth)) and bare in self._classes:
             return ("class", bare)
         inner = self._imports.module(bare, what)
         return ("module", inner) if inner else None
 
-    def _field(self, cls: str, name: str, depth: int) -> tuple[str, str] | None:
-        for own in self._classes.get(cls, ()):
-            declared = self._body(own[0]).fields.get((own[1], name))
-            if declared is not None:
-                return self._declared(declared, own, depth)
+    def _field(self, cls: str, name: str, path: str, depth: int) -> tuple[str, str] | None:
+        """Find a member of a class or of its bases."""
+        seen: set[str] = set()
+        waiting = deque([(cls, path)])
+        while waiting and len(seen) < _MOST_ANCESTORS:
+            each, near = waiting.popleft()
+            if each in seen:
+                continue
+            seen.add(each)
+            for own in self._near_classes(each, near):
+                declared = self._body(own[0]).fields.get((own[1], name))
+                if declared is not None:
+                    return self._declared(declared, own, depth)
+                bases = self._files[own[0]][1].definitions[own[1]].bases
+                waiting += [(base.rpartition(".")[2], own[0]) for base in bases]
         return None
 
     def _declared(self, declared: Declaration, scope: Id, depth: int) -> tuple[str, str] | None:
         if declared.type_name:
-            return ("class", declared.type_name.rpartition(".")[2])
+            return ("class", self._written(declared.type_name))
         if not declared.made or depth <= 0:
             return None
         for own, _ in self._resolve(declared.made, scope, depth - 1):
@@ -396,7 +549,12 @@ class GeneralView:
             type_ = self._class_of(own) or ""
         if not type_ and self._name(own).rpartition(".")[2] in _CONSTRUCTORS:
             type_ = self._class_of(own) or ""
-        return ("class", type_.rpartition(".")[2]) if type_ else None
+        return ("class", self._written(type_)) if type_ else None
+
+    def _written(self, type_name: str) -> str:
+        """Return how a type is known here: with the class that it stands in, if that is written and known."""
+        longer = ".".join(type_name.split(".")[-2:])
+        return longer if longer in self._classes else type_name.rpartition(".")[2]
 
     def _exported(
         self, module: str, name: str, depth: int, seen: set[tuple[str, str]] | None = None

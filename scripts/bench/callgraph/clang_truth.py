@@ -9,9 +9,9 @@ which are no dependency of gitrag: Debian's `python3-clang`. A header that is mi
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 from clang.cindex import Config, Cursor, CursorKind, Index, TranslationUnit, conf
@@ -112,20 +112,21 @@ class Reader:
     def call(self, cursor: Cursor, caller: Place) -> None:
         called = cursor.referenced
         if called is None or called.kind not in FUNCTIONS:
-            name = cursor.spelling or next((t for t in self.names(cursor)), "")
+            name = cursor.spelling or self.written(cursor)
             if name:
                 self.rows.add(("U", *caller, name.partition("<")[0]))
             return
         written = self.is_written(cursor, called)
         self.point("call" if written else "implicit", cursor, called, caller)
 
-    def names(self, cursor: Cursor) -> Iterator[str]:
-        for child in cursor.get_children():
-            if child.spelling:
-                yield child.spelling
-            else:
-                yield from self.names(child)
-            return
+    def written(self, cursor: Cursor) -> str:
+        """Return the last name in what a call calls, in templates whose types are not known yet."""
+        called = next(iter(cursor.get_children()), cursor).extent
+        if called.start.file is None:
+            return ""
+        text = self.text(called.start.file.name, called.start.offset, called.end.offset)
+        names = re.findall(r"[A-Za-z_]\w*", text.partition("(")[0])
+        return str(names[-1]) if names else ""
 
     def is_written(self, cursor: Cursor, called: Cursor) -> bool:
         """Tell whether a call is a name and parentheses: no operator, no conversion, no `Foo x;`."""
@@ -151,7 +152,7 @@ class Reader:
         if template:
             called = template
         self.calls.add((kind, caller, cursor.location.line, called.get_usr()))
-        if kind == "call" and called.kind is CursorKind.CONSTRUCTOR:
+        if called.kind is CursorKind.CONSTRUCTOR:
             self.calls.add(("implicit", caller, cursor.location.line, called.semantic_parent.get_usr()))
 
     def finish(self) -> list[str]:

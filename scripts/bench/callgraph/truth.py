@@ -163,11 +163,13 @@ def _edges(
         for index, each in enumerate(facts.definitions):
             if index in places:
                 callees[path, index] = places[index]
-            around = _around(each, index, facts.definitions)
-            functions = (
-                places[i] for i in around if i in places and table.functions[places[i]][1] == "function"
-            )
-            callers[path, index] = next(functions, Place(path, 0, ""))
+            around = list(_around(each, index, facts.definitions))
+            functions = [i for i in around if facts.definitions[i].kind == "function"]
+            own = [places[i] for i in functions if i in places]
+            if (
+                own or not functions
+            ):  # else in code that the tool has not read, as it is left out of the build
+                callers[path, index] = own[0] if own else Place(path, 0, "")
     folded = _folded(table, set(callees.values()), by_path)
     found: dict[Pair, Edge] = {}
     with without_collecting():
@@ -175,7 +177,7 @@ def _edges(
         ids = {node: own for own, node in calls.nodes()}
         for edge in calls.callees(list(ids.values()), LIKELY):
             caller, callee = ids[edge.caller], ids[edge.callee]
-            if callee in callees:
+            if caller in callers and callee in callees:
                 pair = callers[caller], callees[callee]
                 known = found.get(pair)
                 if known is None or known.confidence < edge.confidence:

@@ -63,7 +63,7 @@ function placeOf(node) {
   const name = nameOf(node);
   if (name === undefined) return undefined;
   const text = ts.isConstructorDeclaration(node) ? "constructor" : name.getText();
-  return [fileOf(node), lineOf(name), text.replace(/^["'`]|["'`]$/g, "")];
+  return [fileOf(node), lineOf(name), text.replace(/^["'`]|["'`]$/g, "").replace(/\s+/g, " ")];
 }
 
 function callerOf(node) {

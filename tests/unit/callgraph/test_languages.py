@@ -449,3 +449,50 @@ def test_a_chain_of_thousands_of_modules_is_followed_so_far():
     chain = "".join(f"module A{n + 1}; include A{n}; def m{n}; m0; end; end\n" for n in range(8_000))
     found = edges_of({"chain.rb": "module A0; end\n" + chain})
     assert "A10.m9 -> A1.m0" in found
+
+
+def test_java_finds_what_others_hand_down():
+    edges = edges_of(
+        {
+            "shop/Base.java": """
+                package shop;
+                abstract class Base {
+                    protected Store store;
+                    abstract int price();
+                    static int half(int n) { return n; }
+                    int twice() { return price(); }
+                }
+            """,
+            "shop/Store.java": """
+                package shop;
+                public class Store {
+                    static class Item { void sell() {} }
+                    void save() {}
+                    enum Size { BIG(1); Size(int n) {} }
+                }
+            """,
+            "shop/Cart.java": """
+                package shop;
+                import static shop.Base.half;
+                class Cart extends Base {
+                    int price() { store.save(); new Store.Item(); return half(2); }
+                    void walk(Object o, Cart parent) {
+                        if (o instanceof Cart other) { other.price(); }
+                        parent.price();
+                        var item = parent.next().next();
+                        item.sell();
+                    }
+                    Store.Item sold() { return null; }
+                    Cart next() { return this; }
+                }
+            """,
+        }
+    )
+    assert edges >= {
+        "shop/Base.java:Base.twice -> shop/Cart.java:Cart.price",
+        "shop/Cart.java:Cart.price -> shop/Store.java:Store.save",
+        "shop/Cart.java:Cart.price -> shop/Store.java:Store.Item",
+        "shop/Cart.java:Cart.price -> shop/Base.java:Base.half",
+        "shop/Cart.java:Cart.walk -> shop/Cart.java:Cart.price",
+        "shop/Store.java:Store.Size -> shop/Store.java:Store.Size.Size",
+    }

@@ -11,3 +11,5 @@
   (identifier) @var (pointer_declarator (identifier) @var) (reference_declarator (identifier) @var)])
 (field_declaration type: (_) @type declarator: [
   (field_identifier) @field (pointer_declarator (field_identifier) @field)])
+(function_definition declarator: (function_declarator parameters: (_) @parameters))
+(function_definition declarator: (_ (function_declarator parameters: (_) @parameters)))
