@@ -48,6 +48,10 @@ def _read(data: bytes, language: str) -> Facts:
     if row.name not in LANGUAGES:
         return failed(f"it is in {row.name}")
     source = for_parser(text.encode(), text.split("\n"), row)
+    if row.name in {"c", "cpp"}:
+        from gitrag.callgraph.general.macros import without_annotations
+
+        source = without_annotations(source)
     if is_hopelessly_nested(source):
         return failed("its brackets nest too deep")
     if not is_plausible(source, row):

@@ -77,6 +77,8 @@ def signature(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
 def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
     """Return what a call gives, as `WrittenCall.given` says; None if its arguments are not to be found."""
     arguments = call.child_by_field_name("arguments")
+    if arguments is None and call.type == "field_initializer":
+        arguments = call.named_children[-1]
     if arguments is None:
         return None
     return tuple([_given(each, text) for each in arguments.named_children if each.type not in _COMMENTS])

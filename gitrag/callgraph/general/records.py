@@ -5,6 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.json import Decoder
 
+SCOPED = "::"
+"""First part of what is called by way of a namespace or a class of C++."""
+
 
 class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     """A call.

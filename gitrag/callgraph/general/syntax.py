@@ -28,7 +28,15 @@ import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
-from gitrag.callgraph.general.records import Body, Declaration, ImportRow, Result, Signature, WrittenCall
+from gitrag.callgraph.general.records import (
+    SCOPED,
+    Body,
+    Declaration,
+    ImportRow,
+    Result,
+    Signature,
+    WrittenCall,
+)
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -64,6 +72,7 @@ _WRAPPERS = frozenset(
     "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr".split()
 )
 _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
+_QUALIFIED = re.compile(r"\s*(?:::)?\w+(?:<[^<>()]*>)?::")
 _OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
 """An array of a named type, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; up to the bracket."""
 _INFERRED = frozenset("var auto let val".split())
@@ -126,10 +135,11 @@ class QueryReader:
                 kind = "field" if "field" in captures else "var"
                 declared[kind] += self._declarations(captures, kind)
         calls += self._bare_calls(**names)
+        above: dict[int, list[str]] = {own: [] for own, _ in bases}
+        for own, type_ in bases:
+            above[own] += [type_] if type_ else []
         definitions = tuple(
-            DefinitionFacts(
-                kind, name, first, last, tuple(type_ for own, type_ in bases if own == i and type_)
-            )
+            DefinitionFacts(kind, name, first, last, tuple(above.get(i, ())))
             for i, (kind, name, first, last, _) in enumerate(self._rows)
         )
         mentions = {part.removesuffix("()") for call in calls for part in call.parts}
@@ -203,6 +213,8 @@ class QueryReader:
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
         if not parts:
             return []
+        if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
+            parts = _scoped(self._text(captures["call"][0]), parts)
         given = None
         if self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
@@ -281,6 +293,11 @@ def parts_of(text: str) -> list[str]:
     The last part is the one called; earlier parts that are called end in ``()``.
     """
     return list(_parts_of(text))
+
+
+def _scoped(text: str, parts: list[str]) -> list[str]:
+    """Mark what begins with the name of a namespace or a class: ``a::b(c).d`` is ``::``, a, b(), d."""
+    return [SCOPED, *parts] if _QUALIFIED.match(text) else parts
 
 
 @lru_cache(maxsize=4_096)  # the calls of a long chain share their beginning, and only that much is read

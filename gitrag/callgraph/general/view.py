@@ -15,7 +15,7 @@ from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.imports import ImportedName, Imports, read_imports
 from gitrag.callgraph.general.overloads import MISFIT, fit
 from gitrag.callgraph.general.parameters import OVERLOADING
-from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
+from gitrag.callgraph.general.records import SCOPED, Declaration, Signature, WrittenCall, unpacked_body
 
 Id = tuple[str, int]
 
@@ -225,8 +225,12 @@ class GeneralView:
                     waiting += [base.rpartition(".")[2] for base in bases]
         return None if outside and wanted not in self._classes else False
 
-    def _resolve(self, parts: Sequence[str], caller: Id, depth: int = _DEPTH) -> list[tuple[Id, float]]:
-        *before, name = parts
+    def _resolve(  # noqa: C901 - one kind of owner after another
+        self, parts: Sequence[str], caller: Id, depth: int = _DEPTH
+    ) -> list[tuple[Id, float]]:
+        if parts[:1] == (SCOPED,):
+            parts = self._unscoped(parts[1:])
+        *before, name = parts or ("",)
         if not before:
             if name in {"super", "this"}:
                 return [(each, CERTAIN) for each in self._delegated(name, caller)]
@@ -250,6 +254,14 @@ class GeneralView:
         if 0 < len(alike) <= _FEW and self._is_abstract(what):
             return [(each, LIKE_NAMED) for each in alike]
         return []
+
+    def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
+        """Leave out the names of namespaces; all of what is the standard library's."""
+        if parts[0] == "std":
+            return ()
+        while len(parts) > 1 and not parts[0].endswith("()") and parts[0] not in self._classes:
+            parts = parts[1:]
+        return parts
 
     def _inner(self, outer: str, name: str, path: str) -> list[Id]:
         """Return the constructors of a class that stands in another: ``new Outer.Inner()``."""
@@ -323,6 +335,8 @@ class GeneralView:
         for table in (self._functions, self._classes):
             found = table.get(name, [])
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
+            if language in {"c", "cpp"} and len(found) > 1 and len({where for where, _ in found}) == 1:
+                return found if table is self._functions else self._constructed(found[-1], path)
             if near and language not in {"javascript", "typescript", "tsx", "rust"}:
                 return self._constructed(near[-1], path)
             if len(found) == 1 and language in _BY_NAME | {"java"}:

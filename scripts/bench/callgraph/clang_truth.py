@@ -85,7 +85,16 @@ class Reader:
         for child in cursor.get_children():
             if child.kind is CursorKind.CXX_BASE_SPECIFIER:
                 self.inherit(cursor, child)
+            elif kind is CursorKind.CONSTRUCTOR and child.kind is CursorKind.TYPE_REF:
+                self.base_constructors(child, here)
             self.walk(child, caller)
+
+    def base_constructors(self, base: Cursor, caller: Place) -> None:
+        """Note what `: Base(…)` may call: in templates the bindings do not say which constructor it is."""
+        declared = base.referenced
+        for each in declared.get_children() if declared is not None else ():
+            if each.kind is CursorKind.CONSTRUCTOR:
+                self.point("implicit", base, each, caller)
 
     def inherit(self, cls: Cursor, specifier: Cursor) -> None:
         found = [specifier.type.get_declaration(), specifier.referenced]

@@ -100,6 +100,14 @@ PROJECTS = {
         ("*_test.cc", "*/testutil*", "*windows*"),
         flags=("-std=c++17", "-xc++", "-IROOT", "-IROOT/include", "-DLEVELDB_PLATFORM_POSIX"),
     ),
+    "spdlog": Project(
+        "c",
+        "gabime/spdlog@62302019",
+        True,
+        ("src/*", "include/*"),
+        ("include/spdlog/fmt/bundled/*", "src/bundled_fmtlib_format.cpp"),
+        flags=("-std=c++17", "-xc++", "-IROOT/include", "-DSPDLOG_COMPILED_LIB"),
+    ),
     "tmux": Project(
         "c",
         "tmux/tmux@c1f947a3c",

@@ -123,7 +123,7 @@ def compare(files: Mapping[str, tuple[str, Facts]], table: Table) -> Compared:
     """Hold the graph of some files against what a tool says about them.
 
     Args:
-        files: Language and facts, by path; more than the tool has read does no harm.
+        files: Language and facts, by path; of others nothing is asked.
         table: What the tool says.
     """
     every, folded = _edges(files, table)
@@ -132,7 +132,10 @@ def compare(files: Mapping[str, tuple[str, Facts]], table: Table) -> Compared:
         for pair, edge in every.items()
         if pair[0].path in table.paths  # a file that it has not read may call anything
     }
-    known = {kind: {(folded.get(a, a), b) for a, b in pairs} for kind, pairs in table.pairs.items()}
+    known = {
+        kind: {(folded.get(a, a), b) for a, b in pairs if a.path in files and b.path in files}
+        for kind, pairs in table.pairs.items()
+    }
     said = {pair for pairs in known.values() for pair in pairs}
     unresolved = {(folded.get(place, place), name) for place, name in table.unresolved}
     judged = {

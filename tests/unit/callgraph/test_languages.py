@@ -496,3 +496,44 @@ def test_java_finds_what_others_hand_down():
         "shop/Cart.java:Cart.walk -> shop/Cart.java:Cart.price",
         "shop/Store.java:Store.Size -> shop/Store.java:Store.Size.Size",
     }
+
+
+def test_cpp_calls_by_namespaces_and_macros_around_functions():
+    edges = edges_of(
+        {
+            "include/log/os.h": """
+                namespace log { namespace os {
+                LOG_INLINE int size(int n) LOG_NOEXCEPT {
+                    return n;
+                }
+                int size(const char* text) { return 1; }
+                } }
+            """,
+            "include/log/registry.h": """
+                namespace log {
+                class registry {
+                 public:
+                  static registry& instance();
+                  void drop() { std::move(drop_all()); }
+                  void drop_all() {}
+                };
+                }
+            """,
+            "src/registry.cpp": """
+                #include "log/registry.h"
+                LOG_INLINE log::registry& log::registry::instance() {
+                    static registry one;
+                    return one;
+                }
+                void shut() { log::registry::instance().drop(); log::os::size(2); ::log::os::size("a"); }
+                int move(int n) { return n; }
+            """,
+        },
+        1.0,
+    )
+    assert edges == {
+        "include/log/registry.h:registry.drop -> include/log/registry.h:registry.drop_all",
+        "src/registry.cpp:shut -> src/registry.cpp:registry.instance",
+        "src/registry.cpp:shut -> include/log/registry.h:registry.drop",
+        "src/registry.cpp:shut -> include/log/os.h:size",
+    }

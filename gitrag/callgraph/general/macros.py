@@ -1,0 +1,30 @@
+"""Macros in C and C++ that annotate functions, and that the parser takes for types or bodies."""
+
+from __future__ import annotations
+
+import re
+
+_BEFORE = re.compile(
+    rb"^[ \t]*(?:(?:static|inline|extern|virtual|explicit)[ \t]+)*([A-Z][A-Z0-9_]{3,60})[ \t]+"
+    rb"(?=[a-z_A-Z][\w:<>,*& \t]{0,200}[ \t*&]~?[\w:~<>]{1,200}[ \t]*\("
+    rb"|\w[\w<>]{0,200}::[\w:~<>]{1,200}[ \t]*\()",
+    re.MULTILINE,
+)
+"""``LIB_INLINE void Log::say(``; not ``BOOL say(``, where it is the type."""
+
+_AFTER = re.compile(
+    rb"\)[ \t]*\n?[ \t]*(?:const[ \t]+)?([A-Z][A-Z0-9_]{3,60}(?:\([^()\n]{0,200}\))?)(?=\s{0,80}[{:])"
+)
+"""``void say() LIB_NOEXCEPT {``."""
+
+
+def without_annotations(source: bytes) -> bytes:
+    """Blank out macros around functions' heads; the rest keeps its row and column."""
+    for pattern in (_BEFORE, _AFTER):
+        source = pattern.sub(_blanked, source)
+    return source
+
+
+def _blanked(found: re.Match[bytes]) -> bytes:
+    start, end = found.start(1) - found.start(), found.end(1) - found.start()
+    return found[0][:start] + b" " * (end - start) + found[0][end:]
