@@ -64,7 +64,9 @@ class Reader:
             if self.path(cursor) is not None:
                 self.walk(cursor, None)
 
-    def walk(self, cursor: Cursor, caller: Place | None) -> None:
+    def walk(  # noqa: C901 - a branch for each kind
+        self, cursor: Cursor, caller: Place | None
+    ) -> None:
         path = self.path(cursor)
         if path is None:
             return
