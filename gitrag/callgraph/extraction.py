@@ -49,7 +49,7 @@ def _read(data: bytes, language: str) -> Facts:
         return failed(f"it is in {row.name}")
     source = for_parser(text.encode(), text.split("\n"), row)
     if row.name in {"c", "cpp"}:
-        from gitrag.callgraph.general.macros import without_annotations
+        from gitrag.callgraph.general.annotations import without_annotations
 
         source = without_annotations(source)
     if is_hopelessly_nested(source):
