@@ -23,7 +23,7 @@ from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.git import matcher
 from gitrag.git.grep import grep
-from gitrag.indexing.call_facts import facts_of, not_in_graph, rows_of
+from gitrag.indexing.call_facts import facts_of, manifests_of, not_in_graph, rows_of, texts_of
 from gitrag.machine.files import existing
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
@@ -262,9 +262,15 @@ def _calls_of(
     """
     with without_collecting():
         view = CurrentView(workspace, says_staleness=False)
-        read = view.read(lambda db, view_id, overlay: rows_of(db, view_id, overlay, collection))
-        loaded = facts_of(workspace.store, read.now, read.found, check=check)
-        calls = ResolvedCalls(loaded.files, check)
+        read = view.read(
+            lambda db, view_id, overlay: (
+                rows_of(db, view_id, overlay, collection),
+                manifests_of(db, view_id, overlay),
+            )
+        )
+        rows, manifests = read.found
+        loaded = facts_of(workspace.store, read.now, rows, check=check)
+        calls = ResolvedCalls(loaded.files, check, texts_of(read.now, manifests))
 
         def others() -> list[tuple[str, str, str]]:
             return view.read(

@@ -11,10 +11,10 @@ from gitrag.callgraph.graph import Edge, Followed, Graph, Node, graph
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import GitragError
 
-MOST_RESOLVED = 200
+MOST_RESOLVED = 10**9
 """Definitions per question whose calls are resolved, those matched by name first: a second for django."""
 
-MOST_WITH_CALLERS = 60
+MOST_WITH_CALLERS = 10**9
 """Definitions whose callers are searched even if not asked for: callers may be anywhere."""
 
 

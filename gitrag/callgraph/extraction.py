@@ -64,6 +64,10 @@ def _read(data: bytes, language: str) -> Facts:
         return python_facts(ModuleReader(source).read(tree.root_node))
     from gitrag.callgraph.general.syntax import QueryReader
 
+    if language == "rust":
+        from gitrag.callgraph.general.macros import opened
+
+        source, tree = opened(source, tree, row)
     return QueryReader(source, row).read(tree)
 
 

@@ -25,10 +25,14 @@ class ResolvedCalls:
     Args:
         files: Language and facts of each file, by path.
         check: Called now and then; raises to stop.
+        manifests: The manifests among the files, by path; see `general.manifests`.
     """
 
     def __init__(
-        self, files: Mapping[str, tuple[str, Facts]], check: Callable[[], None] = lambda: None
+        self,
+        files: Mapping[str, tuple[str, Facts]],
+        check: Callable[[], None] = lambda: None,
+        manifests: Mapping[str, bytes] | None = None,
     ) -> None:
         self._files = files
         self.check = check
@@ -38,7 +42,7 @@ class ResolvedCalls:
             if name != "python":
                 families.setdefault(FAMILIES.get(name, name), {})[path] = (name, facts)
         self._views: list[PythonView | GeneralView] = [PythonView(python, check)]
-        self._views += [GeneralView(families[name], check) for name in sorted(families)]
+        self._views += [GeneralView(families[name], check, manifests) for name in sorted(families)]
 
     def forget(self) -> None:
         """Drop all inferred data; no more questions are possible."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gitrag.callgraph.extraction import LANGUAGES
+from gitrag.callgraph.general.manifests import NAMES
 from gitrag.callgraph.loading import Loaded, load
 from gitrag.errors import BusyError, StoreError
 from gitrag.git import BlobError
@@ -44,6 +46,20 @@ def not_in_graph(
 ) -> list[tuple[str, str, str]]:
     """Read which files of a view `rows_of` leaves out: path, language, and state or why it is left out."""
     return call_facts.not_in_view(db, view_id, overlay, sorted(LANGUAGES), collection)
+
+
+def manifests_of(db: Connection, view_id: int, overlay: ViewOverlay) -> list[tuple[str, str]]:
+    """Read which files of a view say where its packages are: path and blob."""
+    return call_facts.of_names(db, view_id, overlay, NAMES)
+
+
+def texts_of(now: Snapshot, rows: Sequence[tuple[str, str]]) -> dict[str, bytes]:
+    """Return the contents of blobs by path; those that a partial clone lacks are left out."""
+    found: dict[str, bytes] = {}
+    for path, blob in rows:
+        with suppress(BlobError):
+            found[path] = now.reader.read(blob)
+    return found
 
 
 def facts_of(

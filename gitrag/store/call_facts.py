@@ -111,6 +111,34 @@ def not_in_view(
     return [(decode_path(path), language, state) for path, language, state in rows]
 
 
+def of_names(
+    db: DuckDBPyConnection, view_id: int, overlay: ViewOverlay, names: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Read the files of a view and its overlay that have some names: path and blob, by path.
+
+    Args:
+        db: An open connection.
+        view_id: The view.
+        overlay: The uncommitted changes on top of it.
+        names: Names of files, in whatever directory.
+    """
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+    ]
+    rows = run(
+        db,
+        columns,
+        "SELECT path, lower(hex(blob)) FROM"
+        " (SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0"
+        " AND path_id NOT IN (SELECT unnest(?::INTEGER[])) UNION ALL FROM columns)"
+        " JOIN contents USING (content_id) JOIN paths USING (path_id)"
+        " WHERE regexp_extract(path::VARCHAR, '[^/]*$') IN (SELECT unnest(?)) ORDER BY path",
+        [view_id, list(overlay.masked), list(names)],
+    ).fetchall()
+    return [(decode_path(path), blob) for path, blob in rows]
+
+
 def write(db: DuckDBPyConnection, made: Sequence[tuple[int, bytes]]) -> None:
     """Store the packed facts of contents, replacing earlier ones."""
     columns = [integers(content_id for content_id, _ in made), objects(data for _, data in made)]

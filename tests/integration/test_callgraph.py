@@ -120,6 +120,24 @@ def test_what_is_asked_about_in_other_languages_is_named(project):
     assert answer.skipped == ("tool.zig", "bin/tool")
 
 
+def test_manifests_and_path_aliases_are_read_as_they_are_now(make_repository):
+    """They are no programs: only what is asked of calls reads them."""
+    files = {
+        "tools/knife/package.json": '{"name": "@acme/sharp", "main": "src/cut.ts"}',
+        "tools/knife/src/cut.ts": "export function cut() {}\n",
+        "app/main.ts": "import { cut } from '@acme/sharp'\nexport function main() { cut() }\n",
+        "app/aliased.ts": "import { cut } from 'knife'\nexport function aliased() { cut() }\n",
+    }
+    repository = make_repository(files)
+    workspace = open_app(repository)
+    workspace.update()
+    question = GraphQuestion("cut", direction=Direction.CALLERS)
+    assert edges(call_graph(workspace, question)) == {"main -> cut"}
+    aliases = '{"compilerOptions": {"paths": {"knife": ["../tools/knife/src/cut"]}}}'
+    repository.write({"app/tsconfig.json": aliases})
+    assert edges(call_graph(workspace, question)) == {"main -> cut", "aliased -> cut"}
+
+
 def test_a_module_scopes_the_graph(make_repository):
     """Calls within the module, not those of the others."""
     source = "def keep():\n    store()\n\ndef store():\n    pass\n"

@@ -6,18 +6,22 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 
 from gitrag.callgraph.extraction import extract
+from gitrag.callgraph.general.manifests import NAMES
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls
 from gitrag.chunking.languages import language_of
 
 
 def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None) -> ResolvedCalls:
-    """The calls among files, each by its path."""
+    """The calls among files, each by its path; manifests may be among them."""
+    manifests = {path for path in files if path.rpartition("/")[2] in NAMES}
     return ResolvedCalls(
         {
             path: (language_of(path) or "", extract(dedent(text).encode(), language_of(path) or ""))
             for path, text in files.items()
+            if path not in manifests
         },
         check,
+        {path: files[path].encode() for path in manifests},
     )
 
 

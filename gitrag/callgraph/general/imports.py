@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from posixpath import join, normpath
 
+from gitrag.callgraph.general.crates import Crates
+from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.records import ImportRow
+from gitrag.callgraph.general.scripts import Scripts
 
-_WORKSPACES = frozenset({"packages", "apps", "libs", "modules", "plugins", "services"})
-"""Directories that contain packages by convention; the documentation of npm, pnpm and Nx uses these names."""
-
-_SOURCES = ("src", "", "lib")
-"""Where a package's source is."""
-
-_SCRIPTS = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js")
+DEFAULT = "default"
+"""The name under which JavaScript exports a file's main definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +22,16 @@ class ImportedName:
         alias: The name in the file; ``*`` for all names.
         origin: The imported module, as written.
         name: The name in that module; None where the alias stands for the whole module.
-        kind: How the module is written: ``file``, ``package`` or ``path``.
+        kind: How the module is written: ``file``, ``package``, ``path``, ``use``, or ``local`` for a name of
+            the file itself that it exports under another.
+        public: Whether others may import the name from here.
     """
 
     alias: str
     origin: str
     name: str | None
     kind: str
+    public: bool = True
 
 
 def read_imports(  # noqa: C901 - one branch per kind of import
@@ -40,12 +40,14 @@ def read_imports(  # noqa: C901 - one branch per kind of import
     """Turn a query's captures into imported names."""
     found: list[ImportedName] = []
     for row in rows:
-        if row.origin is not None:
+        if row.local is not None:
+            found.append(ImportedName(row.alias or DEFAULT, "", row.local, "local"))
+        elif row.origin is not None:
             origin = row.origin
             if row.module is not None:
                 found.append(ImportedName(row.module, origin, None, "file"))
             elif row.default is not None:
-                found.append(ImportedName(row.default, origin, row.default, "file"))
+                found.append(ImportedName(row.default, origin, DEFAULT, "file"))
             elif row.name is not None:
                 found.append(
                     ImportedName(row.name if row.alias is None else row.alias, origin, row.name, "file")
@@ -59,7 +61,7 @@ def read_imports(  # noqa: C901 - one branch per kind of import
                 last = origin.rpartition("/")[0].rpartition("/")[2]
             found.append(ImportedName(last if row.alias is None else row.alias, origin, None, "package"))
         elif row.use is not None:
-            found += _used("", row.use)
+            found += _used("", row.use, row.public is not None)
         elif row.path is not None and language == "java":
             owner, _, name = row.path.rpartition(".")
             found.append(ImportedName(name, owner, name, "path"))
@@ -68,20 +70,20 @@ def read_imports(  # noqa: C901 - one branch per kind of import
     return found
 
 
-def _used(before: str, text: str) -> list[ImportedName]:
+def _used(before: str, text: str, public: bool) -> list[ImportedName]:
     """Split a Rust ``use`` into its names: ``a::{b, c as d}``."""
     text = text.strip()
     head, opens, rest = text.partition("{")
     if opens:
-        return [each for part in _split(rest.rpartition("}")[0]) for each in _used(before + head, part)]
+        inside = _split(rest.rpartition("}")[0])
+        return [each for part in inside for each in _used(before + head, part, public)]
     path, _, alias = text.partition(" as ")
-    whole = before + path.strip()
+    whole = (before + path.strip()).replace(" ", "").replace("\n", "").removeprefix("::")
     owner, _, name = whole.rpartition("::")
     if name == "self":
         owner, _, name = owner.rpartition("::")
-    return [
-        ImportedName(alias.strip() or name, owner.replace("::", "."), None if name == "*" else name, "path")
-    ]
+    origin = owner.replace("::", ".")
+    return [ImportedName(alias.strip() or name, origin, None if name == "*" else name, "use", public)]
 
 
 def _split(text: str) -> list[str]:
@@ -94,115 +96,113 @@ def _split(text: str) -> list[str]:
     return [part for part in [*parts, text[start:]] if part.strip()]
 
 
+Place = tuple[str, tuple[str, ...]]
+"""A file or directory, and the names inside of it that lead to what is meant."""
+
+
 class Imports:
     """Resolves imports to files of the view.
 
     Args:
         files: The view's files, by path.
+        manifests: What the view's manifests say.
     """
 
-    def __init__(self, files: Mapping[str, object]) -> None:
+    def __init__(self, files: Mapping[str, object], manifests: Manifests) -> None:
         self._files = files
+        self._manifests = manifests
         self._folders: dict[str, list[str]] = {}
         self._stems: dict[str, list[str]] = {}
         for path in sorted(files):
             folder, _, file = path.rpartition("/")
             self._folders.setdefault(folder, []).append(path)
-            stem = file.partition(".")[0]
-            if stem in {"mod", "lib", "main", "index"} and folder:
-                stem = folder.rpartition("/")[2]
-            self._stems.setdefault(stem, []).append(path)
-        self._ends: dict[str, list[str]] = {}
-        for path in files:
-            self._ends.setdefault(_stem(path).rpartition("/")[2], []).append(path)
-        self._packages: dict[str, set[str]] = {}
-        for folder in self._folders:
-            parts = folder.split("/")
-            source = next((place for place, part in enumerate(parts) if part in _SOURCES), None)
-            for package in filter(None, {folder, "/".join(parts[:source])}):
-                self._packages.setdefault(package.rpartition("/")[2], set()).add(package)
+            self._stems.setdefault(file.partition(".")[0], []).append(path)
+        self._scripts: Scripts | None = None
+        self._crates: Crates | None = None
+        self._go_modules: dict[str, str] | None = None
+        self._found: dict[tuple[str, str, str], list[Place]] = {}
 
     def within(self, module: str) -> list[str]:
         """Return the files of a path, which may be a directory."""
         return [module] if module in self._files else self._folders.get(module, [])
 
-    def files(self, imported: ImportedName, importer: str) -> list[str]:
-        """Return the file or directory that an import names; empty if it is not in the view."""
+    def files(self, imported: ImportedName, importer: str) -> list[Place]:
+        """Return the files or directories that an import may name, the likeliest first."""
+        if imported.kind == "local":
+            return [(importer, ())]
         if imported.kind == "file":
             found = self._script(imported.origin, importer)
-            return [found] if found else []
-        if imported.kind == "package":
-            fitting = [
-                folder for folder in self._folders if folder and f"/{imported.origin}".endswith(f"/{folder}")
-            ]
-            return [max(fitting, key=len)] if fitting else []
-        parts = [part for part in imported.origin.split(".") if part not in {"crate", "self", "super", ""}]
-        name = imported.name or ""
-        exact = [
-            path for path in self._stems.get(name, []) if path.rpartition("/")[0].endswith("/".join(parts))
-        ]
-        if exact and importer.endswith(".java"):
-            return exact[:1]
-        if parts:
-            held = self._stems.get(parts[-1], [])
-            return held or exact[:1]
-        return exact[:1]
+            return [(found, ())] if found else []
+        last = imported.name or "" if imported.kind == "path" else ""
+        key = imported.origin, last, "" if imported.kind == "package" else importer
+        if key not in self._found:
+            self._found[key] = self._find(imported, importer)
+        return self._found[key]
 
-    def module(self, name: str, importer: str) -> str | None:
-        """Return the file of a module declared without an import (Rust's ``mod``)."""
-        if not importer.endswith(".rs"):
+    def _find(self, imported: ImportedName, importer: str) -> list[Place]:
+        if imported.kind == "package":
+            folder = self._go_package(imported.origin)
+            return [] if folder is None else [(folder, ())]
+        if imported.kind == "use":
+            return self.crates.named([part for part in imported.origin.split(".") if part], importer)
+        end = imported.origin.replace(".", "/")
+        held = [
+            path
+            for path in self._stems.get(imported.name or "", [])
+            if f"/{path.rpartition('/')[0]}".endswith(f"/{end}")
+        ]
+        if not held:  # a static import, or one of a class inside another
+            owner, _, outer = imported.origin.rpartition(".")
+            end = owner.replace(".", "/")
+            held = [
+                path
+                for path in self._stems.get(outer, [])
+                if f"/{path.rpartition('/')[0]}".endswith(f"/{end}")
+            ]
+            return [(path, (outer,)) for path in _nearest(held, importer)]
+        return [(path, ()) for path in _nearest(held, importer)]
+
+    def _go_package(self, origin: str) -> str | None:
+        """Return the directory of a Go package: by its module's path, or the end of it without manifests."""
+        if self._go_modules is None:
+            self._go_modules = self._manifests.go_modules()
+        for module in sorted(self._go_modules, key=len, reverse=True):
+            if origin == module or origin.startswith(f"{module}/"):
+                inner = origin[len(module) :].strip("/")
+                folder = "/".join(part for part in (self._go_modules[module], inner) if part)
+                return folder if folder in self._folders else None
+        if self._go_modules:
             return None
-        if name in {"crate", "self", "super"}:
-            return importer
-        found = self._stems.get(name, [])
-        return found[0] if len(found) == 1 else None
+        parts = origin.split("/")
+        for start in range(len(parts)):
+            folder = "/".join(parts[start:])
+            if folder in self._folders:
+                return folder
+        return None
+
+    @property
+    def crates(self) -> Crates:
+        """The Rust modules."""
+        if self._crates is None:
+            paths = (path for path in self._files if path.endswith(".rs"))
+            self._crates = Crates(paths, self._manifests.crates())
+        return self._crates
 
     def _script(self, origin: str, importer: str) -> str | None:
-        if not origin.startswith("."):
-            return self._of_package(origin) or self._aliased(origin)
-        return self._script_at(normpath(join(importer.rpartition("/")[0], origin)))
-
-    def _aliased(self, origin: str) -> str | None:
-        """Return the file, if there is only one, whose path ends with an import without dots."""
-        if "/" not in origin:
-            return None
-        end = f"/{origin.lstrip('@~/')}"
-        fitting = [path for path in self._ends.get(end.rpartition("/")[2], []) if _stem(path).endswith(end)]
-        return fitting[0] if len(fitting) == 1 else None
-
-    def _of_package(self, origin: str) -> str | None:
-        """Return the source of a package of the same repository: ``@scope/name/inner``, ``name``.
-
-        Manifests are not read: by convention a package is in a directory of its name. Without a scope it must
-        be in a usual place for packages, since any directory might share a third-party package's name.
-        """
-        parts = origin.split("/")
-        scoped = len(parts[0]) > 1 and origin.startswith("@") and len(parts) > 1  # not `@/inner`
-        name, inner = (parts[1], parts[2:]) if scoped else (parts[0], parts[1:])
-        there = sorted(self._packages.get(name, ()))
-        usual = [folder for folder in there if folder.rpartition("/")[0].rpartition("/")[2] in _WORKSPACES]
-        found = {
-            place
-            for folder in usual or (there if scoped else [])
-            if (place := self._in_package(folder, "/".join(inner))) is not None
-        }
-        return found.pop() if len(found) == 1 else None
-
-    def _in_package(self, folder: str, inner: str) -> str | None:
-        for source in _SOURCES:
-            found = self._script_at("/".join(part for part in (folder, source, inner or "index") if part))
-            if found is not None:
-                return found
-        return None
-
-    def _script_at(self, place: str) -> str | None:
-        bare = place.removesuffix(".js").removesuffix(".mjs")
-        for stem in (place, bare):
-            for suffix in _SCRIPTS:
-                if stem + suffix in self._files:
-                    return stem + suffix
-        return None
+        if self._scripts is None:
+            self._scripts = Scripts(self._files, self._manifests)
+        return self._scripts.file(origin, importer)
 
 
-def _stem(path: str) -> str:
-    return "/" + path.rpartition(".")[0].removesuffix("/index")
+def _nearest(paths: list[str], importer: str) -> list[str]:
+    return sorted(paths, key=lambda path: (-shared(path, importer), path))[:1]
+
+
+def shared(one: str, other: str) -> int:
+    """Return how many directories two paths have in common, from the top."""
+    count = 0
+    for left, right in zip(one.split("/"), other.split("/"), strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -18,11 +18,13 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         line: Its line.
         given: Its arguments, where functions can be overloaded: a type after a colon, or an expression's
             parts, joined by dots; empty if not known.
+        handed: Whether it is no call: a function is handed on by its name.
     """
 
     caller: int
     parts: tuple[str, ...]
     line: int
+    handed: bool = False
     given: tuple[str, ...] | None = None
 
 
@@ -77,10 +79,16 @@ class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"orig
     default: str | None = None
     module: str | None = None
     all: str | None = None
+    local: str | None = None
+    public: str | None = None
+    inner: str | None = None
 
 
 class Body(Struct, array_like=True, frozen=True, gc=False):
-    """The whole file. Of definitions, the index of each one's parent; -1 for the file itself."""
+    """The whole file. Of definitions, the index of each one's parent; -1 for the file itself.
+
+    ``needs`` are the methods that an interface lists, with their result's type.
+    """
 
     parents: tuple[int, ...]
     calls: tuple[WrittenCall, ...]
@@ -88,6 +96,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     fields: tuple[Declaration, ...]
     results: tuple[Result, ...]
     imports: tuple[ImportRow, ...]
+    needs: tuple[Declaration, ...] = ()
     signatures: tuple[Signature, ...] = ()
 
 

@@ -8,18 +8,24 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   or ``@made``, the call whose result it holds.
 - ``@returns``: the return type of the enclosing function.
 - ``@parameters``: its parameters, in languages with overloads.
+- ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
+- ``@handed``: a name that may be a function's, which is not called here but handed on.
+- ``@tokens``: tokens that are not parsed, a Rust macro's, in which calls are looked for.
+- ``@value``, with ``@value.name``: a variable that is called like a function; a definition of its own.
 - ``@base``: a base class of the enclosing class.
 - ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
-  ``@local`` in the enclosing definition (a variable).
+  ``@local`` in the enclosing definition (a variable). What is local is not handed on as a function either.
 - ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: the module; with ``@import.name``,
-  ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: the name, and its alias.
+  ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: the name, and its alias;
+  ``@import.public`` where others may import it from here. ``@import.local``: a name of this file that it
+  exports by another, ``@import.alias``, or as its main one. ``@import.inner``: a module inside the file.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -45,9 +51,9 @@ if TYPE_CHECKING:
     from gitrag.chunking.languages import Language
 
 QUERIES = {
-    "javascript": "javascript javascript-classes",
+    "javascript": "javascript javascript-classes jsx",
     "typescript": "javascript typescript",
-    "tsx": "javascript typescript",
+    "tsx": "javascript typescript jsx",
     "go": "go",
     "rust": "rust",
     "java": "java",
@@ -69,8 +75,10 @@ _GENERICS = re.compile(r"(?:::)?<[^<>()]*>")
 _SEPARATOR = re.compile(r"\?\.|!\.|\.|->|::|\\")
 _NAME = re.compile(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
 _WRAPPERS = frozenset(
-    "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr".split()
+    "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr"
+    " Result Mutex RwLock Pin Cow OnceCell Weak Future".split()
 )
+_MOST_WRAPPERS = 4
 _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
 _QUALIFIED = re.compile(r"\s*(?:::)?\w+(?:<[^<>()]*>)?::")
 _OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
@@ -81,6 +89,10 @@ _NO_PART = frozenset(
     "new await async mut dyn impl const final static readonly ref struct class typename".split()
 )
 
+
+_ROUND = ord("(")
+_JOINING = frozenset({"::", "."})
+_IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type", "metavariable"})
 
 _Kind = Literal["module", "function", "class"]
 
@@ -100,18 +112,29 @@ class QueryReader:
         self._source = source
         self._language = language
 
-    def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901 - one branch per capture
+    def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912 - a branch per kind of match
         """Return the facts of the file."""
-        self._place(tree)
+        matches = self._matches(tree)
+        self._place(tree, [each for each in matches if "value" in each])
         calls: list[WrittenCall] = []
+        handed: list[tree_sitter.Node] = []
+        needs: list[Declaration] = []
         declared: dict[str, list[Declaration]] = {"var": [], "field": []}
         results: list[Result] = []
         bases: list[tuple[int, str]] = []
         signatures: dict[int, Signature] = {}
         imports: list[dict[str, str]] = []
         names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "local": []}
-        for captures in self._matches(tree):
-            if "sent" in captures:
+        for captures in matches:
+            if "handed" in captures:
+                handed += captures["handed"]
+            elif "tokens" in captures:
+                calls += self._calls_in_tokens(captures["tokens"][0])
+            elif "needed" in captures:
+                needs += self._needed(captures)
+            elif "value" in captures:
+                continue
+            elif "sent" in captures:
                 self._read_sent(captures["sent"][0], calls, names["taken"], bases)
             elif "call" in captures or "name" in captures:
                 calls += self._call(captures)
@@ -135,6 +158,7 @@ class QueryReader:
                 kind = "field" if "field" in captures else "var"
                 declared[kind] += self._declarations(captures, kind)
         calls += self._bare_calls(**names)
+        calls += self._handed_on(handed, names["local"])
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
         for own, type_ in bases:
             above[own] += [type_] if type_ else []
@@ -151,30 +175,40 @@ class QueryReader:
             tuple(declared["field"]),
             tuple(results),
             tuple([msgspec.convert(each, ImportRow) for each in imports]),
+            tuple(needs),
             tuple(signatures.values()),
         )
         return Facts(definitions, frozenset(" ".join(mentions).split()), packed_body(body))
 
-    def _place(self, tree: tree_sitter.Tree) -> None:
-        """Order the definitions, each with its parent."""
+    def _place(self, tree: tree_sitter.Tree, values: Sequence[dict[str, list[tree_sitter.Node]]]) -> None:
+        """Order the definitions, each with its parent; also variables that are called like functions."""
         from gitrag.chunking.outline import outline
 
         lines = self._source.decode("utf-8", "replace").split("\n")
-        found = outline(self._source, lines, self._language) or []
+        rows: list[tuple[int, int, _Kind, str, int, int]] = []
+        for each in outline(self._source, lines, self._language) or []:
+            if each.minor and (each.kind is Kind.FUNCTION or _SUITE.match(self._source, each.start)):
+                continue  # a prototype, or tests under a heading, which nobody calls
+            name = ".".join([*each.owners, each.name])
+            kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
+            rows.append((each.start, each.end, kind, name, each.row + 1, each.last + 1))
+        taken = {(start, end) for start, end, *_ in rows}
+        for captures in values:
+            node, name = captures["value"][0], self._text(captures["value.name"][0])
+            if node.byte_range not in taken:
+                first, last = node.start_point[0] + 1, node.end_point[0] + 1
+                rows.append((*node.byte_range, "function", name, first, last))
+                taken.add(node.byte_range)
+        self._values = {captures["value.name"][0].start_byte for captures in values}
         self._rows: list[tuple[_Kind, str, int, int, int]] = [
             ("module", "", 1, tree.root_node.end_point[0] + 1, -1)
         ]
         self._spans = [(0, len(self._source) + 1)]
-        for each in found:
-            if each.minor and (each.kind is Kind.FUNCTION or _SUITE.match(self._source, each.start)):
-                continue  # a prototype, or tests under a heading, which nobody calls
-            parent = self._innermost(each.start, each.end)
+        for start, end, kind, name, first, last in sorted(rows, key=lambda row: (row[0], -row[1])):
+            parent = self._innermost(start, end)
             outer = self._rows[parent][1]
-            own = ".".join([*each.owners, each.name])
-            name = f"{outer}.{own}" if outer else own
-            kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
-            self._rows.append((kind, name, each.row + 1, each.last + 1, parent))
-            self._spans.append((each.start, each.end))
+            self._rows.append((kind, f"{outer}.{name}" if outer else name, first, last, parent))
+            self._spans.append((start, end))
 
     def _innermost(self, start: int, end: int) -> int:
         place = bisect_right(self._spans, start, key=lambda span: span[0]) - 1
@@ -218,7 +252,7 @@ class QueryReader:
         given = None
         if self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
-        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given)]
+        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)]
 
     def _read_sent(
         self,
@@ -257,6 +291,53 @@ class QueryReader:
             if node.start_byte not in elsewhere and (place, name) not in variables:
                 yield WrittenCall(place, ("self", name), node.start_point[0] + 1)
 
+    def _handed_on(
+        self, handed: list[tree_sitter.Node], local: list[tree_sitter.Node]
+    ) -> Iterator[WrittenCall]:
+        """Yield the functions that are handed on by their names; a variable is none."""
+        variables = {(self._around(node), self._text(node)) for node in local}
+        for node in handed:
+            place, parts = self._around(node), tuple(parts_of(self._text(node)))
+            scope = place
+            while parts and scope > 0 and (scope, parts[0]) not in variables:
+                scope = self._rows[scope][4]
+            if parts and parts[0] != "?" and (scope <= 0 or len(parts) > 1):
+                yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True)
+
+    def _calls_in_tokens(self, tokens: tree_sitter.Node) -> Iterator[WrittenCall]:
+        """Yield the calls among tokens: a name, or names joined by dots or colons, before a bracket."""
+        waiting = [tokens]
+        while waiting:
+            children = waiting.pop().children
+            start = -1
+            joined = True
+            for place, node in enumerate(children):
+                if node.type == "token_tree":
+                    waiting.append(node)
+                    if self._source[node.start_byte] != _ROUND:
+                        start = -1
+                    elif start >= 0 and not joined:
+                        text = self._source[start : node.start_byte][-_TEXT_BYTES:].decode("utf-8", "replace")
+                        parts = tuple(parts_of(text))
+                        if parts:
+                            yield WrittenCall(
+                                self._around(node), parts, children[place - 1].start_point[0] + 1
+                            )
+                elif node.type in _JOINING:
+                    joined = True
+                elif node.type in _IN_PATHS and not (start >= 0 and not joined):
+                    start, joined = (node.start_byte if start < 0 else start), False
+                elif node.type in _IN_PATHS:
+                    start, joined = node.start_byte, False
+                else:
+                    start, joined = -1, True
+
+    def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
+        node = captures["needed"][0]
+        result = captures.get("type")
+        type_ = self._type(result[0]) if result else ""
+        yield Declaration(self._class_around(node), self._text(node), type_, None)
+
     def _declarations(self, captures: dict[str, list[tree_sitter.Node]], kind: str) -> list[Declaration]:
         if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
             return []  # another pattern gives the module
@@ -266,6 +347,8 @@ class QueryReader:
         self, node: tree_sitter.Node, captures: dict[str, list[tree_sitter.Node]], kind: str
     ) -> Declaration:
         place = self._class_around(node) if kind == "field" else self._around(node)
+        if node.start_byte in self._values and place > 0 and self._spans[place][0] == node.start_byte:
+            place = self._rows[place][4]
         name = self._text(node).lstrip("@$")
         if "type" in captures:
             return Declaration(place, name, self._type(captures["type"][0]), None)
@@ -277,9 +360,11 @@ class QueryReader:
 
     def _type(self, node: tree_sitter.Node) -> str:
         text = self._text(node).lstrip(":*&?( ")
-        wrapped = _OUTER.match(text)
-        if wrapped and wrapped[1] in _WRAPPERS:
-            text = wrapped[2].lstrip("*&? ")
+        for _ in range(_MOST_WRAPPERS):
+            wrapped = _OUTER.match(text)
+            if not wrapped or wrapped[1] not in _WRAPPERS:
+                break
+            text = _first_argument(wrapped[2]).lstrip("*&? ")
         inside = text.rstrip().removesuffix("?").rstrip().removesuffix("]").rstrip()
         if text.startswith(("[", "map[", "func")) or _OF_ANOTHER.search(inside):
             return ""
@@ -309,16 +394,28 @@ def _parts_of(text: str) -> tuple[str, ...]:
         text = shorter
     words = [word for word in text.split() if word not in _NO_PART]
     text = "".join(words)
-    parts = []
+    parts: list[str] = []
     for part in _SEPARATOR.split(text):
         bare = part.replace("\0", "").strip("*&?!~(")
         if not bare:
+            if "\0" in part and not parts:
+                parts.append("?")  # `(a as B).f()`: what is in brackets is not known
             continue
         named = _NAME.fullmatch(bare)
         parts.append((bare.lstrip("$") + ("()" if "\0" in part else "")) if named else "?")
     if parts:
         parts[-1] = parts[-1].removesuffix("()")
     return () if not parts or parts[-1] == "?" else tuple(parts)
+
+
+def _first_argument(text: str) -> str:
+    """Return the first of several type arguments: ``Vec<A>, B`` gives ``Vec<A>``."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character in "<([") - (character in ">)]")
+        if character == "," and depth == 0:
+            return text[:place]
+    return text
 
 
 @cache

@@ -22,7 +22,7 @@ import time
 from fnmatch import fnmatch
 from pathlib import Path
 
-from projects import PROJECTS, Project, files_of, sources_of
+from projects import PROJECTS, Project, files_of, manifests_of, sources_of
 from tools import clang_rows, go_rows, java_rows, missing, python_rows, typescript_rows
 from truth import Compared, compare, read_table
 
@@ -62,7 +62,7 @@ def main() -> None:
             if project.language != "python" or path.startswith(project.path)
             if (language := language_of(path))
         }
-        compared = compare(files, read_table(lines))
+        compared = compare(files, read_table(lines), manifests_of(source))
         print_row(name, project, compared, time.perf_counter() - began)
         show(compared, arguments.show)
 

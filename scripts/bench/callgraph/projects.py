@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from gitrag.callgraph.general.manifests import NAMES
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -171,3 +173,13 @@ def files_of(project: Project, source: Path) -> list[str]:
         and any(fnmatch(path, pattern) for pattern in project.files)
         and not any(fnmatch(path, pattern) for pattern in project.without)
     )
+
+
+def manifests_of(source: Path) -> dict[str, bytes]:
+    """Return the manifests in a project's directory, by path."""
+    return {
+        path.relative_to(source).as_posix(): path.read_bytes()
+        for name in NAMES
+        for path in sorted(source.rglob(name))
+        if "node_modules" not in path.parts
+    }

@@ -119,14 +119,17 @@ class Compared:
         return {pair for pair in pairs if pair in self.edges and self.edges[pair].confidence >= CERTAIN}
 
 
-def compare(files: Mapping[str, tuple[str, Facts]], table: Table) -> Compared:
+def compare(
+    files: Mapping[str, tuple[str, Facts]], table: Table, manifests: Mapping[str, bytes] | None = None
+) -> Compared:
     """Hold the graph of some files against what a tool says about them.
 
     Args:
         files: Language and facts, by path; of others nothing is asked.
         table: What the tool says.
+        manifests: The project's manifests, by path.
     """
-    every, folded = _edges(files, table)
+    every, folded = _edges(files, table, manifests or {})
     edges = {
         pair: edge
         for pair, edge in every.items()
@@ -153,7 +156,7 @@ def compare(files: Mapping[str, tuple[str, Facts]], table: Table) -> Compared:
 
 
 def _edges(
-    files: Mapping[str, tuple[str, Facts]], table: Table
+    files: Mapping[str, tuple[str, Facts]], table: Table, manifests: Mapping[str, bytes]
 ) -> tuple[dict[Pair, Edge], dict[Place, Place]]:
     """Return the graph's edges as the table names their ends, and what each inner function is a part of."""
     by_path: dict[str, list[Place]] = defaultdict(list)
@@ -176,7 +179,7 @@ def _edges(
     folded = _folded(table, set(callees.values()), by_path)
     found: dict[Pair, Edge] = {}
     with without_collecting():
-        calls = ResolvedCalls(files)
+        calls = ResolvedCalls(files, manifests=manifests)
         ids = {node: own for own, node in calls.nodes()}
         for edge in calls.callees(list(ids.values()), LIKELY):
             caller, callee = ids[edge.caller], ids[edge.callee]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.callgraphs import edges_of
+from tests.support.callgraphs import calls_of, edges_of
 
 GO = {
     "go.mod": "",
@@ -51,6 +51,7 @@ GO_EDGES = {
     "cmd/main.go:run -> cart/cart.go:Cart.Total",
     "cart/cart.go:Cart.Add -> cart/check.go:Logger.Write",
     "cart/cart.go:Cart.Add -> cart/check.go:check",
+    "cart/cart.go:New -> cart/cart.go:Cart",
 }
 
 TYPESCRIPT = {
@@ -171,6 +172,7 @@ RUST = {
 }
 RUST_EDGES = {
     "src/main.rs:main -> src/cart.rs:Cart.new",
+    "src/cart.rs:Cart.new -> src/cart.rs:Cart",
     "src/main.rs:main -> src/tax.rs:rate",
     "src/main.rs:main -> src/cart.rs:Cart.add",
     "src/main.rs:main -> src/cart.rs:check",
@@ -441,6 +443,225 @@ def test_files_that_pass_on_all_names_of_each_other_are_looked_through_once():
     files["src/b29.ts"] += "export function f() {}\n"
     files["src/main.ts"] = "import { f, nowhere } from './b0'\nfunction go() { nowhere(); f() }\n"
     assert edges_of(files) == {"src/main.ts:go -> src/b29.ts:f"}
+
+
+CRATES = {
+    "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n',
+    "crates/one/Cargo.toml": '[package]\nname = "shop-core"\n',
+    "crates/one/src/lib.rs": """
+        mod types;
+        pub mod errors;
+        pub use types::Order;
+        use errors::private;
+        pub fn open() -> Order { let order = Order::load()?; order.price(); order }
+    """,
+    "crates/one/src/types.rs": """
+        pub struct Order { pub id: u32 }
+        impl Order {
+            pub fn load() -> Result<Order, Error> { Ok(Order { id: 1 }) }
+            pub fn price(&self) {}
+        }
+    """,
+    "crates/one/src/errors.rs": "pub fn private() {}\npub fn fail() { super::open(); }\n",
+    "crates/two/Cargo.toml": '[package]\nname = "two"\n',
+    "crates/two/src/lib.rs": "mod types;\n",
+    "crates/two/src/types.rs": """
+        pub struct Order;
+        impl Order { pub fn price(&self) {} }
+    """,
+    "crates/two/src/bin/tool.rs": """
+        use shop_core::{errors::fail, Order};
+        fn main() { fail(); private(); shop_core::open().price(); check(Order { id: 2 }) }
+        fn check(order: Order) { order.price() }
+    """,
+    "crates/two/src/inner.rs": """
+        fn help() {}
+        #[cfg(test)]
+        mod tests {
+            use super::*;
+            #[test]
+            fn it_helps() { assert_eq!(help(), crate::types::Order.price()); vec![1].map(help); }
+        }
+    """,
+}
+
+
+def test_rust_paths_lead_through_crates_and_modules():
+    """Files of a module's name were taken from every crate, and what is private was passed on."""
+    tool, core = "crates/two/src/bin/tool.rs", "crates/one/src"
+    inner = "crates/two/src/inner.rs"
+    assert edges_of(CRATES) == {
+        f"{core}/lib.rs:open -> {core}/types.rs:Order.load",
+        f"{core}/lib.rs:open -> {core}/types.rs:Order.price",
+        f"{core}/types.rs:Order.load -> {core}/types.rs:Order",
+        f"{core}/errors.rs:fail -> {core}/lib.rs:open",
+        f"{tool}:main -> {core}/errors.rs:fail",
+        f"{tool}:main -> {core}/lib.rs:open",
+        f"{tool}:main -> {core}/types.rs:Order.price",
+        f"{tool}:main -> {core}/types.rs:Order",
+        f"{tool}:main -> {tool}:check",
+        f"{tool}:check -> {core}/types.rs:Order.price",
+        f"{inner}:it_helps -> {inner}:help",
+        f"{inner}:it_helps -> crates/two/src/types.rs:Order.price",
+    }
+
+
+def test_functions_inside_rust_macros_are_functions():
+    source = """
+    cfg_rt! {
+        cfg_io! {
+            pub fn spawn() { start() }
+        }
+        impl Pool { pub fn go(&self) { spawn() } }
+    }
+    pub struct Pool;
+    fn start() {}
+    bitflags! { struct Flags: u32 { const A = 1; } }
+    fn main() { select! { _ = spawn() => { println!("{}", start()) } } }
+    """
+    assert edges_of({"a.rs": source}) == {
+        "spawn -> start",
+        "Pool.go -> spawn",
+        "main -> spawn",
+        "main -> start",
+    }
+
+
+ALIASES = {
+    "web/tsconfig.json": """{
+        // as the editor writes it
+        "extends": "./tsconfig.base.json",
+        "compilerOptions": {"strict": true,},
+    }""",
+    "web/tsconfig.base.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"~lib/*": ["src/library/*"]}}}',
+    "web/src/library/text.ts": "export const trim = (t: string) => t;\n",
+    "web/src/util.ts": "export function pad() {}\n",
+    "other/library/text.ts": "export const trim = (t: string) => t;\n",
+    "tools/knife/package.json": '{"name": "@acme/sharp", "main": "dist/main.js", "exports": '
+    '{".": {"types": "./dist/main.d.ts"}, "./deep": "./dist/deep/index.js"}}',
+    "tools/knife/src/main.ts": "export function cut() {}\nexport default class Knife { use() {} }\n",
+    "tools/knife/src/deep/index.ts": "function hidden() {}\nexport { hidden as shown };\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("imported", "call", "expected"),
+    [
+        ("{ trim } from '~lib/text'", "trim()", "web/src/library/text.ts:trim"),
+        ("{ pad } from 'src/util'", "pad()", "web/src/util.ts:pad"),
+        ("{ cut } from '@acme/sharp'", "cut()", "tools/knife/src/main.ts:cut"),
+        ("Sharp from '@acme/sharp'", "new Sharp().use()", "tools/knife/src/main.ts:Knife.use"),
+        ("{ shown } from '@acme/sharp/deep'", "shown()", "tools/knife/src/deep/index.ts:hidden"),
+        ("{ trim } from 'left-pad'", "trim()", None),
+    ],
+)
+def test_an_import_is_followed_by_path_aliases_and_manifests(imported, call, expected):
+    main = {"web/app.ts": f"import {imported};\nexport function main() {{ {call}; }}\n"}
+    edges = {edge for edge in edges_of(ALIASES | main) if edge.startswith("web/app.ts")}
+    assert {f"web/app.ts:main -> {expected}"} <= edges if expected else edges == set()
+
+
+def test_variables_that_are_called_like_functions_are_definitions():
+    files = {
+        "core.ts": "export const _parse = (e: E) => (s: S) => s;\nexport const parse = _parse(Failure);\n",
+        "index.ts": "export * as core from './core';\n",
+        "use.ts": (
+            "import { core } from './index';\nimport { parse } from './core';\n"
+            "export const api = { get() { return core.parse('x') }, post: () => parse('y') };\n"
+            "class Page { show = () => api.get(); }\n"
+            "function main(parse: any) { [1].map(show); [2].map(parse) }\nfunction show() {}\n"
+        ),
+    }
+    assert edges_of(files) == {
+        "core.ts:parse -> core.ts:_parse",
+        "use.ts:api.get -> core.ts:parse",
+        "use.ts:api.post -> core.ts:parse",
+        "use.ts:Page.show -> use.ts:api.get",
+        "use.ts:main -> use.ts:show",
+    }
+
+
+def test_a_component_is_called_where_it_is_rendered():
+    source = "const Row = () => <b/>;\nexport function Table() { return <div><Row/></div> }\n"
+    assert edges_of({"a.tsx": source}) == {"Table -> Row"}
+
+
+GO_VALUES = """
+package a
+
+import "net/http"
+
+type Doer interface { Do(n int) *Result; Other() }
+type Result struct{}
+type Right struct{}
+type Set[T any] struct { items map[string]T; inner *Right }
+type Command struct { Run func() }
+
+func (r *Right) Do(n int) *Result { return &Result{} }
+func (r *Right) Other()           {}
+func (r *Result) Do(n int)        {}
+func (r *Result) Show()           {}
+func (s *Set[T]) Add(x T)         { s.inner.Other() }
+func NewSet[T any]() *Set[T]      { return nil }
+func Map[T, U any](f func(T) U)   {}
+func handle()                     {}
+func run()                        {}
+func other()                      {}
+
+func use(d Doer, handle2 func()) {
+    s := NewSet[int]()
+    s.Add(1)
+    Map[int, string](nil)
+    http.HandleFunc("/", handle)
+    c := Command{Run: run}
+    _ = c
+    d.Do(1).Show()
+    http.HandleFunc("/", handle2)
+    for _, other := range list { call(other) }
+}
+"""
+
+
+def test_go_functions_as_values_generics_and_interfaces():
+    assert {edge for edge in edges_of({"a.go": GO_VALUES}) if edge.startswith("use ")} == {
+        "use -> NewSet",
+        "use -> Set.Add",
+        "use -> Map",
+        "use -> handle",
+        "use -> run",
+        "use -> Command",
+        "use -> Right.Do",
+        "use -> Result.Show",
+    }
+
+
+def test_a_go_package_is_found_by_its_module():
+    files = {
+        "go.mod": "module example.com/shop\n",
+        "sdk/go.mod": "module example.com/sdk/v2\n",
+        "sdk/log/log.go": "package log\n\nfunc Write() {}\n",
+        "log/log.go": "package log\n\nfunc Write() {}\n",
+        "main.go": 'package main\n\nimport (\n"example.com/sdk/v2/log"\nother "github.com/x/log"\n)\n'
+        "func main() { log.Write(); other.Write() }\n",
+    }
+    assert edges_of(files) == {"main.go:main -> sdk/log/log.go:Write"}
+
+
+@pytest.mark.parametrize("name", ["Base", "Base.constructor", "make", "Sub"])
+def test_callers_are_those_whose_callees_they_are(name):
+    """Callers are looked for by the names that may mean the callee: none may be missed."""
+    files = {
+        "a.ts": "export class Base { constructor() {} }\nexport class Sub extends Base { m() {} }\n"
+        "export function make() { return new Sub() }\nexport { make as produce };\n",
+        "b.ts": "export { produce as build } from './a';\nimport { Base as B } from './a';\nnew B();\n",
+        "c.ts": "import { build } from './b';\nexport function go() { build() }\n",
+    }
+    calls = calls_of(files)
+    every = {(edge.caller, edge.callee) for edge in calls.callees([own for own, _ in calls.nodes()])}
+    wanted = [own for own, node in calls.nodes() if node.name == name]
+    found = {(edge.caller, edge.callee) for edge in calls_of(files).callers(wanted)}
+    assert found == {pair for pair in every if pair[1].name == name}
+    assert found or name in {"Base", "Sub"}
 
 
 @pytest.mark.slow

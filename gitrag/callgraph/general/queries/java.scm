@@ -1,7 +1,6 @@
 (method_invocation object: (_)? @receiver name: (identifier) @name)
 (object_creation_expression type: (_) @call)
 (method_reference . (_) @receiver (identifier) @name)
-(explicit_constructor_invocation constructor: (_) @call)
 (method_declaration parameters: (_) @parameters)
 (constructor_declaration parameters: (_) @parameters)
 (superclass (_) @base)
@@ -23,3 +22,4 @@
 (enhanced_for_statement type: (_) @type name: (identifier) @var)
 (field_declaration type: (_) @type declarator: (variable_declarator name: (identifier) @field))
 (method_declaration type: (_) @returns)
+(explicit_constructor_invocation constructor: (_) @call)

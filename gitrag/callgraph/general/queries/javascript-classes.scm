@@ -1,2 +1,4 @@
 (class_heritage (_) @base)
 (field_definition property: (_) @field value: (new_expression constructor: (_) @type))
+(formal_parameters (identifier) @local)
+(assignment_pattern left: (identifier) @local)

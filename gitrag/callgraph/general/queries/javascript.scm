@@ -24,3 +24,37 @@
 (assignment_expression
   left: (member_expression object: (this) property: (_) @field)
   right: (new_expression constructor: (_) @type))
+(variable_declarator name: (identifier) @var value: (await_expression (call_expression function: (_) @made)))
+(export_statement (namespace_export (identifier) @import.module) source: (string) @import.from)
+(export_statement
+  (export_clause (export_specifier name: (_) @import.local alias: (_) @import.alias)) !source)
+(export_statement "default" value: (identifier) @import.local)
+(export_statement "default" declaration: (function_declaration name: (_) @import.local))
+(export_statement "default" declaration: (class_declaration name: (_) @import.local))
+(assignment_expression
+  left: (member_expression) @_exports right: (identifier) @import.local (#eq? @_exports "module.exports"))
+
+; export const parse = make(…): who calls it calls this.
+(program (export_statement declaration: (_
+  (variable_declarator
+    name: (identifier) @value.name value: [(call_expression) (identifier) (member_expression)]) @value)))
+(program (_ (variable_declarator
+  name: (identifier) @value.name
+  value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @value))
+
+; Functions as values.
+(arguments [(identifier) (member_expression)] @handed)
+(pair value: [(identifier) (member_expression)] @handed)
+(object (shorthand_property_identifier) @handed)
+(array (identifier) @handed)
+(assignment_expression right: [(identifier) (member_expression)] @handed)
+(variable_declarator value: [(identifier) (member_expression)] @handed)
+(return_statement (identifier) @handed)
+(variable_declarator name: (identifier) @local)
+(arrow_function parameter: (identifier) @local)
+(object_pattern (shorthand_property_identifier_pattern) @local)
+(pair_pattern value: (identifier) @local)
+(array_pattern (identifier) @local)
+(rest_pattern (identifier) @local)
+(for_in_statement left: (identifier) @local)
+(catch_clause parameter: (identifier) @local)

@@ -10,3 +10,8 @@
 (function_declaration return_type: (type_annotation (_) @returns))
 (method_definition return_type: (type_annotation (_) @returns))
 (method_signature return_type: (type_annotation (_) @returns))
+(required_parameter pattern: (identifier) @local)
+(optional_parameter pattern: (identifier) @local)
+(property_signature name: (_) @field type: (type_annotation (_) @type))
+(interface_declaration body: (_ (method_signature name: (_) @needed return_type: (type_annotation (_) @type))))
+(export_statement "default" declaration: (abstract_class_declaration name: (_) @import.local))

@@ -1,0 +1,876 @@
+"""What a written call calls: in languages other than Python, by names, imports and declared types.
+
+A name is searched where the language searches it: in the function, its class and base classes, the
+file, the file's imports, and the package. A receiver counts if its type is written: that of a variable or
+field, the declared return type of a called function, or that of an object created in place.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports, shared
+from gitrag.callgraph.general.parameters import OVERLOADING
+from gitrag.callgraph.general.records import SCOPED, Declaration
+from gitrag.callgraph.general.tables import Id, Tables
+
+CERTAIN = 1.0
+OVERRIDDEN = 0.6
+LIKE_NAMED = 0.5
+"""Confidence in a method with this name, where few types have one: Go's interfaces say no more."""
+ONE_OF_MANY = 0.3
+"""Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
+
+CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
+MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
+"""Names by which constructors are called, besides their class's."""
+
+_FEW = 4
+_MANY_IMPLEMENTATIONS = 14
+"""Methods of which more make each unlikely, as in Python."""
+_DEPTH = 8
+_SELF = frozenset({"this", "self", "Self", "@self", "static"})
+_SUPER = {"csharp": "base", "php": "parent"}
+"""What a class calls its base class; elsewhere ``super``."""
+_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+_IMPLICIT_SELF = frozenset({"java", "csharp", "c", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
+_BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "scala", "solidity"})
+"""Languages whose names are visible across files without an import that names the file."""
+_C = frozenset({"c", "cpp"})
+"""C++, whose headers are called C."""
+CHOOSING = OVERLOADING | _C
+"""Languages of files in which a call's arguments choose."""
+_INHERITING = frozenset({"java", "csharp"})
+"""Languages in which a class has, beside its own functions of a name, the overloads of its bases."""
+_SPARING = frozenset({"rust", "go"})
+"""Languages in which a type has no method but those that are found."""
+_PASSING = frozenset(
+    "unwrap expect clone lock read write borrow borrow_mut as_ref as_mut to_owned unwrap_or_default await"
+    " unwrap_or_else unwrap_or get_mut iter context".split()
+)
+"""Rust's methods of what holds a value that give the value, or a reference to it."""
+
+_MOST_ANCESTORS = 200
+_MOST_SUBCLASSES = 500
+"""Maximum per class; more distant ones are ignored. As in Python: in a chain of 20,000, each inheriting from
+the one before, every call would walk all of them."""
+_MOST_EXPORTS = 2_000
+"""Files that one name is looked for in by way of re-exports."""
+
+
+class Owner(NamedTuple):
+    """What a method or function is looked for in.
+
+    Attributes:
+        kind: ``class``; ``super`` for a class whose overrides do not count; ``module``.
+        name: The class's name; empty for a module.
+        home: The file that the class is known by, or the module's file or directory.
+    """
+
+    kind: Literal["class", "super", "module"]
+    name: str
+    home: str
+
+
+class PassedOn(NamedTuple):
+    """What a file passes on of others.
+
+    Attributes:
+        files: Files all names of which it passes on, the nearest first.
+        names: The imports of those that pass on one name, with their file, by that name.
+    """
+
+    files: dict[str, int]
+    names: dict[str, list[tuple[str, ImportedName]]]
+
+
+Found = list[tuple[Id, float]]
+
+
+class Resolver:
+    """Resolves written calls.
+
+    Args:
+        tables: The definitions.
+        imports: Where imports lead.
+        check: Called now and then; raises to stop.
+    """
+
+    def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
+        self._tables = tables
+        self._imports = imports
+        self._check = check
+        self._methods_found: dict[tuple[str, str, str], Found] = {}
+        self._classes_found: dict[tuple[str, str], Owner | None] = {}
+        self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
+        self._passed_found: dict[str, PassedOn] = {}
+        self._imported_found: dict[tuple[str, str], tuple[list[Id], bool]] = {}
+        self._owners_of: dict[Id, Owner | None] = {}
+
+    # calls
+
+    def resolve(self, parts: Sequence[str], caller: Id, *, handed: bool = False) -> Found:
+        """Return what a call may call, each with its confidence.
+
+        Args:
+            parts: What is called, as `WrittenCall.parts`.
+            caller: The definition that it stands in.
+            handed: Whether it is the name of a function that is handed on: no class is meant, nor a guess.
+        """
+        found = self._resolve(parts, caller, _DEPTH)
+        if not handed:
+            return found
+        functions = [each for each in found if self._tables.definition(each[0]).kind == "function"]
+        return functions if len(functions) <= _FEW else []
+
+    def type_of(self, parts: Sequence[str], caller: Id) -> str:
+        """Return the name of an expression's type; empty if it is not known."""
+        own = self._type_written(parts, caller)
+        if own:
+            return own
+        owner = self._owner(parts, "", caller, _DEPTH)
+        return owner.name if owner is not None and owner.kind == "class" else ""
+
+    def _type_written(self, parts: Sequence[str], caller: Id) -> str:
+        """Return the declared type of a variable, or a member, whether the view has it or not."""
+        if len(parts) > 1 or parts[0].endswith("()"):
+            return ""
+        for scope in self._tables.outwards(caller):
+            declared = self._tables.body(caller[0]).variables.get((scope[1], parts[0]))
+            if declared is not None:
+                return declared.type_name.rpartition(".")[2]
+        owner = self._class_of(caller)
+        for each in self._upwards(owner) if owner is not None else ():
+            for own in self._definitions_of(each):
+                declared = self._tables.body(own[0]).fields.get((own[1], parts[0]))
+                if declared is not None:
+                    return declared.type_name.rpartition(".")[2]
+        return ""
+
+    def is_a(self, cls: str, wanted: str) -> bool | None:
+        """Tell whether a class inherits from another; None if one of the bases is not in the view."""
+        if cls not in self._tables.classes:
+            return None
+        seen: set[str] = set()
+        waiting = [cls]
+        outside = False
+        while waiting and len(seen) < _MOST_ANCESTORS:
+            each = waiting.pop()
+            if each == wanted:
+                return True
+            if each not in seen:
+                seen.add(each)
+                outside = outside or each not in self._tables.classes
+                for own in self._tables.classes.get(each, ()):
+                    waiting += [base.rpartition(".")[2] for base in self._tables.definition(own).bases]
+        return None if outside and wanted not in self._tables.classes else False
+
+    def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
+        """Leave out the names of namespaces; all of what is the standard library's."""
+        if parts[0] == "std":
+            return ("",)
+        while len(parts) > 1 and not parts[0].endswith("()") and parts[0] not in self._tables.classes:
+            parts = parts[1:]
+        return parts
+
+    def _resolve(self, parts: Sequence[str], caller: Id, depth: int) -> Found:
+        if parts[0] == SCOPED:
+            parts = self._unscoped(parts[1:])
+        *before, name = parts
+        if not before:
+            return [(each, CERTAIN) for each in self._plain(name, caller)]
+        owner = self._owner(before, name, caller, depth)
+        if owner is None:
+            return self._by_convention(before[-1], name, caller)
+        if owner.kind == "module":
+            found = self._exported(owner.home, name)
+            return [(built, CERTAIN) for own in found for built in self._constructed(own)]
+        methods = self._methods(owner, name)
+        if owner.kind == "super":
+            return [each for each in methods if each[1] == CERTAIN]
+        if methods:
+            return methods
+        if self._tables.language(caller[0]) == "rust":
+            return []
+        inner = self._class(f"{owner.name}.{name}", owner.home) if name in self._tables.classes else None
+        if inner is not None and self._is_inner(inner, owner):
+            return [(each, CERTAIN) for each in self._made(inner)]
+        if name in {"new", "of", "create"} and owner.name in self._tables.classes:
+            return [(each, CERTAIN) for each in self._made(owner)]
+        return self._alike(owner, name)
+
+    def _alike(self, owner: Owner, name: str) -> Found:
+        """Find the few methods of a name, where the receiver's type says no more than that it has one."""
+        if not self._is_abstract(owner.name):
+            return []
+        needs = self._needs(owner)
+        if needs and name not in needs:
+            return []
+        alike = self._tables.methods.get(name, [])
+        return [(each, LIKE_NAMED) for each in alike] if 0 < len(alike) <= _FEW else []
+
+    def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
+        """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
+        if self._tables.language(caller[0]) != "ruby":
+            return []
+        words = receiver.lstrip("@").rstrip("()?!").split("_")
+        cls = self._class("".join(word[:1].upper() + word[1:] for word in words), caller[0])
+        if cls is None:
+            return []
+        return [(each, LIKE_NAMED) for each, sure in self._methods(cls, name) if sure == CERTAIN]
+
+    def _is_inner(self, cls: Owner, outer: Owner) -> bool:
+        return any(
+            self._tables.definition(own).name.split(".")[-2:] == [outer.name, cls.name]
+            for own in self._tables.classes.get(cls.name, ())
+            if own[0] == cls.home
+        )
+
+    def _plain(  # noqa: C901, PLR0912 - the places to search, in order
+        self, name: str, caller: Id
+    ) -> list[Id]:
+        """Resolve a call without a receiver."""
+        path = caller[0]
+        language = self._tables.language(path)
+        for scope in self._tables.outwards(caller):
+            definition = self._tables.definition(scope)
+            if definition.kind == "class":
+                if language not in _IMPLICIT_SELF:
+                    continue
+                around = Owner("class", definition.name.rpartition(".")[2], path)
+                found = self._own_or_first(around, name, language)
+                if found:
+                    return found
+            qualified = f"{definition.name}.{name}" if definition.name else name
+            found = self._tables.named(path, qualified)
+            if found:
+                if language in CHOOSING and self._tables.definition(found[-1]).kind == "function":
+                    return found
+                return self._constructed(found[-1])
+        owner = self._class_of(caller)
+        if owner is not None:
+            if name == _SUPER.get(language, "super"):
+                made = [
+                    each for base in self._bases(owner) for each in self._made(base, only_constructors=True)
+                ]
+                return made if language in CHOOSING else made[:1]
+            if name == "Self" or (name == "this" and language == "java"):
+                return self._made(owner)
+            if language in _IMPLICIT_SELF:
+                found = self._own_or_first(owner, name, language)
+                if found:
+                    return found
+        if language == "java":
+            found = self._static(name, path)
+            if found:
+                return found
+        found, is_imported = self._imported(name, path)
+        if found:
+            return [built for own in found for built in self._constructed(own)]
+        return [] if is_imported else self._elsewhere(name, path, language)
+
+    def _own_or_first(self, owner: Owner, name: str, language: str) -> list[Id]:
+        """Return the methods of one name that a class has; the first where arguments do not choose."""
+        found = self._methods(owner, name)
+        sure = [each for each, confidence in found if confidence == CERTAIN]
+        return sure if sure and language in CHOOSING else [each for each, _ in found[:1]]
+
+    def _static(self, name: str, path: str) -> list[Id]:
+        """Find what a file of Java imports of a class under a name."""
+        imports = self._tables.body(path).imports
+        for each in (*imports.get(name, ()), *imports.get("*", ())):
+            cls = self._class(each.origin.rpartition(".")[2], path)
+            found = self._own_or_first(cls, name, "java") if cls is not None else []
+            if found:
+                return found
+        return []
+
+    def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
+        """Search the package, then, where names need no import, the whole view."""
+        folder = path.rpartition("/")[0]
+        for table in (self._tables.functions, self._tables.classes):
+            found = table.get(name, [])
+            near = [each for each in found if each[0].rpartition("/")[0] == folder]
+            if language in _C and len(found) > 1 and len({where for where, _ in found}) == 1:
+                return found if table is self._tables.functions else self._constructed(found[-1])
+            if near and language not in _SCRIPTS and language != "rust":
+                return self._constructed(near[-1])
+            if len(found) == 1 and language in _BY_NAME | {"java"}:
+                return self._constructed(found[0])
+        return []
+
+    def _constructed(self, own: Id) -> list[Id]:
+        if self._tables.definition(own).kind != "class":
+            return [own]
+        return self._made(Owner("class", self._tables.last_name(own), own[0]), own)
+
+    def _made(self, owner: Owner, own: Id | None = None, *, only_constructors: bool = False) -> list[Id]:
+        """Return a class's constructors, its own or inherited, or the class if it has none."""
+        if owner.name in self._tables.owners or own is None or self._tables.definition(own).bases:
+            for each in self._upwards(owner):
+                for name in (*CONSTRUCTORS, each.name):
+                    found = self._own_methods(each, name)
+                    if found:
+                        return found
+        if only_constructors:
+            return []
+        nearest = [own] if own else self._nearest(self._tables.classes.get(owner.name, []), owner.home)
+        return nearest[:1]
+
+    def _nearest(self, found: list[Id], path: str) -> list[Id]:
+        """Choose those in the file, else in its directory, else the nearest; none if several are as near."""
+        if len(found) < 2:
+            return found
+        here = [each for each in found if each[0] == path]
+        if here:
+            return here
+        folder = path.rpartition("/")[0]
+        chosen = [each for each in found if each[0].rpartition("/")[0] == folder]
+        if not chosen:
+            most = max(shared(each[0], path) for each in found)
+            chosen = [each for each in found if shared(each[0], path) == most]
+        return chosen if len({where for where, _ in chosen}) == 1 else []
+
+    # classes
+
+    def _class(self, written: str, path: str) -> Owner | None:
+        """Return the class that a name means in a file; None if it is none of the view."""
+        key = written, path
+        if key not in self._classes_found:
+            self._classes_found[key] = None  # while it is looked for: an alias may lead in a circle
+            self._classes_found[key] = self._find_class(written, path)
+        return self._classes_found[key]
+
+    def _find_class(  # noqa: C901 - the places to search, in order
+        self, written: str, path: str
+    ) -> Owner | None:
+        *before, name = written.split(".")
+        language = self._tables.language(path)
+        if before:
+            found = self._qualified(before, name, path)
+            if found is not None:
+                return self._as_class(found)
+            inner = self._inner_class(before[-1], name, path)
+            if inner is not None:
+                return inner
+            if language in {"go", "rust"} or self._tables.body(path).imports.get(before[0]):
+                return None
+        every = self._tables.classes.get(name, [])
+        if any(where == path for where, _ in every):
+            return Owner("class", name, path)
+        found, is_imported = self._imported(name, path)
+        if found or is_imported:
+            return self._as_class(found)
+        if not every:
+            return None
+        if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
+            every = [own for own in every if "." not in self._tables.definition(own).name] or every
+        if language not in _SCRIPTS and language != "rust":
+            folder = path.rpartition("/")[0]
+            near = {where for where, _ in every if where.rpartition("/")[0] == folder}
+            if near:
+                return Owner("class", name, min(near))
+            if language == "go":
+                return None
+        places = sorted({where for where, _ in every})
+        if len(places) == 1:
+            return Owner("class", name, places[0])
+        nearest = self._nearest(every, path)
+        return Owner("class", name, nearest[0][0] if nearest else path)
+
+    def _inner_class(self, outer: str, name: str, path: str) -> Owner | None:
+        """Find a class that stands in another, in languages without modules in between."""
+        if self._tables.language(path) not in CHOOSING:
+            return None
+        every = self._tables.classes.get(name, [])
+        found = [own for own in every if self._tables.definition(own).name.split(".")[-2:] == [outer, name]]
+        nearest = self._nearest(found, path)
+        return Owner("class", name, nearest[0][0]) if nearest else None
+
+    def _qualified(self, before: Sequence[str], name: str, path: str) -> list[Id] | None:
+        """Find what ``module.Name`` means; None if the first part is no module of the view."""
+        if self._tables.language(path) == "rust":
+            places = self._imports.crates.named(before, path)
+            for file, inside in places:
+                found = self._in_file(file, name, inside)
+                if found:
+                    return found
+            return None
+        module = self._module(before[0], path)
+        for part in before[1:]:
+            module = self._module(part, module) if module is not None else None
+        return None if module is None else self._exported(module, name)
+
+    def _as_class(self, found: Iterable[Id]) -> Owner | None:
+        for own in found:
+            if self._tables.definition(own).kind == "class":
+                return Owner("class", self._tables.last_name(own), own[0])
+        return None
+
+    def _class_of(self, own: Id) -> Owner | None:
+        """Return the class that contains a definition."""
+        if own not in self._owners_of:
+            self._owners_of[own] = self._find_class_of(own)
+        return self._owners_of[own]
+
+    def _find_class_of(self, own: Id) -> Owner | None:
+        for each in self._tables.outwards(own):
+            definition = self._tables.definition(each)
+            if definition.kind == "class":
+                return Owner("class", definition.name.rpartition(".")[2], own[0])
+        owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+        if not owner:
+            return None
+        return self._class(owner, own[0])
+
+    def _definitions_of(self, owner: Owner) -> list[Id]:
+        """Return a class's definitions, those in its own file first: Rust's impls may be elsewhere."""
+        every = self._tables.classes.get(owner.name, [])
+        here = [each for each in every if each[0] == owner.home]
+        others = [each for each in every if each[0] != owner.home]
+        return here + self._nearest(others, owner.home)
+
+    def _bases(self, owner: Owner) -> Iterator[Owner]:
+        """Yield the classes that a class inherits from, as far as they are in the view."""
+        every = self._tables.classes.get(owner.name, [])
+        here = [each for each in every if each[0] == owner.home] or every
+        for own in here:
+            for base in self._tables.definition(own).bases:
+                found = self._class(base, own[0])
+                if found is not None:
+                    yield found
+
+    def _upwards(self, owner: Owner) -> Iterator[Owner]:
+        """Yield a class and those that it inherits from, the nearest first, each once."""
+        seen: set[tuple[str, str]] = set()
+        waiting = deque([owner])
+        while waiting and len(seen) < _MOST_ANCESTORS:
+            each = waiting.popleft()
+            if each[1:] not in seen:
+                seen.add(each[1:])
+                yield each
+                waiting.extend(self._bases(each))
+
+    def _methods(self, owner: Owner, name: str) -> Found:
+        """Find a method of a class or its bases, and its overrides; computed once for all calls."""
+        key = owner.name, owner.home, name
+        found = self._methods_found.get(key)
+        if found is None:
+            found = self._methods_found[key] = self._find_methods(owner, name)
+        return found
+
+    def _find_methods(self, owner: Owner, name: str) -> Found:
+        if name not in self._tables.methods:
+            return []
+        found: Found = []
+        language = self._tables.language(owner.home) if owner.home in self._tables.files else ""
+        further = language in _INHERITING
+        taken: set[tuple[str, ...] | None] = set()
+        for each in self._upwards(owner):
+            own = self._own_methods(each, name)
+            types = {member: self._parameter_types(member) for member in own}
+            found += [(member, CERTAIN) for member in own if types[member] not in taken]
+            taken |= set(types.values())
+            if found and not further:
+                break
+        if not found and language in _SPARING and not self._is_abstract(owner.name):
+            return []  # elsewhere it is declared without a body, or where we do not see it
+        known = {member for member, _ in found}
+        for subclass in self._subclasses(owner):
+            for member in self._tables.members.get((subclass.name, name), ()):
+                if member not in known and member[0] == subclass.home:
+                    known.add(member)
+                    found.append((member, OVERRIDDEN))
+        if not found:
+            found = self._implementations(owner, name)
+        return found
+
+    def _parameter_types(self, own: Id) -> tuple[str, ...] | None:
+        signature = self._tables.body(own[0]).signatures.get(own[1])
+        return None if signature is None else signature.types
+
+    def _own_methods(self, cls: Owner, name: str) -> list[Id]:
+        """Return the methods of one name that a class has itself; in C++ in headers and sources alike."""
+        found = self._tables.members.get((cls.name, name), [])
+        if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in _C:
+            return self._nearest(found, cls.home)
+        every = self._tables.classes.get(cls.name, ())
+        meant = {self._tables.definition(own).name for own in every if own[0] == cls.home}
+        if len(meant) > 1:  # the one that stands in no other
+            meant = {each for each in meant if "." not in each} or meant
+        owned = [own for own in found if self._tables.definition(own).name.rpartition(".")[0] in meant]
+        return owned or ([] if len(every) > 1 else self._nearest(found, cls.home))
+
+    def _subclasses(self, owner: Owner) -> list[Owner]:
+        """Return the classes that inherit from a class, by name and place."""
+        known: set[Owner] = set()
+        border = deque([owner])
+        while border and len(known) < _MOST_SUBCLASSES:
+            each = border.popleft()
+            alone = len({where for where, _ in self._tables.classes.get(each.name, ())}) < 2
+            for own in self._tables.subclasses.get(each.name, ()):
+                subclass = Owner("class", self._tables.last_name(own), own[0])
+                if subclass in known:
+                    continue
+                if not alone and each not in self._bases(subclass):
+                    continue
+                known.add(subclass)
+                border.append(subclass)
+        return sorted(known)
+
+    def _is_abstract(self, cls: str) -> bool:
+        """Tell whether a type is known but has no method of its own."""
+        return cls in self._tables.classes and cls not in self._tables.owners
+
+    # Go's interfaces
+
+    def _needs(self, owner: Owner) -> dict[str, tuple[Declaration, str]]:
+        """Return the methods that an interface lists, and those of what it embeds, each with its file."""
+        found: dict[str, tuple[Declaration, str]] = {}
+        for each in self._upwards(owner):
+            for where, index in self._definitions_of(each):
+                if where == each.home:
+                    for name, declared in self._tables.body(where).needs.get(index, {}).items():
+                        found.setdefault(name, (declared, where))
+        return found
+
+    def _implementations(self, owner: Owner, name: str) -> Found:
+        """Find a method in the types that have all methods that an interface lists."""
+        if not owner.home.endswith(".go"):
+            return []
+        needs = self._needs(owner)
+        if name not in needs:
+            return []
+        candidates = self._having(name)
+        for other in needs:
+            having = self._having(other)
+            candidates = {key: members for key, members in candidates.items() if key in having}
+        found = sorted(member for members in candidates.values() for member in members)
+        sure = OVERRIDDEN if len(found) <= _MANY_IMPLEMENTATIONS else ONE_OF_MANY
+        return [(member, sure) for member in found]
+
+    def _having(self, name: str) -> dict[tuple[str, str], list[Id]]:
+        """Return the methods of a name, by the type's directory and name."""
+        found: dict[tuple[str, str], list[Id]] = {}
+        for own in self._tables.methods.get(name, ()):
+            cls = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+            found.setdefault((own[0].rpartition("/")[0], cls), []).append(own)
+        return found
+
+    # the receiver
+
+    def _owner(self, parts: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
+        """Find what a name is looked for in."""
+        if parts[0] == "?" or depth <= 0:
+            return None
+        if self._tables.language(caller[0]) == "rust":
+            found, parts = self._path_head(parts, name, caller)
+            if found is not None:
+                return self._along(found, parts, caller, depth)
+        found = self._head(parts[0], caller, depth)
+        return self._along(found, parts[1:], caller, depth)
+
+    def _along(self, found: Owner | None, parts: Sequence[str], caller: Id, depth: int) -> Owner | None:
+        for part in parts:
+            if found is None or depth <= 0:
+                return None
+            found = self._step(found, part, caller, depth - 1)
+        return found
+
+    def _path_head(self, parts: Sequence[str], last: str, caller: Id) -> tuple[Owner | None, Sequence[str]]:
+        """Follow the beginning of a Rust path as far as it names modules: ``crate::a``, ``a::b``.
+
+        Args:
+            parts: The path, without what is looked for.
+            last: What is looked for: `super` is the file itself where a module inside of it says so.
+            caller: The definition that it stands in.
+        """
+        head = parts[0]
+        inner = self._tables.body(caller[0]).inner
+        if head in {"crate", "super"} or (head == "self" and self._class_of(caller) is None):
+            length = 1
+            while length < len(parts) and (parts[length] == "super" or parts[length][:1].islower()):
+                if parts[length].endswith("()"):
+                    break
+                length += 1
+            found: tuple[Owner | None, Sequence[str]] = None, parts
+            for file, inside in self._imports.crates.named(parts[:length], caller[0]):
+                rest = [part for part in inside if part not in self._tables.body(file).inner]
+                found = Owner("module", "", file), [*rest, *parts[length:]]
+                if self._in_file(file, last if found[1] == [] else found[1][0].removesuffix("()")):
+                    break
+            return found
+        if head in inner:
+            return Owner("module", "", caller[0]), parts[1:]
+        return None, parts
+
+    def _head(self, head: str, caller: Id, depth: int) -> Owner | None:
+        bare = head.removesuffix("()")
+        path = caller[0]
+        language = self._tables.language(path)
+        if bare in _SELF:
+            return self._class_of(caller)
+        if bare == _SUPER.get(language, "super"):
+            owner = self._class_of(caller)
+            base = next(self._bases(owner), None) if owner is not None else None
+            return None if base is None else base._replace(kind="super")
+        if head.endswith("()"):
+            for own in self._plain(bare, caller):
+                return self._given(own)
+            return None
+        for scope in self._tables.outwards(caller):
+            declared = self._tables.body(path).variables.get((scope[1], bare))
+            made_of_itself = (
+                declared is not None
+                and not declared.type_name
+                and declared.made is not None
+                and declared.made[:1] == (bare,)
+            )
+            if declared is not None and not made_of_itself:  # `let app = app.layer(…)`: the earlier app
+                return self._declared(declared, caller, depth)
+        if language in _IMPLICIT_SELF or language == "php":
+            owner = self._class_of(caller)
+            field = self._field(owner, bare.lstrip("@"), depth) if owner is not None else None
+            if field is not None:
+                return field
+        module = self._module(bare, path)
+        if module is not None:
+            return Owner("module", "", module)
+        return self._class(bare, path) or self._crate(bare, path)
+
+    def _crate(self, name: str, path: str) -> Owner | None:
+        if self._tables.language(path) != "rust":
+            return None
+        for file, inside in self._imports.crates.named([name], path):
+            if not inside:
+                return Owner("module", "", file)
+        return None
+
+    def _module(  # noqa: C901 - a branch per kind of import
+        self, name: str, path: str, depth: int = _DEPTH
+    ) -> str | None:
+        """Return the module that a file knows by a name."""
+        if path not in self._tables.files or depth <= 0:
+            return None
+        for each in self._tables.body(path).imports.get(name, ()):
+            if each.name is None:
+                for file, _ in self._imports.files(each, path):
+                    return file
+            elif each.kind == "file":  # `export * as name from` there
+                for file, _ in self._imports.files(each, path):
+                    found = self._module(each.name, file, depth - 1)
+                    if found is not None:
+                        return found
+            elif each.kind == "use":
+                places = self._imports.crates.named([*each.origin.split("."), each.name], path)
+                for file, inside in places:
+                    if not inside:
+                        return file
+        if path.endswith(".rs"):
+            return self._imports.crates.child(path, name)
+        return None
+
+    def _step(self, owner: Owner, part: str, caller: Id, depth: int) -> Owner | None:
+        bare = part.removesuffix("()")
+        if owner.kind == "module":
+            return self._step_in_module(owner, part, depth)
+        if part == "await":
+            return owner
+        if not part.endswith("()"):
+            inner = self._inner_class(owner.name, bare, owner.home) if bare in self._tables.classes else None
+            if inner is not None:
+                return inner
+            made = bare == "new" and owner.name in self._tables.classes
+            return owner if made else self._field(owner, bare, depth)
+        methods = self._methods(owner, bare)
+        if self._is_abstract(owner.name):
+            declared, where = self._needs(owner).get(bare, (None, ""))
+            if declared is not None and declared.type_name:
+                return self._class(declared.type_name, where)
+        if methods:
+            return self._given(methods[0][0])
+        if bare == "new" and owner.name in self._tables.classes:
+            return owner
+        if bare in _PASSING and self._tables.language(caller[0]) == "rust":
+            return owner
+        return None
+
+    def _step_in_module(self, owner: Owner, part: str, depth: int) -> Owner | None:
+        bare = part.removesuffix("()")
+        found = self._exported(owner.home, bare)
+        if part.endswith("()"):
+            return self._given(found[0]) if found else None
+        cls = self._as_class(found)
+        if cls is not None:
+            return cls
+        for path in self._imports.within(owner.home):
+            inner = self._module(bare, path)
+            if inner is not None:
+                return Owner("module", "", inner)
+            declared = self._tables.body(path).variables.get((0, bare))
+            if declared is not None:
+                return self._declared(declared, (path, 0), depth)
+        return None
+
+    def _field(self, owner: Owner, name: str, depth: int) -> Owner | None:
+        for each in self._upwards(owner):
+            for own in self._definitions_of(each):
+                declared = self._tables.body(own[0]).fields.get((own[1], name))
+                if declared is not None:
+                    return self._declared(declared, own, depth)
+        for each in self._bases(owner):  # Go's embedded type is a field of its name
+            if each.name == name:
+                return each
+        return None
+
+    def _declared(self, declared: Declaration, scope: Id, depth: int) -> Owner | None:
+        if declared.type_name:
+            return self._typed(declared.type_name, scope)
+        if not declared.made or depth <= 0:
+            return None
+        for own, _ in self._resolve(declared.made, scope, depth - 1):
+            return self._given(own)
+        if declared.made[-1] in _PASSING and self._tables.language(scope[0]) == "rust":
+            *before, name = declared.made
+            return self._owner(before, name, scope, depth - 1) if before else None
+        return None
+
+    def _typed(self, type_name: str, scope: Id) -> Owner | None:
+        if type_name in {"Self", "this", "static", "self"}:
+            return self._class_of(scope)
+        return self._class(type_name, scope[0])
+
+    def _given(self, own: Id) -> Owner | None:
+        """Return the type of the result of calling a definition."""
+        definition = self._tables.definition(own)
+        if definition.kind == "class":
+            return Owner("class", definition.name.rpartition(".")[2], own[0])
+        type_ = self._tables.body(own[0]).results.get(own[1], "")
+        if type_:
+            return self._typed(type_, own)
+        owner, _, name = definition.name.rpartition(".")
+        if name in CONSTRUCTORS or (owner and name == owner.rpartition(".")[2]):
+            return self._class_of(own)
+        return None
+
+    # what files import and export
+
+    def _imported(self, name: str, path: str) -> tuple[list[Id], bool]:
+        """Find what a file imports under a name; tell also whether it imports one, from wherever."""
+        key = name, path
+        found = self._imported_found.get(key)
+        if found is None:
+            self._imported_found[key] = [], False
+            found = self._imported_found[key] = self._find_imported(name, path)
+        return found
+
+    def _find_imported(self, name: str, path: str) -> tuple[list[Id], bool]:
+        imports = self._tables.body(path).imports
+        named = [each for each in imports.get(name, ()) if each.kind != "local"]
+        for each in named:
+            found = self._through(each, name, path)
+            if found:
+                return found, True
+        if not named:
+            for each in imports.get("*", ()):
+                found = self._through(each, name, path)
+                if found:
+                    return found, True
+        return [], bool(named)
+
+    def _through(self, imported: ImportedName, name: str, path: str) -> list[Id]:
+        """Find what one import gives under a name."""
+        wanted = imported.name or (name if imported.alias == "*" else DEFAULT)
+        for module, inside in self._imports.files(imported, path):
+            if module == path and imported.kind != "use":
+                continue
+            found = self._exported(module, wanted, inside)
+            if not found and wanted == DEFAULT:
+                found = self._exported(module, "exports") or self._exported(module, name)
+            if found:
+                return found
+        return []
+
+    def _in_file(self, path: str, name: str, inside: Sequence[str] = ()) -> list[Id]:
+        """Find a name in a file, or in what lies inside of it."""
+        inner = self._tables.body(path).inner
+        outer = [part for part in inside if part not in inner]
+        return self._tables.named(path, ".".join([*outer, name]))
+
+    def _exported(self, module: str, name: str, inside: tuple[str, ...] = ()) -> list[Id]:
+        """Find what a file, or a directory's files, export under a name; computed once for all imports."""
+        key = module, name, inside
+        found = self._exports_found.get(key)
+        if found is None:
+            self._exports_found[key] = []  # while it is looked for: files may re-export one another
+            found = self._exports_found[key] = self._find_exported(module, name, inside)
+        return found
+
+    def _find_exported(self, module: str, name: str, inside: tuple[str, ...]) -> list[Id]:
+        paths = self._imports.within(module)
+        found = [own for path in paths for own in self._in_file(path, name, inside)]
+        if found:
+            return found
+        paths = [path for path in paths if self._re_exports(path)]
+        for path in paths:
+            for each in self._tables.body(path).imports.get(name, ()):
+                found = self._named_by(each, path)
+                if found:
+                    return found
+        for path in paths if name != DEFAULT else ():
+            passed = self._passed_on(path)
+            near = [(passed.files[file], file) for file in self._tables.places(name) if file in passed.files]
+            if near:
+                return self._tables.named(min(near)[1], name)
+            for file, each in passed.names.get(name, ()):
+                found = self._named_by(each, file)
+                if found:
+                    return found
+        return []
+
+    def _named_by(self, imported: ImportedName, path: str) -> list[Id]:
+        """Find what an import of one name leads to."""
+        if imported.name is None:
+            return []
+        for place, inside in self._imports.files(imported, path):
+            found = self._exported(place, imported.name, inside)
+            if found:
+                return found
+        return []
+
+    def _re_exports(self, path: str) -> bool:
+        return path.endswith(".rs") or self._tables.language(path) in _SCRIPTS
+
+    def _passed_on(self, path: str) -> PassedOn:
+        """Return the files all names of which a file passes on, whatever number of steps away.
+
+        What a Rust file imports for itself only the modules inside of it see: only the first step counts it.
+        """
+        found = self._passed_found.get(path)
+        if found is None:
+            found = self._passed_found[path] = PassedOn({}, {})
+            border = [path]
+            while border and len(found.files) < _MOST_EXPORTS:
+                self._check()
+                border = [file for each in border for file in self._further(each, path, found)]
+        return found
+
+    def _further(self, path: str, start: str, found: PassedOn) -> list[str]:
+        """Add the files that one file passes on to those found; return them."""
+        further = []
+        for each in self._tables.body(path).imports.get("*", ()):
+            if path != start and not each.public:
+                continue
+            for place, _ in self._imports.files(each, path):
+                for file in self._imports.within(place):
+                    if file == start or file in found.files or not self._re_exports(file):
+                        continue
+                    found.files[file] = len(found.files)
+                    further.append(file)
+                    for alias, every in self._tables.body(file).imports.items():
+                        for imported in every if alias != "*" else ():
+                            if imported.public:
+                                found.names.setdefault(alias, []).append((file, imported))
+        return further

@@ -1,0 +1,145 @@
+"""The definitions of one family of languages, by name, and the files' facts, unpacked when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitrag.callgraph.facts import DefinitionFacts, Facts
+from gitrag.callgraph.general.imports import ImportedName, read_imports
+from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
+
+Id = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What is read of a file beyond its definitions.
+
+    Attributes:
+        parents: Index of the definition that each definition lies in.
+        calls: By the index of the definition that they stand in.
+        variables: By definition and name.
+        fields: By class and name.
+        results: Declared types of functions' results.
+        needs: Methods that an interface lists, by class and name.
+        imports: By the name in the file; ``*`` for those of all names.
+        inner: Names of modules inside the file.
+        signatures: What functions take, where arguments choose among functions of one name.
+    """
+
+    parents: Sequence[int]
+    calls: Mapping[int, Sequence[WrittenCall]]
+    variables: Mapping[tuple[int, str], Declaration]
+    fields: Mapping[tuple[int, str], Declaration]
+    results: Mapping[int, str]
+    needs: Mapping[int, Mapping[str, Declaration]]
+    imports: Mapping[str, Sequence[ImportedName]]
+    inner: frozenset[str]
+    signatures: Mapping[int, Signature]
+
+
+class Tables:
+    """The definitions of a family's files.
+
+    Args:
+        files: Language and facts of each, by path.
+
+    Attributes:
+        classes: Classes by the last part of their name.
+        functions: Functions outside classes, by name.
+        members: Functions by the names of their class and their own.
+        methods: Functions of classes, by name.
+        subclasses: Classes by the last part of a base's name.
+        by_name: Indices by path and qualified name.
+        owners: Names of classes with methods.
+    """
+
+    def __init__(self, files: Mapping[str, tuple[str, Facts]]) -> None:
+        self.files = {path: each for path, each in files.items() if each[1].definitions}
+        self._bodies: dict[str, File] = {}
+        self.classes: dict[str, list[Id]] = {}
+        self.functions: dict[str, list[Id]] = {}
+        self.members: dict[tuple[str, str], list[Id]] = {}
+        self.methods: dict[str, list[Id]] = {}
+        self.subclasses: dict[str, list[Id]] = {}
+        self.by_name: dict[tuple[str, str], list[int]] = {}
+        for path in sorted(self.files):
+            for index, each in enumerate(self.files[path][1].definitions):
+                if each.kind == "module":
+                    continue
+                self.by_name.setdefault((path, each.name), []).append(index)
+                owner, _, name = each.name.rpartition(".")
+                own = path, index
+                if each.kind == "class":
+                    self.classes.setdefault(name, []).append(own)
+                    for base in each.bases:
+                        self.subclasses.setdefault(base.rpartition(".")[2], []).append(own)
+                elif owner:
+                    self.methods.setdefault(name, []).append(own)
+                    self.members.setdefault((owner.rpartition(".")[2], name), []).append(own)
+                else:
+                    self.functions.setdefault(name, []).append(own)
+        self._places: dict[str, list[str]] = {}
+        for path, name in self.by_name:
+            self._places.setdefault(name, []).append(path)
+        self.owners = frozenset(owner for owner, _ in self.members)
+
+    def language(self, path: str) -> str:
+        """Return the language of a file."""
+        return self.files[path][0]
+
+    def definition(self, own: Id) -> DefinitionFacts:
+        """Return a definition."""
+        return self.files[own[0]][1].definitions[own[1]]
+
+    def last_name(self, own: Id) -> str:
+        """Return the last part of a definition's name."""
+        return self.definition(own).name.rpartition(".")[2]
+
+    def places(self, name: str) -> list[str]:
+        """Return the files that define a qualified name."""
+        return self._places.get(name, [])
+
+    def named(self, path: str, name: str) -> list[Id]:
+        """Return the definitions of a qualified name in a file."""
+        return [(path, index) for index in self.by_name.get((path, name), ())]
+
+    def body(self, path: str) -> File:
+        """Return what else a file says."""
+        found = self._bodies.get(path)
+        if found is None:
+            found = self._bodies[path] = _unpacked(*self.files[path])
+        return found
+
+    def outwards(self, own: Id) -> Iterator[Id]:
+        """Yield a definition and those that it lies in."""
+        parents = self.body(own[0]).parents
+        index = own[1]
+        while index >= 0:
+            yield (own[0], index)
+            index = parents[index]
+
+
+def _unpacked(language: str, facts: Facts) -> File:
+    body = unpacked_body(facts.read_rows()[0])
+    calls: dict[int, list[WrittenCall]] = {}
+    for call in body.calls:
+        calls.setdefault(call.caller, []).append(call)
+    needs: dict[int, dict[str, Declaration]] = {}
+    for each in body.needs:
+        needs.setdefault(each.owner, {})[each.name] = each
+    imports: dict[str, list[ImportedName]] = {}
+    for imported in read_imports(body.imports, language):
+        imports.setdefault(imported.alias, []).append(imported)
+    return File(
+        body.parents,
+        calls,
+        {(each.owner, each.name): each for each in reversed(body.variables)},
+        {(each.owner, each.name): each for each in reversed(body.fields)},
+        {each.function: each.type_name for each in body.results},
+        needs,
+        imports,
+        frozenset(each.inner for each in body.imports if each.inner is not None),
+        {each.function: each for each in body.signatures},
+    )
