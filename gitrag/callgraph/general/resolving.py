@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports, shared
 from gitrag.callgraph.general.parameters import OVERLOADING
 from gitrag.callgraph.general.records import SCOPED, Declaration
-from gitrag.callgraph.general.tables import Id, Tables
+from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
 
 CERTAIN = 1.0
 OVERRIDDEN = 0.6
@@ -34,7 +35,6 @@ _DEPTH = 8
 _SELF = frozenset({"this", "self", "Self", "@self", "static"})
 _SUPER = {"csharp": "base", "php": "parent"}
 """What a class calls its base class; elsewhere ``super``."""
-_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 _IMPLICIT_SELF = frozenset({"java", "csharp", "c", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
 _BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "scala", "solidity"})
 """Languages whose names are visible across files without an import that names the file."""
@@ -183,7 +183,7 @@ class Resolver:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
         owner = self._owner(before, name, caller, depth)
         if owner is None:
-            return self._by_convention(before[-1], name, caller)
+            return self._by_convention(before[-1], name, caller) or self._only_one(before[0], name, caller)
         if owner.kind == "module":
             found = self._exported(owner.home, name)
             return [(built, CERTAIN) for own in found for built in self._constructed(own)]
@@ -227,6 +227,16 @@ class Resolver:
             for own in self._tables.classes.get(cls.name, ())
             if own[0] == cls.home
         )
+
+    def _only_one(self, head: str, name: str, caller: Id) -> Found:
+        """Find the only method of a name in a project of JavaScript, whose variables have no types."""
+        path = caller[0]
+        found = self._tables.methods.get(name, [])
+        if len(found) != 1 or self._tables.language(path) not in SCRIPTS or name in BUILT_IN:
+            return []
+        if self._tables.body(path).imports.get(head.removesuffix("()")):
+            return []  # another project's
+        return [(found[0], LIKE_NAMED)]
 
     def _plain(  # noqa: C901, PLR0912 - the places to search, in order
         self, name: str, caller: Id
@@ -295,7 +305,7 @@ class Resolver:
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
             if language in _C and len(found) > 1 and len({where for where, _ in found}) == 1:
                 return found if table is self._tables.functions else self._constructed(found[-1])
-            if near and language not in _SCRIPTS and language != "rust":
+            if near and language not in SCRIPTS and language != "rust":
                 return self._constructed(near[-1])
             if len(found) == 1 and language in _BY_NAME | {"java"}:
                 return self._constructed(found[0])
@@ -367,7 +377,7 @@ class Resolver:
             return None
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
-        if language not in _SCRIPTS and language != "rust":
+        if language not in SCRIPTS and language != "rust":
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
             if near:
@@ -405,9 +415,16 @@ class Resolver:
 
     def _as_class(self, found: Iterable[Id]) -> Owner | None:
         for own in found:
-            if self._tables.definition(own).kind == "class":
+            if self._is_class(own):
                 return Owner("class", self._tables.last_name(own), own[0])
         return None
+
+    def _is_class(self, own: Id) -> bool:
+        if self._tables.definition(own).kind == "class":
+            return True
+        return self._tables.language(own[0]) in SCRIPTS and own in self._tables.classes.get(
+            self._tables.last_name(own), ()
+        )
 
     def _class_of(self, own: Id) -> Owner | None:
         """Return the class that contains a definition."""
@@ -420,7 +437,12 @@ class Resolver:
             definition = self._tables.definition(each)
             if definition.kind == "class":
                 return Owner("class", definition.name.rpartition(".")[2], own[0])
-        owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+        name = self._tables.definition(own).name
+        if self._tables.language(own[0]) in SCRIPTS:
+            outermost = name.partition(".")[0]
+            known = self._tables.classes.get(outermost, ())
+            return Owner("class", outermost, own[0]) if any(own[0] == path for path, _ in known) else None
+        owner = name.rpartition(".")[0].rpartition(".")[2]
         if not owner:
             return None
         return self._class(owner, own[0])
@@ -648,7 +670,7 @@ class Resolver:
                 return Owner("module", "", file)
         return None
 
-    def _module(  # noqa: C901 - a branch per kind of import
+    def _module(  # noqa: C901, PLR0912 - a branch per kind of import
         self, name: str, path: str, depth: int = _DEPTH
     ) -> str | None:
         """Return the module that a file knows by a name."""
@@ -658,6 +680,10 @@ class Resolver:
             if each.name is None:
                 for file, _ in self._imports.files(each, path):
                     return file
+            elif each.kind == "file" and each.name == DEFAULT:  # of CommonJS, or an object
+                for file, _ in self._imports.files(each, path):
+                    if not self._exported(file, DEFAULT) and not self._exported(file, "exports"):
+                        return file
             elif each.kind == "file":  # `export * as name from` there
                 for file, _ in self._imports.files(each, path):
                     found = self._module(each.name, file, depth - 1)
@@ -750,6 +776,8 @@ class Resolver:
         type_ = self._tables.body(own[0]).results.get(own[1], "")
         if type_:
             return self._typed(type_, own)
+        if self._is_class(own):
+            return Owner("class", self._tables.last_name(own), own[0])
         owner, _, name = definition.name.rpartition(".")
         if name in CONSTRUCTORS or (owner and name == owner.rpartition(".")[2]):
             return self._class_of(own)
@@ -841,7 +869,7 @@ class Resolver:
         return []
 
     def _re_exports(self, path: str) -> bool:
-        return path.endswith(".rs") or self._tables.language(path) in _SCRIPTS
+        return path.endswith(".rs") or self._tables.language(path) in SCRIPTS
 
     def _passed_on(self, path: str) -> PassedOn:
         """Return the files all names of which a file passes on, whatever number of steps away.

@@ -11,6 +11,8 @@ from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall
 
 Id = tuple[str, int]
 
+SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -80,10 +82,23 @@ class Tables:
                     self.members.setdefault((owner.rpartition(".")[2], name), []).append(own)
                 else:
                     self.functions.setdefault(name, []).append(own)
+        self._add_prototypes()
         self._places: dict[str, list[str]] = {}
         for path, name in self.by_name:
             self._places.setdefault(name, []).append(path)
         self.owners = frozenset(owner for owner, _ in self.members)
+
+    def _add_prototypes(self) -> None:
+        """Count as classes JavaScript's functions that are given methods: ``Store.prototype.save = …``."""
+        for (path, name), indices in list(self.by_name.items()):
+            owner, _, _ = name.rpartition(".")
+            if not owner or "." in owner or self.files[path][0] not in SCRIPTS:
+                continue
+            for index in self.by_name.get((path, owner), ()):
+                outer, inner = (self.files[path][1].definitions[i] for i in (index, indices[-1]))
+                known = self.classes.setdefault(owner, [])
+                if inner.line_start > outer.line_end and (path, index) not in known:
+                    known.append((path, index))
 
     def language(self, path: str) -> str:
         """Return the language of a file."""

@@ -758,3 +758,41 @@ def test_cpp_calls_by_namespaces_and_macros_around_functions():
         "src/registry.cpp:shut -> include/log/registry.h:registry.drop",
         "src/registry.cpp:shut -> include/log/os.h:size",
     }
+
+
+def test_commonjs_prototypes_and_methods_of_one_name():
+    edges = edges_of(
+        {
+            "lib/store.js": """
+                function Store(path) { this.load(path); }
+                Store.prototype.load = function (path) { this.checkSum(); };
+                Store.prototype.checkSum = function () {};
+                Store.prototype.map = function () {};
+                module.exports = Store;
+            """,
+            "lib/utils.cjs": """
+                exports.clean = function (text) { return text; };
+            """,
+            "lib/main.js": """
+                import utils from "./utils.cjs";
+                export function run(store, list) { utils.clean("a"); store.checkSum(); list.map(); }
+            """,
+            "lib/old.js": """
+                const { clean: tidy } = require("./utils.cjs");
+                const again = require("./utils.cjs").clean;
+                const Store = require("./store");
+                function go() { tidy("a"); new Store("p").load(); }
+                function twice() { again("a"); }
+            """,
+        }
+    )
+    assert edges - {"lib/store.js:<module> -> lib/store.js:Store"} == {  # it is handed on there
+        "lib/store.js:Store -> lib/store.js:Store.load",
+        "lib/store.js:Store.load -> lib/store.js:Store.checkSum",
+        "lib/main.js:run -> lib/utils.cjs:clean",
+        "lib/main.js:run -> lib/store.js:Store.checkSum",  # the only method of this name; not so `map`
+        "lib/old.js:go -> lib/utils.cjs:clean",
+        "lib/old.js:go -> lib/store.js:Store",
+        "lib/old.js:go -> lib/store.js:Store.load",
+        "lib/old.js:twice -> lib/utils.cjs:clean",
+    }
