@@ -9,6 +9,10 @@ SCOPED = "::"
 """First part of what is called by way of a namespace or a class of C++."""
 
 
+ELEMENT = "[]"
+"""Last part of an expression: one of the many that it holds. Before a type's name: many of the type."""
+
+
 class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     """A call.
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports, shared
 from gitrag.callgraph.general.parameters import OVERLOADING
-from gitrag.callgraph.general.records import SCOPED, Declaration
+from gitrag.callgraph.general.records import ELEMENT, SCOPED, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
 
 CERTAIN = 1.0
@@ -698,12 +698,17 @@ class Resolver:
             return self._imports.crates.child(path, name)
         return None
 
-    def _step(self, owner: Owner, part: str, caller: Id, depth: int) -> Owner | None:
+    def _step(  # noqa: C901 - a branch per kind of part
+        self, owner: Owner, part: str, caller: Id, depth: int
+    ) -> Owner | None:
         bare = part.removesuffix("()")
         if owner.kind == "module":
             return self._step_in_module(owner, part, depth)
         if part == "await":
             return owner
+        if part == ELEMENT:
+            many = owner.name.startswith(ELEMENT)
+            return self._typed(owner.name.removeprefix(ELEMENT), (owner.home, 0)) if many else None
         if not part.endswith("()"):
             inner = self._inner_class(owner.name, bare, owner.home) if bare in self._tables.classes else None
             if inner is not None:
@@ -756,6 +761,8 @@ class Resolver:
             return self._typed(declared.type_name, scope)
         if not declared.made or depth <= 0:
             return None
+        if declared.made[-1] == ELEMENT:
+            return self._owner(declared.made, "", scope, depth - 1)
         for own, _ in self._resolve(declared.made, scope, depth - 1):
             return self._given(own)
         if declared.made[-1] in _PASSING and self._tables.language(scope[0]) == "rust":
@@ -764,6 +771,8 @@ class Resolver:
         return None
 
     def _typed(self, type_name: str, scope: Id) -> Owner | None:
+        if type_name.startswith(ELEMENT):
+            return Owner("class", type_name, scope[0])
         if type_name in {"Self", "this", "static", "self"}:
             return self._class_of(scope)
         return self._class(type_name, scope[0])

@@ -5,7 +5,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@call``: the called expression; or ``@receiver`` and ``@name``; or ``@sent``: a call with
   fields ``receiver``, ``method`` and ``arguments``, which the query does not have to match.
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
-  or ``@made``, the call whose result it holds.
+  ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
+  ``@ranged``, many of which it holds one.
 - ``@returns``: the return type of the enclosing function.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
@@ -35,6 +36,7 @@ import msgspec
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
+    ELEMENT,
     SCOPED,
     Body,
     Declaration,
@@ -83,6 +85,15 @@ _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
 _QUALIFIED = re.compile(r"\s*(?:::)?\w+(?:<[^<>()]*>)?::")
 _OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
 """An array of a named type, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; up to the bracket."""
+_SCRIPT_MANY = re.compile(
+    r"(?:readonly\s+)?([\w.]+)\[\]|(?:Readonly)?(?:Array|Set|Iterable|IterableIterator)<([\w.]+)>"
+)
+_MANY = {
+    "go": re.compile(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
+    "typescript": _SCRIPT_MANY,
+    "tsx": _SCRIPT_MANY,
+}
+"""Types of what has many of a type, by language."""
 _INFERRED = frozenset("var auto let val".split())
 _MIXES = frozenset({"include", "prepend"})
 _NO_PART = frozenset(
@@ -352,6 +363,15 @@ class QueryReader:
         name = self._text(node).lstrip("@$")
         if "type" in captures:
             return Declaration(place, name, self._type(captures["type"][0]), None)
+        if "each" in captures:
+            element = self._type(captures["each"][0])
+            return Declaration(place, name, f"{ELEMENT}{element}" if element else "", None)
+        if "ranged" in captures:
+            text = self._text(captures["ranged"][0])
+            parts = parts_of(text)
+            if parts and text.endswith(")"):
+                parts[-1] += "()"
+            return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
         return Declaration(place, name, "", tuple(parts_of(self._text(captures["made"][0]))))
 
     def _text(self, node: tree_sitter.Node) -> str:
@@ -360,6 +380,11 @@ class QueryReader:
 
     def _type(self, node: tree_sitter.Node) -> str:
         text = self._text(node).lstrip(":*&?( ")
+        many = _MANY.get(self._language.name)
+        found = many.fullmatch(text.strip()) if many else None
+        if found:
+            parts = parts_of(found[1] or found[2])
+            return f"{ELEMENT}{'.'.join(parts)}" if parts and "?" not in parts else ""
         for _ in range(_MOST_WRAPPERS):
             wrapped = _OUTER.match(text)
             if not wrapped or wrapped[1] not in _WRAPPERS:

@@ -796,3 +796,45 @@ def test_commonjs_prototypes_and_methods_of_one_name():
         "lib/old.js:go -> lib/store.js:Store.load",
         "lib/old.js:twice -> lib/utils.cjs:clean",
     }
+
+
+def test_loops_over_many_of_a_type():
+    go = edges_of(
+        {
+            "go.mod": "module example.org/shop\n\ngo 1.20\n",
+            "shop.go": """
+                package shop
+                type Cart struct { items []*Item; named map[string]Item }
+                type Item struct{}
+                func (i *Item) Sell() {}
+                func (i *Item) Name() {}
+                func (c *Cart) Items() []*Item { return c.items }
+                func (c *Cart) SellAll(more ...*Item) {
+                    for _, each := range c.Items() { each.Sell() }
+                    for _, other := range c.named { other.Name() }
+                }
+                func add(more ...*Item) { for _, one := range more { one.Name() } }
+            """,
+        },
+        1.0,
+    )
+    assert {edge.replace("shop.go:", "") for edge in go} == {
+        "Cart.SellAll -> Cart.Items",
+        "Cart.SellAll -> Item.Sell",
+        "Cart.SellAll -> Item.Name",
+        "add -> Item.Name",
+    }
+    script = edges_of(
+        {
+            "a.ts": """
+                class Item { sell() {} name() {} }
+                class Cart { items: Item[] = []; all(): Set<Item> { return new Set(this.items); } }
+                function run(cart: Cart) {
+                    for (const each of cart.items) each.sell();
+                    for (const other of cart.all()) other.name();
+                }
+            """
+        },
+        1.0,
+    )
+    assert script == {"run -> Cart.all", "run -> Item.sell", "run -> Item.name"}

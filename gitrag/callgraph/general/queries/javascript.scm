@@ -69,3 +69,5 @@
     object: (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.from))
     property: (_) @import.name)
   (#eq? @_require "require"))
+
+(for_in_statement left: (identifier) @var operator: "of" right: (_) @ranged)
