@@ -17,10 +17,16 @@ _AFTER = re.compile(
 )
 """``void say() LIB_NOEXCEPT {``."""
 
+_MEMBER = re.compile(
+    rb"\b(?!return\b|else\b|throw\b|do\b|case\b|delete\b|new\b|co_return\b)\w{1,200}[ \t]+"
+    rb"([A-Z][A-Z0-9_]{3,60}\([^()\n]{0,200}\))(?=[ \t]*[;=])"
+)
+"""``Status error_ GUARDED_BY(mutex_);``."""
+
 
 def without_annotations(source: bytes) -> bytes:
     """Blank out macros around functions' heads; the rest keeps its row and column."""
-    for pattern in (_BEFORE, _AFTER):
+    for pattern in (_BEFORE, _AFTER, _MEMBER):
         source = pattern.sub(_blanked, source)
     return source
 

@@ -519,10 +519,16 @@ class Resolver:
         if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in _C:
             return self._nearest(found, cls.home)
         every = self._tables.classes.get(cls.name, ())
-        meant = {self._tables.definition(own).name for own in every if own[0] == cls.home}
+        here = [own for own in every if own[0] == cls.home] or every
+        meant = {self._tables.definition(own).name for own in here}
         if len(meant) > 1:  # the one that stands in no other
             meant = {each for each in meant if "." not in each} or meant
-        owned = [own for own in found if self._tables.definition(own).name.rpartition(".")[0] in meant]
+        others = {where for where, _ in every} - {where for where, _ in here}
+        owned = [
+            own
+            for own in found
+            if self._tables.definition(own).name.rpartition(".")[0] in meant and own[0] not in others
+        ]
         return owned or ([] if len(every) > 1 else self._nearest(found, cls.home))
 
     def _subclasses(self, owner: Owner) -> list[Owner]:

@@ -838,3 +838,50 @@ def test_loops_over_many_of_a_type():
         1.0,
     )
     assert script == {"run -> Cart.all", "run -> Item.sell", "run -> Item.name"}
+
+
+def test_cpp_classes_of_one_name_and_annotated_members():
+    edges = edges_of(
+        {
+            "include/iterator.h": """
+                namespace shop {
+                class Iterator {
+                 public:
+                  virtual bool Valid() const = 0;
+                };
+                }
+            """,
+            "db/list.h": """
+                namespace shop {
+                template <typename Key>
+                class List {
+                 public:
+                  class Iterator {
+                   public:
+                    bool Valid() const;
+                  };
+                };
+                template <typename Key>
+                inline bool List<Key>::Iterator::Valid() const { return true; }
+                }
+            """,
+            "db/main.cc": """
+                class Log {
+                 public:
+                  explicit Log(int file) {}
+                  void Add() {}
+                };
+                class Store {
+                 public:
+                  void Run(shop::Iterator* it, int file) {
+                    if (it->Valid()) error_->Add();
+                    Log log(file);
+                    log.Add();
+                  }
+                  Log* const error_ GUARDED_BY(mutex_);
+                };
+            """,
+        },
+        1.0,
+    )
+    assert edges == {"db/main.cc:Store.Run -> db/main.cc:Log.Add"}

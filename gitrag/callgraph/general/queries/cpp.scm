@@ -20,3 +20,4 @@
 (for_range_loop type: (_) @type declarator: [(identifier) @var (reference_declarator (identifier) @var)])
 (field_declaration type: (_) @type declarator: (reference_declarator (field_identifier) @field))
 (field_initializer . (_) @call)
+(declaration type: (_) @type declarator: (function_declarator declarator: (identifier) @var))
