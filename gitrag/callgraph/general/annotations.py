@@ -23,10 +23,15 @@ _MEMBER = re.compile(
 )
 """``Status error_ GUARDED_BY(mutex_);``."""
 
+_ALONE = re.compile(
+    rb"^[ \t]*([A-Z][A-Z0-9_]{3,60}\([^()\n]{0,200}\))[ \t]*$(?=\s{1,80}[\w}~#/])", re.MULTILINE
+)
+"""``LIB_DECLARE(Store)`` in a line of its own, of a class's body; not ``TEST(Store)`` before a body."""
+
 
 def without_annotations(source: bytes) -> bytes:
     """Blank out macros around functions' heads; the rest keeps its row and column."""
-    for pattern in (_BEFORE, _AFTER, _MEMBER):
+    for pattern in (_BEFORE, _BEFORE, _AFTER, _MEMBER, _ALONE):  # two may stand before a function
         source = pattern.sub(_blanked, source)
     return source
 

@@ -317,9 +317,10 @@ class Resolver:
         return self._made(Owner("class", self._tables.last_name(own), own[0]), own)
 
     def _made(self, owner: Owner, own: Id | None = None, *, only_constructors: bool = False) -> list[Id]:
-        """Return a class's constructors, its own or inherited, or the class if it has none."""
+        """Return a class's constructors, inherited ones where there are such; the class if it has none."""
         if owner.name in self._tables.owners or own is None or self._tables.definition(own).bases:
-            for each in self._upwards(owner):
+            inherited = self._tables.files.get(owner.home, ("",))[0] not in CHOOSING
+            for each in self._upwards(owner) if inherited else (owner,):
                 for name in (*CONSTRUCTORS, each.name):
                     found = self._own_methods(each, name)
                     if found:

@@ -94,6 +94,8 @@ _MANY = {
     "tsx": _SCRIPT_MANY,
 }
 """Types of what has many of a type, by language."""
+_CONTAINERS = frozenset("vector list deque set unordered_set multiset array span initializer_list".split())
+"""Containers of C++ that a loop takes elements from."""
 _INFERRED = frozenset("var auto let val".split())
 _MIXES = frozenset({"include", "prepend"})
 _NO_PART = frozenset(
@@ -385,6 +387,14 @@ class QueryReader:
         if found:
             parts = parts_of(found[1] or found[2])
             return f"{ELEMENT}{'.'.join(parts)}" if parts and "?" not in parts else ""
+        if self._language.name == "cpp":
+            outer = _OUTER.match(text.removeprefix("const "))
+            if outer and outer[1] in _CONTAINERS:
+                element = self._type_of(_first_argument(outer[2]).lstrip("*&? "))
+                return f"{ELEMENT}{element}" if element else ""
+        return self._type_of(text)
+
+    def _type_of(self, text: str) -> str:
         for _ in range(_MOST_WRAPPERS):
             wrapped = _OUTER.match(text)
             if not wrapped or wrapped[1] not in _WRAPPERS:

@@ -110,6 +110,13 @@ PROJECTS = {
         ("include/spdlog/fmt/bundled/*", "src/bundled_fmtlib_format.cpp"),
         flags=("-std=c++17", "-xc++", "-IROOT/include", "-DSPDLOG_COMPILED_LIB"),
     ),
+    "cli11": Project(
+        "c",
+        "CLIUtils/CLI11@c1cfe00d",
+        True,
+        ("src/*", "include/*"),
+        flags=("-std=c++17", "-xc++", "-IROOT/include", "-DCLI11_COMPILE"),
+    ),
     "tmux": Project(
         "c",
         "tmux/tmux@c1f947a3c",

@@ -885,3 +885,27 @@ def test_cpp_classes_of_one_name_and_annotated_members():
         1.0,
     )
     assert edges == {"db/main.cc:Store.Run -> db/main.cc:Log.Add"}
+
+
+def test_cpp_loops_and_macros_in_lines_of_their_own():
+    edges = edges_of(
+        {
+            "a.cpp": """
+                class Item {
+                  ITEM_DECLARE(Item)
+                 public:
+                  void Sell() {}
+                };
+                class Cart {
+                 public:
+                  std::vector<std::unique_ptr<Item>> items_;
+                  void SellAll(const std::vector<Item*>& more) {
+                    for (const auto& each : items_) each->Sell();
+                  }
+                };
+                void all(const std::vector<Item*>& more) { for (auto* one : more) one->Sell(); }
+            """
+        },
+        1.0,
+    )
+    assert edges == {"Cart.SellAll -> Item.Sell", "all -> Item.Sell"}
