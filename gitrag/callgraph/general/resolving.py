@@ -38,9 +38,9 @@ _SUPER = {"csharp": "base", "php": "parent"}
 _IMPLICIT_SELF = frozenset({"java", "csharp", "c", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
 _BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "scala", "solidity"})
 """Languages whose names are visible across files without an import that names the file."""
-_C = frozenset({"c", "cpp"})
+C_FAMILY = frozenset({"c", "cpp"})
 """C++, whose headers are called C."""
-CHOOSING = OVERLOADING | _C
+CHOOSING = OVERLOADING | C_FAMILY
 """Languages of files in which a call's arguments choose."""
 _INHERITING = frozenset({"java", "csharp"})
 """Languages in which a class has, beside its own functions of a name, the overloads of its bases."""
@@ -303,7 +303,7 @@ class Resolver:
         for table in (self._tables.functions, self._tables.classes):
             found = table.get(name, [])
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
-            if language in _C and len(found) > 1 and len({where for where, _ in found}) == 1:
+            if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
                 return found if table is self._tables.functions else self._constructed(found[-1])
             if near and language not in SCRIPTS and language != "rust":
                 return self._constructed(near[-1])
@@ -517,7 +517,7 @@ class Resolver:
     def _own_methods(self, cls: Owner, name: str) -> list[Id]:
         """Return the methods of one name that a class has itself; in C++ in headers and sources alike."""
         found = self._tables.members.get((cls.name, name), [])
-        if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in _C:
+        if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in C_FAMILY:
             return self._nearest(found, cls.home)
         every = self._tables.classes.get(cls.name, ())
         here = [own for own in every if own[0] == cls.home] or every
