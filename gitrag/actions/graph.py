@@ -18,6 +18,7 @@ from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE, Graph, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.neighbourhood import Place
 from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.corpus.layout import CollectionKind, slug
@@ -353,7 +354,7 @@ def graph_of(
     pattern = None if unfiltered else graph_filter(answer.query, code) or None
     found = call_graph(
         workspace,
-        GraphQuestion(filter=pattern),
+        GraphQuestion(filter=pattern, places=None if unfiltered else tuple(_places(code))),
         globs=globs,
         module=module,
         about=[(hit.path, hit.language) for hit in code if is_graphed(hit)],
@@ -368,6 +369,14 @@ def graph_of(
         as_calls(found.graph) if found.graph else (),
         left_out(found.graph) if found.graph else 0,
     )
+
+
+def _places(code: Sequence[Hit]) -> Iterator[Place]:
+    """Yield the lines of code hits, the best first, each file's further hits after its best one."""
+    for hit in code:
+        if is_graphed(hit):
+            for chunk in (hit.chunk, *(further.chunk for further in hit.also)):
+                yield Place(hit.path, chunk.line_start, chunk.line_end)
 
 
 def code_of(answer: Answer) -> tuple[Hit, ...]:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gitrag.callgraph import filtering
 from gitrag.callgraph.graph import Edge, Followed, Graph, Node, graph
+from gitrag.callgraph.loading import TimeoutReachedError
+from gitrag.callgraph.neighbourhood import Place, around
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import GitragError
-
-MOST_RESOLVED = 10**9
-"""Definitions per question whose calls are resolved, those matched by name first: a second for django."""
-
-MOST_WITH_CALLERS = 10**9
-"""Definitions whose callers are searched even if not asked for: callers may be anywhere."""
 
 
 class Direction(StrEnum):
@@ -36,6 +32,8 @@ class GraphQuestion:
         direction: Which calls to follow.
         depth: Maximum number of calls between a match and a node.
         allowed: Tells whether a path may be in the answer.
+        places: What a search has found: the calls around it are asked for, whatever the filter, which only
+            describes it. None for any other question.
     """
 
     target: str | None = None
@@ -43,6 +41,7 @@ class GraphQuestion:
     direction: Direction = Direction.BOTH
     depth: int = 1
     allowed: Callable[[str], bool] = lambda _path: True
+    places: tuple[Place, ...] | None = None
 
 
 class NoMatchError(GitragError):
@@ -56,6 +55,8 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
         NoMatchError: The target matches no definition.
         UsageError: The filter is not a valid regular expression.
     """
+    if question.places is not None:
+        return around(calls, question.places, question.allowed)
     rows = [(own, node) for own, node in calls.nodes() if question.allowed(node.path)]
     nodes = [node for _, node in rows]
     chosen = list(range(len(rows)))
@@ -83,7 +84,9 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
     ]
     ends = {end for edge in kept for end in (edge.caller, edge.callee)}
     if question.target is None:
-        return graph([node for node in matches if node in ends], kept, followed)
+        whole = graph([node for node in matches if node in ends], kept, followed)
+        files = sorted({node.path for node in nodes}) if question.filter is None and whole.nodes else ()
+        return replace(whole, files=tuple(files))
     twins = {(node.path, node.name) for node in matches if node in ends}
     # Overloads have no calls; the function they belong to has the same name.
     shown = [node for node in matches if node in ends or (node.path, node.name) not in twins]
@@ -96,53 +99,43 @@ def _walk(
     matches: Mapping[Node, tuple[str, int]],
     ids: Mapping[Node, tuple[str, int]],
 ) -> tuple[list[Edge], Followed]:
-    """Follow calls from the matches, to the requested depth; return also what was not followed."""
-    asked = question.target is not None
+    """Follow calls from the matches, to the requested depth; return also what was not followed.
+
+    When the time is over after the first step, what was found until then is the answer.
+    """
+    whole = question.target is None and question.filter is None  # all calls are followed: callers are there
     edges: list[Edge] = []
     left: dict[Direction, frozenset[Node]] = {}
-    further: set[Node] = set()
+    further = 0
     for direction in (Direction.CALLEES, Direction.CALLERS):
-        if question.direction not in {direction, Direction.BOTH}:
+        if question.direction not in {direction, Direction.BOTH} or (
+            whole and direction is Direction.CALLERS
+        ):
             continue
-        unasked = direction is Direction.CALLERS and question.direction is Direction.BOTH and not asked
-        if unasked and len(matches) > MOST_WITH_CALLERS:
-            # Of all definitions, the callers are found as the callees of the others.
-            left[direction] = frozenset(() if question.filter is None else matches)
-            continue
-        seen = set(matches)
-        ordered = _ordered(matches, question, calls.check)
-        border, left[direction] = ordered[:MOST_RESOLVED], frozenset(ordered[MOST_RESOLVED:])
-        for step in range(1, question.depth + 1):
+        seen, border = set(matches), sorted(matches)
+        for step in range(question.depth):
             own = [ids[node] for node in border if node in ids]
-            found = calls.callers(own) if direction is Direction.CALLERS else calls.callees(own)
+            try:
+                found = calls.callers(own) if direction is Direction.CALLERS else calls.callees(own)
+            except TimeoutReachedError:
+                if not edges and step == 0 and not left:
+                    raise
+                if step == 0:
+                    left[direction] = frozenset(matches)
+                else:
+                    further += len(border)
+                break
             edges += found
             ends = {edge.caller if direction is Direction.CALLERS else edge.callee for edge in found}
-            new = sorted(ends - seen)
-            border = new[:MOST_RESOLVED]
+            border = sorted(ends - seen)
             seen |= ends
             if not border:
                 break
-            if step < question.depth:
-                further.update(new[MOST_RESOLVED:])
     none: frozenset[Node] = frozenset()
     followed = Followed(
         len(matches),
         left.get(Direction.CALLEES, none),
         left.get(Direction.CALLERS, none),
-        len(further),
+        further,
     )
     return edges, followed
-
-
-def _ordered(
-    matches: Mapping[Node, tuple[str, int]], question: GraphQuestion, check: Callable[[], None]
-) -> list[Node]:
-    """Put definitions matched by name before those matched only by file or directory."""
-    if len(matches) <= MOST_RESOLVED or question.filter is None:
-        return sorted(matches)
-    nodes = sorted(matches)
-    bare = [Node("", node.name, 0, 0) for node in nodes]
-    by_name = filtering.matching(question.filter, bare, check)
-    return [n for n, fits in zip(nodes, by_name, strict=True) if fits] + [
-        n for n, fits in zip(nodes, by_name, strict=True) if not fits
-    ]

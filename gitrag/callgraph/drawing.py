@@ -109,9 +109,13 @@ def as_dot(graph: Graph) -> str:
 
 
 def as_json(graph: Graph) -> str:
-    """Return a whole graph as one JSON object: ``nodes`` and ``edges``, which refer to nodes by index."""
+    """Return a whole graph as one JSON object: ``nodes`` and ``edges``, which refer to nodes by index.
+
+    Where everything was asked for, ``files`` are those that were read, also those without a call.
+    ``left_out`` says what was not followed, a sentence each.
+    """
     places = {node: place for place, node in enumerate(graph.nodes)}
-    value = {
+    value: dict[str, object] = {
         "nodes": [
             {
                 "path": _plain(node.path),
@@ -133,6 +137,10 @@ def as_json(graph: Graph) -> str:
             for edge in graph.edges
         ],
     }
+    if graph.files:
+        value["files"] = [_plain(path) for path in graph.files]
+    if graph.followed.notes:
+        value["left_out"] = list(graph.followed.notes)
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 

@@ -9,8 +9,8 @@ from gitrag.callgraph.facts import Facts, failed, pack
 from gitrag.callgraph.general.syntax import QUERIES
 from gitrag.machine.isolation import reason_of
 
-LANGUAGES = frozenset({"python", *QUERIES})
-"""Languages with call extraction."""
+LANGUAGES = frozenset({"python", "erb", *QUERIES})
+"""Languages with call extraction; ERB is what its templates, which are HTML otherwise, have of Ruby."""
 
 _MAX_BYTES = 1 << 20
 """Larger sources are generated; nobody asks about their calls."""
@@ -44,6 +44,10 @@ def _read(data: bytes, language: str) -> Facts:
     if len(data) > _MAX_BYTES:
         return failed("it is larger than 1 MiB")
     text = decode(data)
+    if language == "erb":
+        from gitrag.callgraph.general.templates import ruby_of
+
+        text, language = ruby_of(text), "ruby"
     row = dialect_of(text.encode(), BY_NAME[language])
     if row.name not in LANGUAGES:
         return failed(f"it is in {row.name}")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 
 MODULE = "<module>"
 """The name of a file's code outside definitions."""
@@ -47,7 +50,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """How far the calls around what was asked for were followed: the rest was never looked at.
+    """How far the calls around what was asked for were followed until the time was over.
 
     Attributes:
         matches: How many definitions match the question.
@@ -90,12 +93,14 @@ class Graph:
         edges: The calls.
         matches: The nodes that were asked for.
         followed: How far the calls were followed.
+        files: Of a whole graph all files whose calls were read, also those without any; else empty.
     """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     matches: frozenset[Node] = frozenset()
     followed: Followed = Followed()
+    files: tuple[str, ...] = ()
 
 
 def graph(matches: Collection[Node], edges: Iterable[Edge], followed: Followed = Followed()) -> Graph:
@@ -106,9 +111,10 @@ def graph(matches: Collection[Node], edges: Iterable[Edge], followed: Followed =
 
 
 def most_connected(whole: Graph, limit: int) -> tuple[Graph, int]:
-    """Keep the best connected nodes, preferring matches and their neighbours.
+    """Keep the best connected nodes: first the calls of matches among each other, then each with others.
 
-    The number of callers and callees counts; ties are broken by name, then path.
+    The number of callers and callees counts; ties are broken by name, then path. Of what a match calls or is
+    called by, tests come last.
 
     Returns:
         The smaller graph, and how many nodes were left out.
@@ -116,20 +122,40 @@ def most_connected(whole: Graph, limit: int) -> tuple[Graph, int]:
     if len(whole.nodes) <= limit:
         return whole, 0
     degree: dict[Node, int] = dict.fromkeys(whole.nodes, 0)
-    beside: set[Node] = set()
     for edge in whole.edges:
         degree[edge.caller] += 1
         degree[edge.callee] += 1
-        if edge.caller in whole.matches:
-            beside.add(edge.callee)
-        if edge.callee in whole.matches:
-            beside.add(edge.caller)
-
-    def rank(node: Node) -> tuple[int, int, str, str, int]:
-        near = node in whole.matches or node in beside
-        return (0 if near and degree[node] else 1, -degree[node], node.name, node.path, node.line_start)
-
-    kept = set(sorted(whole.nodes, key=rank)[:limit])
+    kept: set[Node] = set()
+    if len(whole.matches) < len(whole.nodes):
+        for edge in _telling(whole, degree):
+            ends = kept | {edge.caller, edge.callee}
+            if len(ends) <= limit:
+                kept = ends
+    rest = sorted((node for node in whole.nodes if node not in kept), key=lambda node: _rank(node, degree))
+    kept.update(rest[: limit - len(kept)])
     edges = (edge for edge in whole.edges if edge.caller in kept and edge.callee in kept)
     smaller = replace(whole, nodes=tuple(sorted(kept)), edges=tuple(edges), matches=whole.matches & kept)
     return smaller, len(whole.nodes) - len(kept)
+
+
+def _rank(node: Node, degree: Mapping[Node, int]) -> tuple[int, str, str, int]:
+    return (-degree[node], node.name, node.path, node.line_start)
+
+
+def _telling(whole: Graph, degree: Mapping[Node, int]) -> list[Edge]:
+    """Order the calls of matches: those between two, then the first of each, then the second of each."""
+    of_two = [edge for edge in whole.edges if {edge.caller, edge.callee} <= whole.matches]
+    of_one = [
+        (edge.caller, edge.callee, edge) if edge.caller in whole.matches else (edge.callee, edge.caller, edge)
+        for edge in whole.edges
+        if (edge.caller in whole.matches) != (edge.callee in whole.matches)
+    ]
+    outside = {other.path: bool(traits(other.path) & OUTSIDE_THE_PRODUCT) for _, other, _ in of_one}
+    of_one.sort(key=lambda row: (outside[row[1].path], _rank(row[1], degree), _rank(row[0], degree)))
+    met: Counter[Node] = Counter()
+    placed = []
+    for place, (match, other, edge) in enumerate(of_one):
+        placed.append((outside[other.path], met[match], place, edge))
+        met[match] += 1
+    of_two.sort(key=lambda edge: (_rank(edge.caller, degree), _rank(edge.callee, degree)))
+    return [*of_two, *(edge for *_, edge in sorted(placed, key=lambda row: row[:3]))]

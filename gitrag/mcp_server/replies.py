@@ -120,6 +120,7 @@ class Calls:
     mermaid: str | None
     error: str | None
     freshness: Freshness
+    matches_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +335,7 @@ def calls(found: GraphAnswer, limit: int, mermaid: str | None, freshness: Freshn
             for edge in edges[:limit]
         ],
         left_out=max(len(edges) - limit, 0),
+        matches_left_out=max(len(matches) - limit, 0),
         mermaid=mermaid,
         error=found.error,
         freshness=freshness,
@@ -343,6 +345,8 @@ def calls(found: GraphAnswer, limit: int, mermaid: str | None, freshness: Freshn
 def calls_text(found: Calls) -> str:
     """Return calls as text: the matching definitions, a line for each call, the diagram."""
     lines = [*found.matches]
+    if found.matches_left_out:
+        lines.append(f"{found.matches_left_out} more definitions match: name one, or raise limit.")
     for each in found.calls:
         unsure = "" if each.confidence >= _SURE else " (likely)"
         lines.append(

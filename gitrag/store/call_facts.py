@@ -14,6 +14,9 @@ from gitrag.store.views import ViewOverlay
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+_LANGUAGE = "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'erb' ELSE language END"
+"""The language that a file's calls are in: ERB templates are HTML for all else."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
@@ -61,11 +64,11 @@ def of_view(
     rows = run(
         db,
         columns,
-        "SELECT path, content_id, lower(hex(blob)), language, data FROM"
+        f"SELECT path, content_id, lower(hex(blob)), {_LANGUAGE}, data FROM"
         " (SELECT path_id, content_id, collection FROM entries WHERE view_id = ? AND content_id <> 0"
         " AND path_id NOT IN (SELECT unnest(?::INTEGER[])) UNION ALL FROM columns)"
         " JOIN contents USING (content_id) JOIN paths USING (path_id) LEFT JOIN facts USING (content_id)"
-        " WHERE state = ? AND language IN (SELECT unnest(?)) AND (?::VARCHAR IS NULL OR collection = ?)"
+        f" WHERE state = ? AND {_LANGUAGE} IN (SELECT unnest(?)) AND (?::VARCHAR IS NULL OR collection = ?)"
         " AND (NOT ? OR data IS NULL) ORDER BY path",
         [view_id, list(overlay.masked), INDEXED, list(languages), collection, collection, missing_only],
     ).fetchall()
@@ -104,7 +107,7 @@ def not_in_view(
         " AND path_id NOT IN (SELECT unnest(?::INTEGER[]))"
         " UNION ALL SELECT column0, column1, column2, '' FROM columns)"
         " LEFT JOIN contents USING (content_id) JOIN paths USING (path_id)"
-        " WHERE NOT coalesce(state = ? AND language IN (SELECT unnest(?)), false)"
+        f" WHERE NOT coalesce(state = ? AND {_LANGUAGE} IN (SELECT unnest(?)), false)"
         " AND (?::VARCHAR IS NULL OR collection = ?) ORDER BY path",
         [view_id, list(overlay.masked), INDEXED, list(languages), collection, collection],
     ).fetchall()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import gc
 import json
 from contextlib import contextmanager
+from textwrap import dedent
 
 import pytest
 
 from gitrag.actions import current_view
-from gitrag.actions.graph import FAILED, call_graph, calling_files, graph_of
+from gitrag.actions.graph import FAILED, NO_NODES, call_graph, calling_files, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
+from gitrag.callgraph.loading import TimeoutReachedError
+from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.machine.log import close_log
 from gitrag.store.connection import Store
@@ -136,6 +139,19 @@ def test_manifests_and_path_aliases_are_read_as_they_are_now(make_repository):
     aliases = '{"compilerOptions": {"paths": {"knife": ["../tools/knife/src/cut"]}}}'
     repository.write({"app/tsconfig.json": aliases})
     assert edges(call_graph(workspace, question)) == {"main -> cut", "aliased -> cut"}
+
+
+def test_the_code_of_templates_is_read(make_repository):
+    files = {
+        "app/helpers/a_helper.rb": "module AHelper\n  def badge\n  end\nend\n",
+        "app/views/show.html.erb": "<p><%= badge %></p>\n",
+        "app/views/other.html": "<p><%= badge %></p>\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("badge", direction=Direction.CALLERS))
+    assert [edge.caller.path for edge in found.graph.edges] == ["app/views/show.html.erb"]
+    assert call_graph(workspace, GraphQuestion("badge")).made == 0
 
 
 def test_a_module_scopes_the_graph(make_repository):
@@ -317,26 +333,89 @@ def test_who_makes_instances_of_a_class_is_among_its_callers(make_repository):
     assert said == "Own: who makes instances calls Own.__init__"
 
 
-def test_a_graph_that_is_not_whole_says_so(make_repository):
-    """Of 250 definitions the calls of 200 were followed, and the graph was called whole."""
+def test_a_graph_is_whole(make_repository):
+    """Of 250 definitions the calls of 200 were followed, of 61 matches no callers were looked for."""
     files = {"z.py": "def last():\n    pass\n"}
     files |= {
         f"m{number}.py": f"from z import last\n\n\ndef f{number:03}():\n    last()\n" for number in range(250)
     }
+    files["a.py"] = "import m7\n\n\ndef use():\n    m7.f007()\n"
+    files["empty.py"] = "x = 1\n"
     repository = make_repository(files)
     open_app(repository).update()
     workspace = open_app(repository)
+    to_last = {f"f{number:03} -> last" for number in range(250)}
     whole = call_graph(workspace, GraphQuestion())
-    said = "Calls of 200 of the 502 definitions that match were followed, those of the others were not."
-    assert whole.negatives == (said,)
-    done = gitrag(repository, "graph")
-    assert f"%% {said}" in done.out.splitlines()
-    assert said in done.err.splitlines()
-    some = call_graph(workspace, GraphQuestion(filter="^f"))
-    assert some.negatives[-1] == ("Callers of any of the 250 definitions that match were not looked for.")
+    assert edges(whole) == to_last | {"use -> f007"}
+    assert whole.negatives == ()
+    written = json.loads(gitrag(repository, "graph", "--format", "json").out)
+    assert len(written["edges"]) == 251
+    assert set(written["files"]) == files.keys()
+    assert edges(call_graph(workspace, GraphQuestion(filter="^f"))) == to_last | {"use -> f007"}
     deep = call_graph(workspace, GraphQuestion("z.py", direction=Direction.CALLERS, depth=3))
-    assert deep.negatives[0] == "Calls of 50 definitions further away were not followed."
-    assert call_graph(workspace, GraphQuestion("f001")).graph.followed.notes == ()
+    assert edges(deep) == to_last | {"use -> f007"}
+    assert f"{252 - 20} nodes omitted" in gitrag(repository, "graph").out
+
+
+def test_a_graph_that_the_time_was_too_short_for_says_what_is_missing(project, monkeypatch):
+    """The steps that were taken are the answer, with what was not followed."""
+    workspace = open_app(project)
+
+    def late(*_args):
+        raise TimeoutReachedError
+
+    monkeypatch.setattr(ResolvedCalls, "callers", late)
+    some = call_graph(workspace, GraphQuestion("total"))
+    assert edges(some) == {"total -> rate"}
+    assert some.negatives[0] == "Callers of any of the 1 definitions that match were not looked for."
+    assert call_graph(workspace, GraphQuestion("total", direction=Direction.CALLERS)).graph is None
+
+
+SHOP = {
+    "shop/retry.py": """
+        import shop.clock
+
+        def backoff(attempt):
+            return shop.clock.pause(2 ** attempt)
+
+        def retry(call):
+            backoff(1)
+            return call()
+    """,
+    "shop/clock.py": "def pause(seconds):\n    return tick(seconds)\n\ndef tick(n):\n    return n\n",
+    "shop/api.py": "from shop.retry import retry\n\ndef get():\n    retry(parse)\n\ndef parse():\n    pass\n",
+    "shop/sockets.py": "def read_retry_url():\n    write_url()\n\ndef write_url():\n    pass\n",
+    "tests/test_retry.py": "from shop.retry import backoff\n\ndef test_it():\n    backoff(2)\n",
+}
+
+
+def test_the_graph_of_a_search_is_about_what_it_found(make_repository):
+    """Names that the filter happens to match were drawn, and nothing of the best files."""
+    workspace = open_app(make_repository({path: dedent(text) for path, text in SHOP.items()}))
+    workspace.update()
+    answer = search(workspace, "backoff retry", SearchOptions(min_score=0.0, limit=1))
+    assert [hit.path for hit in answer.hits] == ["shop/retry.py"]
+    found = graph_of(workspace, answer)
+    assert "retry" in found.filter
+    drawn = {(path, name, callees) for path, name, callees in found.calls}
+    assert ("shop/retry.py", "backoff", ("pause",)) in drawn
+    assert {path for path, _, _ in drawn} == {"shop/retry.py", "shop/api.py", "tests/test_retry.py"}
+    assert "tick" not in found.mermaid
+    assert "url" not in found.mermaid
+
+
+def test_nothing_is_drawn_where_what_was_found_has_no_calls(make_repository):
+    files = {
+        "alone.py": "def lonely_backoff():\n    pass\n",
+        "other.py": "def backoff_caller():\n    backoff()\n\ndef backoff():\n    pass\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    answer = search(workspace, "lonely backoff", SearchOptions(min_score=0.0, limit=1))
+    assert [hit.path for hit in answer.hits] == ["alone.py"]
+    found = graph_of(workspace, answer)
+    assert (found.mermaid, found.calls) == (None, ())
+    assert found.error == NO_NODES
 
 
 def test_what_only_looks_like_a_file_is_not_called_a_language(project):

@@ -16,13 +16,17 @@ def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None)
     manifests = {path for path in files if path.rpartition("/")[2] in NAMES}
     return ResolvedCalls(
         {
-            path: (language_of(path) or "", extract(dedent(text).encode(), language_of(path) or ""))
+            path: (_language_of(path), extract(dedent(text).encode(), _language_of(path)))
             for path, text in files.items()
             if path not in manifests
         },
         check,
         {path: files[path].encode() for path in manifests},
     )
+
+
+def _language_of(path: str) -> str:
+    return "erb" if path.endswith(".erb") else language_of(path) or ""
 
 
 def edges_of(files: Mapping[str, str], least: float = LIKELY) -> set[str]:

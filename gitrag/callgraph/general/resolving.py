@@ -175,13 +175,17 @@ class Resolver:
             parts = parts[1:]
         return parts
 
-    def _resolve(self, parts: Sequence[str], caller: Id, depth: int) -> Found:
+    def _resolve(  # noqa: C901 - one kind of owner after another
+        self, parts: Sequence[str], caller: Id, depth: int
+    ) -> Found:
         if parts[0] == SCOPED:
             parts = self._unscoped(parts[1:])
         *before, name = parts
         if not before:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
         owner = self._owner(before, name, caller, depth)
+        if owner is None and before == ["self"] and self._tables.files[caller[0]][0] == "erb":
+            return [(each, CERTAIN) for each in self._plain(name, caller)]
         if owner is None:
             return self._by_convention(before[-1], name, caller) or self._only_one(before[0], name, caller)
         if owner.kind == "module":
@@ -299,6 +303,10 @@ class Resolver:
 
     def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
         """Search the package, then, where names need no import, the whole view."""
+        if self._tables.files[path][0] == "erb":
+            every = self._tables.methods.get(name, [])
+            helpers = [own for own in every if self._tables.definition(own).name.endswith(f"Helper.{name}")]
+            return self._nearest(helpers, path)
         folder = path.rpartition("/")[0]
         for table in (self._tables.functions, self._tables.classes):
             found = table.get(name, [])

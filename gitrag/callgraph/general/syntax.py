@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
+from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
     ELEMENT,
@@ -74,6 +75,7 @@ QUERIES = {
 _TEXT_BYTES = 400
 _ARGUMENTS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _GENERICS = re.compile(r"(?:::)?<[^<>()]*>")
+_WORD = re.compile(r"\w+")
 _SEPARATOR = re.compile(r"\?\.|!\.|\.|->|::|\\")
 _NAME = re.compile(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
 _WRAPPERS = frozenset(
@@ -181,6 +183,8 @@ class QueryReader:
         )
         mentions = {part.removesuffix("()") for call in calls for part in call.parts}
         mentions |= {value for each in imports for value in each.values()}
+        mentions |= {word for each in imports for word in _WORD.findall(each.get("use", ""))}
+        mentions |= {DEFAULT for each in imports if not each.keys().isdisjoint({"default", "module"})}
         body = Body(
             tuple([parent for *_, parent in self._rows]),
             tuple(calls),

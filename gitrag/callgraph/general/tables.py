@@ -101,8 +101,8 @@ class Tables:
                     known.append((path, index))
 
     def language(self, path: str) -> str:
-        """Return the language of a file."""
-        return self.files[path][0]
+        """Return the language of a file; of a template that of its code."""
+        return "ruby" if self.files[path][0] == "erb" else self.files[path][0]
 
     def definition(self, own: Id) -> DefinitionFacts:
         """Return a definition."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.choice import Choice
-from gitrag.callgraph.general.imports import Imports
+from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.resolving import CONSTRUCTORS, MAKERS, Resolver
 from gitrag.callgraph.general.tables import Id, Tables
@@ -14,7 +14,7 @@ from gitrag.callgraph.general.tables import Id, Tables
 HANDED_ON = 0.5
 """Confidence in a call of a function that is handed on by its name; as in Python."""
 
-FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c"}
+FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "erb": "ruby"}
 """Languages that can call one another."""
 
 Edges = dict[tuple[Id, Id], tuple[float, int]]
@@ -54,19 +54,38 @@ class GeneralView:
         """Resolve the callers of some definitions: only calls by a name that may mean one of them."""
         wanted = {each for each in own if each[0] in self._tables.files}
         names = self._names_for(wanted)
+        types = self._types_for(wanted)
         edges: Edges = {}
-        for path, (_, facts) in self._tables.files.items():
+        for path, (language, facts) in self._tables.files.items():
             if names.isdisjoint(facts.mentions):
                 continue
             self._check()
             for index in self._tables.body(path).calls:
-                self._resolve((path, index), names, edges)
+                self._resolve((path, index), names, edges, types if language == "rust" else None)
         return {pair: edge for pair, edge in edges.items() if pair[1] in wanted}
 
-    def _resolve(self, caller: Id, names: Collection[str] | None, edges: Edges) -> None:
+    def _resolve(
+        self,
+        caller: Id,
+        names: Collection[str] | None,
+        edges: Edges,
+        types: Collection[str] | None = None,
+    ) -> None:
+        """Add what a definition calls.
+
+        Args:
+            caller: The definition.
+            names: Only calls by these names; None for all.
+            edges: What the calls are added to.
+            types: Of calls of a type's own functions, `Type::new`, only those of these types; None for all.
+        """
         for call in self._tables.body(caller[0]).calls.get(caller[1], ()):
             if names is not None and call.parts[-1] not in names:
                 continue
+            if types is not None and len(call.parts) == 2:
+                head = call.parts[0]
+                if head[:1].isupper() and not head.endswith("()") and head not in types:
+                    continue
             found = self._resolver.resolve(call.parts, caller, handed=call.handed)
             for callee, sure in self._choice.fitting(found, call, caller):
                 confidence = min(sure, HANDED_ON) if call.handed else sure
@@ -84,13 +103,13 @@ class GeneralView:
             definition = self._tables.definition(own)
             owner, _, name = definition.name.rpartition(".")
             owner = owner.rpartition(".")[2]
-            names.add(name)
+            names |= {name, DEFAULT} if name == "exports" else {name}
             if definition.kind == "class":
                 makers.add(name)
             elif owner and (name in CONSTRUCTORS or name == owner):
                 makers.add(owner)
-            if makers and self._tables.language(own[0]) != "rust":
-                generic = MAKERS
+            if makers:
+                generic = MAKERS if self._tables.language(own[0]) != "rust" else frozenset({"Self"})
         names |= self._family(makers)
         names.discard("")
         renamed = names
@@ -98,6 +117,19 @@ class GeneralView:
             renamed = self._renamed(renamed) - names
             names |= renamed
         return names | generic
+
+    def _types_for(self, wanted: Iterable[Id]) -> set[str]:
+        """Return the names of types by which functions of theirs may be called: of its traits, too."""
+        owners = {self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in wanted}
+        found = self._family(owners - {""})
+        for owner in list(found):
+            for own in self._tables.classes.get(owner, ()):
+                found |= {base.rpartition(".")[2] for base in self._tables.definition(own).bases}
+        renamed = found
+        while renamed:
+            renamed = self._renamed(renamed) - found
+            found |= renamed
+        return found | {"Self"}
 
     def _family(self, classes: Iterable[str]) -> set[str]:
         """Return names of classes, and the names of those that inherit from one of that name."""
@@ -116,6 +148,6 @@ class GeneralView:
         for path, (_, facts) in self._tables.files.items():
             if not names.isdisjoint(facts.mentions):
                 for alias, every in self._tables.body(path).imports.items():
-                    if any(each.name in names for each in every):
+                    if any((each.name or DEFAULT) in names for each in every):
                         found.add(alias)
         return found

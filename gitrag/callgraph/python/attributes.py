@@ -83,7 +83,7 @@ class Attributes:
             elif type(value) is ModuleObject:
                 found |= self._names.in_module(value.path, name)
             elif type(value) is Outside:
-                found.add(Outside(f"{value.name}.{name}"))
+                found.add(self._names.outside(f"{value.name}.{name}", frame.own[0]))
             elif type(value) is Super:
                 found |= self._of_super(value, name, frame, line)
             elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:

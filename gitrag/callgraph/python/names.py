@@ -128,6 +128,12 @@ class Names:
                 return frozenset([ModuleObject(inside)])
         return found or NOTHING
 
+    def outside(self, dotted: str, path: str) -> ModuleObject | Outside:
+        """Return what a dotted name means that begins outside: of a namespace package, its module."""
+        packages = self._program.packages
+        found = packages.find(dotted, path) if packages.is_namespace(dotted.partition(".")[0]) else None
+        return ModuleObject(found) if found else Outside(dotted)
+
     def execute_import(self, statement: Import, frame: Frame) -> None:
         """Bind what ``import`` imports."""
         wanted = statement.module if statement.alias else statement.module.partition(".")[0]

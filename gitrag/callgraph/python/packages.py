@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
@@ -11,8 +12,8 @@ _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
 class Packages:
     """Which file a module's dotted name means, by the layout of the paths.
 
-    A package's root is the topmost directory of an unbroken chain with ``__init__.py``; below a source root,
-    or the top, a directory without one is a package too (PEP 420).
+    A package's root is the topmost directory of an unbroken chain with ``__init__.py``; a directory without
+    one may be a package too (PEP 420), unless Python itself has a package of that name.
 
     Args:
         paths: The view's Python files.
@@ -25,6 +26,7 @@ class Packages:
         self._by_name: dict[str, list[str]] = {}
         self._by_place: dict[str, str] = {}
         self._found: dict[tuple[str, str], str | None] = {}
+        self._namespaces: set[str] = set()
         for path in sorted(paths):
             place = path.rpartition(".")[0].removesuffix("/__init__")
             known = self._by_place.get(place)
@@ -32,6 +34,7 @@ class Packages:
                 self._by_place[place] = path
             for name in self._dotted(place):
                 self._by_name.setdefault(name, []).append(path)
+                self._namespaces.add(name.partition(".")[0])
 
     def _dotted(self, place: str) -> Iterator[str]:
         parts = place.split("/")
@@ -39,10 +42,15 @@ class Packages:
         start = len(folder)
         while start > 0 and "/".join(folder[:start]) in self._initialised:
             start -= 1
-        starts = {min(start, len(parts) - 1), 0}
-        starts.update(i + 1 for i, part in enumerate(parts[:-1]) if part in _SOURCE_ROOTS)
-        for first in starts:
-            yield ".".join(parts[first:])
+        regular = min(start, len(parts) - 1)
+        for first in range(regular + 1):
+            after_root = first == 0 or parts[first - 1] in _SOURCE_ROOTS
+            if first == regular or after_root or parts[first] not in sys.stdlib_module_names:
+                yield ".".join(parts[first:])
+
+    def is_namespace(self, name: str) -> bool:
+        """Tell whether the names of modules begin with a name."""
+        return name in self._namespaces
 
     def find(self, dotted: str, importer: str) -> str | None:
         """Find the file of a module that another file imports, by absolute or relative name."""

@@ -433,6 +433,25 @@ def test_a_ruby_module_that_is_mixed_in_has_the_methods_of_its_class():
     assert edges_of({"a.rb": source}) == {"Story.publish -> Token.renew!"}
 
 
+def test_templates_call_helpers_and_models():
+    files = {
+        "app/helpers/stories_helper.rb": (
+            "module StoriesHelper\n  def badge(story)\n  end\n  def plain\n  end\nend\n"
+        ),
+        "app/models/story.rb": "class Story\n  def title\n  end\n  def badge\n  end\nend\n",
+        "app/views/stories/show.html.erb": (
+            "<h1><%= @story.title %> <%= badge(@story) -%></h1>\n<%# plain %>\n<%% plain %>\n"
+            "<% if plain %><p>it's %> here</p><% end %>\n"
+        ),
+    }
+    show = "app/views/stories/show.html.erb:<module>"
+    assert edges_of(files) == {
+        f"{show} -> app/models/story.rb:Story.title",
+        f"{show} -> app/helpers/stories_helper.rb:StoriesHelper.badge",
+        f"{show} -> app/helpers/stories_helper.rb:StoriesHelper.plain",
+    }
+
+
 def test_files_that_pass_on_all_names_of_each_other_are_looked_through_once():
     """Ways through them are without number; of five files already 16,000 of at most eight steps."""
     count = 30
@@ -647,7 +666,9 @@ def test_a_go_package_is_found_by_its_module():
     assert edges_of(files) == {"main.go:main -> sdk/log/log.go:Write"}
 
 
-@pytest.mark.parametrize("name", ["Base", "Base.constructor", "make", "Sub"])
+@pytest.mark.parametrize(
+    "name", ["Base", "Base.constructor", "make", "Sub", "fn", "exports", "Row", "Row.new"]
+)
 def test_callers_are_those_whose_callees_they_are(name):
     """Callers are looked for by the names that may mean the callee: none may be missed."""
     files = {
@@ -655,13 +676,19 @@ def test_callers_are_those_whose_callees_they_are(name):
         "export function make() { return new Sub() }\nexport { make as produce };\n",
         "b.ts": "export { produce as build } from './a';\nimport { Base as B } from './a';\nnew B();\n",
         "c.ts": "import { build } from './b';\nexport function go() { build() }\n",
+        "d.js": "const fn = () => 1;\nexport default fn;\n",
+        "e.js": "module.exports = function () {};\n",
+        "f.js": "import other from './d';\nconst made = require('./e');\nfunction f() { other(); made() }\n",
+        "g.rs": "pub struct Row { n: u8 }\nimpl Row { pub fn new() -> Self { Self { n: 1 } } }\n",
+        "h.rs": "use crate::g::Row as Line;\nfn h() { Line::new(); Line { n: 2 } }\n",
+        "main.rs": "mod g;\nmod h;\n",
     }
     calls = calls_of(files)
     every = {(edge.caller, edge.callee) for edge in calls.callees([own for own, _ in calls.nodes()])}
     wanted = [own for own, node in calls.nodes() if node.name == name]
     found = {(edge.caller, edge.callee) for edge in calls_of(files).callers(wanted)}
     assert found == {pair for pair in every if pair[1].name == name}
-    assert found or name in {"Base", "Sub"}
+    assert found or name in {"Base", "Sub"}  # one of them has a constructor, which the other inherits
 
 
 @pytest.mark.slow

@@ -518,3 +518,34 @@ def test_orders_of_resolution_are_pythons_own():
             expected = [ids[each] for each in cls.__mro__[:-1]]
             lines = [[ids[each] for each in made[base].__mro__[:-1]] for base in bases]
             assert linearised(("c.py", number), [*lines, bases]) == expected
+
+
+def test_a_directory_without_an_init_is_a_package():
+    """PEP 420: wherever its root lies; what begins with a name of Python's own is Python's."""
+    files = {
+        "services/api/shop/cart/total.py": "def add():\n    pass\n",
+        "services/api/main.py": """
+            import shop.cart.total
+            import shop.cart.total as total
+            from shop.cart import total as again
+            from shop.cart.total import add
+
+            def dotted():
+                shop.cart.total.add()
+
+            def renamed():
+                total.add()
+
+            def imported():
+                again.add()
+
+            def named():
+                add()
+        """,
+        "tools/json/decoder.py": "def scan():\n    pass\n",
+        "other/use.py": "import json.decoder\n\ndef f():\n    json.decoder.scan()\n",
+    }
+    total, main = "services/api/shop/cart/total.py", "services/api/main.py"
+    assert edges_of(files) == {
+        f"{main}:{name} -> {total}:add" for name in ("dotted", "renamed", "imported", "named")
+    }
