@@ -37,7 +37,7 @@ def extract(data: bytes, language: str) -> Facts:
 
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
-    from gitrag.chunking.chunker import is_hopelessly_nested, is_plausible, without_long_lines
+    from gitrag.chunking.chunker import dialect_of, for_parser, is_hopelessly_nested, is_plausible
     from gitrag.chunking.languages import BY_NAME
     from gitrag.chunking.parsing import parse
 
@@ -48,12 +48,19 @@ def _read(data: bytes, language: str) -> Facts:
         from gitrag.callgraph.general.templates import ruby_of
 
         text, language = ruby_of(text), "ruby"
-    source = without_long_lines(text.encode(), text.split("\n"))
+    row = dialect_of(text.encode(), BY_NAME[language])
+    if row.name not in LANGUAGES:
+        return failed(f"it is in {row.name}")
+    source = for_parser(text.encode(), text.split("\n"), row)
+    if row.name in {"c", "cpp"}:
+        from gitrag.callgraph.general.annotations import without_annotations
+
+        source = without_annotations(source)
     if is_hopelessly_nested(source):
         return failed("its brackets nest too deep")
-    if not is_plausible(source, BY_NAME[language]):
-        return failed(f"it is not in {language}")
-    tree = parse(source, BY_NAME[language])
+    if not is_plausible(source, row):
+        return failed(f"it is not in {row.name}")
+    tree = parse(source, row)
     if language == "python":
         from gitrag.callgraph.python.facts import python_facts
         from gitrag.callgraph.python.module_reader import ModuleReader
@@ -64,8 +71,8 @@ def _read(data: bytes, language: str) -> Facts:
     if language == "rust":
         from gitrag.callgraph.general.macros import opened
 
-        source, tree = opened(source, tree, BY_NAME[language])
-    return QueryReader(source, BY_NAME[language]).read(tree)
+        source, tree = opened(source, tree, row)
+    return QueryReader(source, row).read(tree)
 
 
 Job: TypeAlias = tuple[int, bytes, str]

@@ -12,8 +12,8 @@ from gitrag.callgraph.graph import MODULE, Edge, Node
 from gitrag.callgraph.python.view import PythonView
 
 LIKELY = 0.5
-"""Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.938 with 0.855 seen; only calls
-that are certain 0.82 with 0.90, all of them 0.938 with 0.84 (`scripts/bench/callgraph.py`)."""
+"""Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.92; only calls that are certain
+0.80, of which 0.96 are right (`scripts/bench/callgraph/compare.py`)."""
 
 _Id = tuple[str, int]
 _Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, int]]]

@@ -72,15 +72,20 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
     """Return a source's definitions, or None if it cannot be parsed as its language."""
     if len(source) > MAX_PARSED_BYTES or source.lstrip()[:5] == b"<?xml" or is_hopelessly_nested(source):
         return None
-    for pattern, other in language.dialects:
-        if _compiled(pattern).search(source):
-            language = BY_NAME[other]
-            break
-    source = _for_parser(source, lines, language)
+    language = dialect_of(source, language)
+    source = for_parser(source, lines, language)
     try:
         return outline(source, lines, language) if is_plausible(source, language) else None
     except (GrammarError, RecursionError):
         return None
+
+
+def dialect_of(source: bytes, language: Language) -> Language:
+    """Return the language that a source is in among those that share a suffix."""
+    for pattern, other in language.dialects:
+        if _compiled(pattern).search(source):
+            return BY_NAME[other]
+    return language
 
 
 def is_plausible(source: bytes, language: Language) -> bool:
@@ -102,7 +107,7 @@ def without_long_lines(source: bytes, lines: Sequence[str]) -> bytes:
     return "\n".join("" if len(line) > MAX_PARSED_LINE_CHARS else line for line in lines).encode()
 
 
-def _for_parser(source: bytes, lines: Sequence[str], language: Language) -> bytes:
+def for_parser(source: bytes, lines: Sequence[str], language: Language) -> bytes:
     """Blank out what the parser must not see; the rest keeps its row and column."""
     source = without_long_lines(source, lines)
     if language.noise:

@@ -65,6 +65,8 @@ def read_imports(  # noqa: C901 - one branch per kind of import
         elif row.path is not None and language == "java":
             owner, _, name = row.path.rpartition(".")
             found.append(ImportedName(name, owner, name, "path"))
+            if row.name == "*":  # the static members of a class
+                found[-1] = ImportedName("*", row.path, None, "path")
     return found
 
 

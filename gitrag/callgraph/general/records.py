@@ -5,6 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.json import Decoder
 
+SCOPED = "::"
+"""First part of what is called by way of a namespace or a class of C++."""
+
+
+ELEMENT = "[]"
+"""Last part of an expression: one of the many that it holds. Before a type's name: many of the type."""
+
 
 class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     """A call.
@@ -13,6 +20,8 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         caller: Index of the definition that contains the call.
         parts: What is called, split at its dots; parts that are called themselves end in ``()``.
         line: Its line.
+        given: Its arguments, where functions can be overloaded: a type after a colon, or an expression's
+            parts, joined by dots; empty if not known.
         handed: Whether it is no call: a function is handed on by its name.
     """
 
@@ -20,6 +29,7 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     parts: tuple[str, ...]
     line: int
     handed: bool = False
+    given: tuple[str, ...] | None = None
 
 
 class Declaration(Struct, array_like=True, frozen=True, gc=False):
@@ -43,6 +53,22 @@ class Result(Struct, array_like=True, frozen=True, gc=False):
 
     function: int
     type_name: str
+
+
+class Signature(Struct, array_like=True, frozen=True, gc=False):
+    """What a function takes, where functions can be overloaded.
+
+    Attributes:
+        function: Its index.
+        types: Its parameters' types; empty if not known.
+        least: Number of parameters without a default.
+        variadic: Whether the last one takes any number of arguments.
+    """
+
+    function: int
+    types: tuple[str, ...]
+    least: int
+    variadic: bool
 
 
 class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origin": "from"}):
@@ -75,6 +101,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     results: tuple[Result, ...]
     imports: tuple[ImportRow, ...]
     needs: tuple[Declaration, ...] = ()
+    signatures: tuple[Signature, ...] = ()
 
 
 unpacked_body = Decoder(Body).decode

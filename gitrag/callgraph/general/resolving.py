@@ -11,9 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports, shared
-from gitrag.callgraph.general.records import Declaration
-from gitrag.callgraph.general.tables import Id, Tables
+from gitrag.callgraph.general.parameters import OVERLOADING
+from gitrag.callgraph.general.records import ELEMENT, SCOPED, Declaration
+from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
 
 CERTAIN = 1.0
 OVERRIDDEN = 0.6
@@ -31,11 +33,19 @@ _MANY_IMPLEMENTATIONS = 14
 """Methods of which more make each unlikely, as in Python."""
 _DEPTH = 8
 _SELF = frozenset({"this", "self", "Self", "@self", "static"})
-_SUPER = frozenset({"super", "base", "parent"})
-_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
-_IMPLICIT_SELF = frozenset({"java", "csharp", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
+_SUPER = {"csharp": "base", "php": "parent"}
+"""What a class calls its base class; elsewhere ``super``."""
+_IMPLICIT_SELF = frozenset({"java", "csharp", "c", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
 _BY_NAME = frozenset({"c", "cpp", "csharp", "ruby", "php", "swift", "kotlin", "scala", "solidity"})
 """Languages whose names are visible across files without an import that names the file."""
+C_FAMILY = frozenset({"c", "cpp"})
+"""C++, whose headers are called C."""
+CHOOSING = OVERLOADING | C_FAMILY
+"""Languages of files in which a call's arguments choose."""
+_INHERITING = frozenset({"java", "csharp"})
+"""Languages in which a class has, beside its own functions of a name, the overloads of its bases."""
+_SPARING = frozenset({"rust", "go"})
+"""Languages in which a type has no method but those that are found."""
 _PASSING = frozenset(
     "unwrap expect clone lock read write borrow borrow_mut as_ref as_mut to_owned unwrap_or_default await"
     " unwrap_or_else unwrap_or get_mut iter context".split()
@@ -115,7 +125,61 @@ class Resolver:
         functions = [each for each in found if self._tables.definition(each[0]).kind == "function"]
         return functions if len(functions) <= _FEW else []
 
-    def _resolve(self, parts: Sequence[str], caller: Id, depth: int) -> Found:
+    def type_of(self, parts: Sequence[str], caller: Id) -> str:
+        """Return the name of an expression's type; empty if it is not known."""
+        own = self._type_written(parts, caller)
+        if own:
+            return own
+        owner = self._owner(parts, "", caller, _DEPTH)
+        return owner.name if owner is not None and owner.kind == "class" else ""
+
+    def _type_written(self, parts: Sequence[str], caller: Id) -> str:
+        """Return the declared type of a variable, or a member, whether the view has it or not."""
+        if len(parts) > 1 or parts[0].endswith("()"):
+            return ""
+        for scope in self._tables.outwards(caller):
+            declared = self._tables.body(caller[0]).variables.get((scope[1], parts[0]))
+            if declared is not None:
+                return declared.type_name.rpartition(".")[2]
+        owner = self._class_of(caller)
+        for each in self._upwards(owner) if owner is not None else ():
+            for own in self._definitions_of(each):
+                declared = self._tables.body(own[0]).fields.get((own[1], parts[0]))
+                if declared is not None:
+                    return declared.type_name.rpartition(".")[2]
+        return ""
+
+    def is_a(self, cls: str, wanted: str) -> bool | None:
+        """Tell whether a class inherits from another; None if one of the bases is not in the view."""
+        if cls not in self._tables.classes:
+            return None
+        seen: set[str] = set()
+        waiting = [cls]
+        outside = False
+        while waiting and len(seen) < _MOST_ANCESTORS:
+            each = waiting.pop()
+            if each == wanted:
+                return True
+            if each not in seen:
+                seen.add(each)
+                outside = outside or each not in self._tables.classes
+                for own in self._tables.classes.get(each, ()):
+                    waiting += [base.rpartition(".")[2] for base in self._tables.definition(own).bases]
+        return None if outside and wanted not in self._tables.classes else False
+
+    def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
+        """Leave out the names of namespaces; all of what is the standard library's."""
+        if parts[0] == "std":
+            return ("",)
+        while len(parts) > 1 and not parts[0].endswith("()") and parts[0] not in self._tables.classes:
+            parts = parts[1:]
+        return parts
+
+    def _resolve(  # noqa: C901 - one kind of owner after another
+        self, parts: Sequence[str], caller: Id, depth: int
+    ) -> Found:
+        if parts[0] == SCOPED:
+            parts = self._unscoped(parts[1:])
         *before, name = parts
         if not before:
             return [(each, CERTAIN) for each in self._plain(name, caller)]
@@ -123,7 +187,7 @@ class Resolver:
         if owner is None and before == ["self"] and self._tables.files[caller[0]][0] == "erb":
             return [(each, CERTAIN) for each in self._plain(name, caller)]
         if owner is None:
-            return self._by_convention(before[-1], name, caller)
+            return self._by_convention(before[-1], name, caller) or self._only_one(before[0], name, caller)
         if owner.kind == "module":
             found = self._exported(owner.home, name)
             return [(built, CERTAIN) for own in found for built in self._constructed(own)]
@@ -134,6 +198,9 @@ class Resolver:
             return methods
         if self._tables.language(caller[0]) == "rust":
             return []
+        inner = self._class(f"{owner.name}.{name}", owner.home) if name in self._tables.classes else None
+        if inner is not None and self._is_inner(inner, owner):
+            return [(each, CERTAIN) for each in self._made(inner)]
         if name in {"new", "of", "create"} and owner.name in self._tables.classes:
             return [(each, CERTAIN) for each in self._made(owner)]
         return self._alike(owner, name)
@@ -158,7 +225,26 @@ class Resolver:
             return []
         return [(each, LIKE_NAMED) for each, sure in self._methods(cls, name) if sure == CERTAIN]
 
-    def _plain(self, name: str, caller: Id) -> list[Id]:  # noqa: C901 - the places to search, in order
+    def _is_inner(self, cls: Owner, outer: Owner) -> bool:
+        return any(
+            self._tables.definition(own).name.split(".")[-2:] == [outer.name, cls.name]
+            for own in self._tables.classes.get(cls.name, ())
+            if own[0] == cls.home
+        )
+
+    def _only_one(self, head: str, name: str, caller: Id) -> Found:
+        """Find the only method of a name in a project of JavaScript, whose variables have no types."""
+        path = caller[0]
+        found = self._tables.methods.get(name, [])
+        if len(found) != 1 or self._tables.language(path) not in SCRIPTS or name in BUILT_IN:
+            return []
+        if self._tables.body(path).imports.get(head.removesuffix("()")):
+            return []  # another project's
+        return [(found[0], LIKE_NAMED)]
+
+    def _plain(  # noqa: C901, PLR0912 - the places to search, in order
+        self, name: str, caller: Id
+    ) -> list[Id]:
         """Resolve a call without a receiver."""
         path = caller[0]
         language = self._tables.language(path)
@@ -167,32 +253,53 @@ class Resolver:
             if definition.kind == "class":
                 if language not in _IMPLICIT_SELF:
                     continue
-                found = self._first_method(Owner("class", definition.name.rpartition(".")[2], path), name)
+                around = Owner("class", definition.name.rpartition(".")[2], path)
+                found = self._own_or_first(around, name, language)
                 if found:
                     return found
             qualified = f"{definition.name}.{name}" if definition.name else name
             found = self._tables.named(path, qualified)
             if found:
+                if language in CHOOSING and self._tables.definition(found[-1]).kind == "function":
+                    return found
                 return self._constructed(found[-1])
         owner = self._class_of(caller)
         if owner is not None:
-            if name in _SUPER:
-                return [
+            if name == _SUPER.get(language, "super"):
+                made = [
                     each for base in self._bases(owner) for each in self._made(base, only_constructors=True)
-                ][:1]
+                ]
+                return made if language in CHOOSING else made[:1]
             if name == "Self" or (name == "this" and language == "java"):
                 return self._made(owner)
             if language in _IMPLICIT_SELF:
-                found = self._first_method(owner, name)
+                found = self._own_or_first(owner, name, language)
                 if found:
                     return found
+        if language == "java":
+            found = self._static(name, path)
+            if found:
+                return found
         found, is_imported = self._imported(name, path)
         if found:
             return [built for own in found for built in self._constructed(own)]
         return [] if is_imported else self._elsewhere(name, path, language)
 
-    def _first_method(self, owner: Owner, name: str) -> list[Id]:
-        return [each for each, _ in self._methods(owner, name)][:1]
+    def _own_or_first(self, owner: Owner, name: str, language: str) -> list[Id]:
+        """Return the methods of one name that a class has; the first where arguments do not choose."""
+        found = self._methods(owner, name)
+        sure = [each for each, confidence in found if confidence == CERTAIN]
+        return sure if sure and language in CHOOSING else [each for each, _ in found[:1]]
+
+    def _static(self, name: str, path: str) -> list[Id]:
+        """Find what a file of Java imports of a class under a name."""
+        imports = self._tables.body(path).imports
+        for each in (*imports.get(name, ()), *imports.get("*", ())):
+            cls = self._class(each.origin.rpartition(".")[2], path)
+            found = self._own_or_first(cls, name, "java") if cls is not None else []
+            if found:
+                return found
+        return []
 
     def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
         """Search the package, then, where names need no import, the whole view."""
@@ -204,7 +311,9 @@ class Resolver:
         for table in (self._tables.functions, self._tables.classes):
             found = table.get(name, [])
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
-            if near and language not in _SCRIPTS and language != "rust":
+            if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
+                return found if table is self._tables.functions else self._constructed(found[-1])
+            if near and language not in SCRIPTS and language != "rust":
                 return self._constructed(near[-1])
             if len(found) == 1 and language in _BY_NAME | {"java"}:
                 return self._constructed(found[0])
@@ -216,11 +325,12 @@ class Resolver:
         return self._made(Owner("class", self._tables.last_name(own), own[0]), own)
 
     def _made(self, owner: Owner, own: Id | None = None, *, only_constructors: bool = False) -> list[Id]:
-        """Return a class's constructors, its own or inherited, or the class if it has none."""
+        """Return a class's constructors, inherited ones where there are such; the class if it has none."""
         if owner.name in self._tables.owners or own is None or self._tables.definition(own).bases:
-            for each in self._upwards(owner):
+            inherited = self._tables.files.get(owner.home, ("",))[0] not in CHOOSING
+            for each in self._upwards(owner) if inherited else (owner,):
                 for name in (*CONSTRUCTORS, each.name):
-                    found = self._nearest(self._tables.members.get((each.name, name), []), each.home)
+                    found = self._own_methods(each, name)
                     if found:
                         return found
         if only_constructors:
@@ -261,6 +371,9 @@ class Resolver:
             found = self._qualified(before, name, path)
             if found is not None:
                 return self._as_class(found)
+            inner = self._inner_class(before[-1], name, path)
+            if inner is not None:
+                return inner
             if language in {"go", "rust"} or self._tables.body(path).imports.get(before[0]):
                 return None
         every = self._tables.classes.get(name, [])
@@ -271,7 +384,9 @@ class Resolver:
             return self._as_class(found)
         if not every:
             return None
-        if language not in _SCRIPTS and language != "rust":
+        if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
+            every = [own for own in every if "." not in self._tables.definition(own).name] or every
+        if language not in SCRIPTS and language != "rust":
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
             if near:
@@ -283,6 +398,15 @@ class Resolver:
             return Owner("class", name, places[0])
         nearest = self._nearest(every, path)
         return Owner("class", name, nearest[0][0] if nearest else path)
+
+    def _inner_class(self, outer: str, name: str, path: str) -> Owner | None:
+        """Find a class that stands in another, in languages without modules in between."""
+        if self._tables.language(path) not in CHOOSING:
+            return None
+        every = self._tables.classes.get(name, [])
+        found = [own for own in every if self._tables.definition(own).name.split(".")[-2:] == [outer, name]]
+        nearest = self._nearest(found, path)
+        return Owner("class", name, nearest[0][0]) if nearest else None
 
     def _qualified(self, before: Sequence[str], name: str, path: str) -> list[Id] | None:
         """Find what ``module.Name`` means; None if the first part is no module of the view."""
@@ -300,9 +424,16 @@ class Resolver:
 
     def _as_class(self, found: Iterable[Id]) -> Owner | None:
         for own in found:
-            if self._tables.definition(own).kind == "class":
+            if self._is_class(own):
                 return Owner("class", self._tables.last_name(own), own[0])
         return None
+
+    def _is_class(self, own: Id) -> bool:
+        if self._tables.definition(own).kind == "class":
+            return True
+        return self._tables.language(own[0]) in SCRIPTS and own in self._tables.classes.get(
+            self._tables.last_name(own), ()
+        )
 
     def _class_of(self, own: Id) -> Owner | None:
         """Return the class that contains a definition."""
@@ -315,7 +446,12 @@ class Resolver:
             definition = self._tables.definition(each)
             if definition.kind == "class":
                 return Owner("class", definition.name.rpartition(".")[2], own[0])
-        owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+        name = self._tables.definition(own).name
+        if self._tables.language(own[0]) in SCRIPTS:
+            outermost = name.partition(".")[0]
+            known = self._tables.classes.get(outermost, ())
+            return Owner("class", outermost, own[0]) if any(own[0] == path for path, _ in known) else None
+        owner = name.rpartition(".")[0].rpartition(".")[2]
         if not owner:
             return None
         return self._class(owner, own[0])
@@ -360,13 +496,18 @@ class Resolver:
         if name not in self._tables.methods:
             return []
         found: Found = []
+        language = self._tables.language(owner.home) if owner.home in self._tables.files else ""
+        further = language in _INHERITING
+        taken: set[tuple[str, ...] | None] = set()
         for each in self._upwards(owner):
-            own = self._tables.members.get((each.name, name), [])
-            found = [(member, CERTAIN) for member in self._nearest(own, each.home)]
-            if found:
+            own = self._own_methods(each, name)
+            types = {member: self._parameter_types(member) for member in own}
+            found += [(member, CERTAIN) for member in own if types[member] not in taken]
+            taken |= set(types.values())
+            if found and not further:
                 break
-        if not found and not self._is_abstract(owner.name):
-            return []
+        if not found and language in _SPARING and not self._is_abstract(owner.name):
+            return []  # elsewhere it is declared without a body, or where we do not see it
         known = {member for member, _ in found}
         for subclass in self._subclasses(owner):
             for member in self._tables.members.get((subclass.name, name), ()):
@@ -376,6 +517,28 @@ class Resolver:
         if not found:
             found = self._implementations(owner, name)
         return found
+
+    def _parameter_types(self, own: Id) -> tuple[str, ...] | None:
+        signature = self._tables.body(own[0]).signatures.get(own[1])
+        return None if signature is None else signature.types
+
+    def _own_methods(self, cls: Owner, name: str) -> list[Id]:
+        """Return the methods of one name that a class has itself; in C++ in headers and sources alike."""
+        found = self._tables.members.get((cls.name, name), [])
+        if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in C_FAMILY:
+            return self._nearest(found, cls.home)
+        every = self._tables.classes.get(cls.name, ())
+        here = [own for own in every if own[0] == cls.home] or every
+        meant = {self._tables.definition(own).name for own in here}
+        if len(meant) > 1:  # the one that stands in no other
+            meant = {each for each in meant if "." not in each} or meant
+        others = {where for where, _ in every} - {where for where, _ in here}
+        owned = [
+            own
+            for own in found
+            if self._tables.definition(own).name.rpartition(".")[0] in meant and own[0] not in others
+        ]
+        return owned or ([] if len(every) > 1 else self._nearest(found, cls.home))
 
     def _subclasses(self, owner: Owner) -> list[Owner]:
         """Return the classes that inherit from a class, by name and place."""
@@ -486,7 +649,7 @@ class Resolver:
         language = self._tables.language(path)
         if bare in _SELF:
             return self._class_of(caller)
-        if bare in _SUPER:
+        if bare == _SUPER.get(language, "super"):
             owner = self._class_of(caller)
             base = next(self._bases(owner), None) if owner is not None else None
             return None if base is None else base._replace(kind="super")
@@ -522,7 +685,7 @@ class Resolver:
                 return Owner("module", "", file)
         return None
 
-    def _module(  # noqa: C901 - a branch per kind of import
+    def _module(  # noqa: C901, PLR0912 - a branch per kind of import
         self, name: str, path: str, depth: int = _DEPTH
     ) -> str | None:
         """Return the module that a file knows by a name."""
@@ -532,6 +695,10 @@ class Resolver:
             if each.name is None:
                 for file, _ in self._imports.files(each, path):
                     return file
+            elif each.kind == "file" and each.name == DEFAULT:  # of CommonJS, or an object
+                for file, _ in self._imports.files(each, path):
+                    if not self._exported(file, DEFAULT) and not self._exported(file, "exports"):
+                        return file
             elif each.kind == "file":  # `export * as name from` there
                 for file, _ in self._imports.files(each, path):
                     found = self._module(each.name, file, depth - 1)
@@ -546,13 +713,21 @@ class Resolver:
             return self._imports.crates.child(path, name)
         return None
 
-    def _step(self, owner: Owner, part: str, caller: Id, depth: int) -> Owner | None:
+    def _step(  # noqa: C901 - a branch per kind of part
+        self, owner: Owner, part: str, caller: Id, depth: int
+    ) -> Owner | None:
         bare = part.removesuffix("()")
         if owner.kind == "module":
             return self._step_in_module(owner, part, depth)
         if part == "await":
             return owner
+        if part == ELEMENT:
+            many = owner.name.startswith(ELEMENT)
+            return self._typed(owner.name.removeprefix(ELEMENT), (owner.home, 0)) if many else None
         if not part.endswith("()"):
+            inner = self._inner_class(owner.name, bare, owner.home) if bare in self._tables.classes else None
+            if inner is not None:
+                return inner
             made = bare == "new" and owner.name in self._tables.classes
             return owner if made else self._field(owner, bare, depth)
         methods = self._methods(owner, bare)
@@ -601,6 +776,8 @@ class Resolver:
             return self._typed(declared.type_name, scope)
         if not declared.made or depth <= 0:
             return None
+        if declared.made[-1] == ELEMENT:
+            return self._owner(declared.made, "", scope, depth - 1)
         for own, _ in self._resolve(declared.made, scope, depth - 1):
             return self._given(own)
         if declared.made[-1] in _PASSING and self._tables.language(scope[0]) == "rust":
@@ -609,6 +786,8 @@ class Resolver:
         return None
 
     def _typed(self, type_name: str, scope: Id) -> Owner | None:
+        if type_name.startswith(ELEMENT):
+            return Owner("class", type_name, scope[0])
         if type_name in {"Self", "this", "static", "self"}:
             return self._class_of(scope)
         return self._class(type_name, scope[0])
@@ -621,6 +800,8 @@ class Resolver:
         type_ = self._tables.body(own[0]).results.get(own[1], "")
         if type_:
             return self._typed(type_, own)
+        if self._is_class(own):
+            return Owner("class", self._tables.last_name(own), own[0])
         owner, _, name = definition.name.rpartition(".")
         if name in CONSTRUCTORS or (owner and name == owner.rpartition(".")[2]):
             return self._class_of(own)
@@ -712,7 +893,7 @@ class Resolver:
         return []
 
     def _re_exports(self, path: str) -> bool:
-        return path.endswith(".rs") or self._tables.language(path) in _SCRIPTS
+        return path.endswith(".rs") or self._tables.language(path) in SCRIPTS
 
     def _passed_on(self, path: str) -> PassedOn:
         """Return the files all names of which a file passes on, whatever number of steps away.

@@ -5,8 +5,10 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@call``: the called expression; or ``@receiver`` and ``@name``; or ``@sent``: a call with
   fields ``receiver``, ``method`` and ``arguments``, which the query does not have to match.
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
-  or ``@made``, the call whose result it holds.
+  ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
+  ``@ranged``, many of which it holds one.
 - ``@returns``: the return type of the enclosing function.
+- ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
 - ``@handed``: a name that may be a function's, which is not called here but handed on.
 - ``@tokens``: tokens that are not parsed, a Rust macro's, in which calls are looked for.
@@ -24,7 +26,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -33,7 +35,17 @@ import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.records import Body, Declaration, ImportRow, Result, WrittenCall
+from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
+from gitrag.callgraph.general.records import (
+    ELEMENT,
+    SCOPED,
+    Body,
+    Declaration,
+    ImportRow,
+    Result,
+    Signature,
+    WrittenCall,
+)
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -73,8 +85,20 @@ _WRAPPERS = frozenset(
 )
 _MOST_WRAPPERS = 4
 _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
+_QUALIFIED = re.compile(r"\s*(?:::)?\w+(?:<[^<>()]*>)?::")
 _OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
 """An array of a named type, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; up to the bracket."""
+_SCRIPT_MANY = re.compile(
+    r"(?:readonly\s+)?([\w.]+)\[\]|(?:Readonly)?(?:Array|Set|Iterable|IterableIterator)<([\w.]+)>"
+)
+_MANY = {
+    "go": re.compile(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
+    "typescript": _SCRIPT_MANY,
+    "tsx": _SCRIPT_MANY,
+}
+"""Types of what has many of a type, by language."""
+_CONTAINERS = frozenset("vector list deque set unordered_set multiset array span initializer_list".split())
+"""Containers of C++ that a loop takes elements from."""
 _INFERRED = frozenset("var auto let val".split())
 _MIXES = frozenset({"include", "prepend"})
 _NO_PART = frozenset(
@@ -115,6 +139,7 @@ class QueryReader:
         declared: dict[str, list[Declaration]] = {"var": [], "field": []}
         results: list[Result] = []
         bases: list[tuple[int, str]] = []
+        signatures: dict[int, Signature] = {}
         imports: list[dict[str, str]] = []
         names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "local": []}
         for captures in matches:
@@ -137,6 +162,9 @@ class QueryReader:
                 node = captures["returns"][0]
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
+            elif "parameters" in captures:
+                node = captures["parameters"][0]
+                signatures.setdefault(self._around(node), signature(self._around(node), node, self._text))
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
@@ -148,16 +176,13 @@ class QueryReader:
                 declared[kind] += self._declarations(captures, kind)
         calls += self._bare_calls(**names)
         calls += self._handed_on(handed, names["local"])
+        above: dict[int, list[str]] = {own: [] for own, _ in bases}
+        for own, type_ in bases:
+            above[own] += [type_] if type_ else []
         definitions = tuple(
-            DefinitionFacts(
-                kind, name, first, last, tuple(type_ for own, type_ in bases if own == i and type_)
-            )
+            DefinitionFacts(kind, name, first, last, tuple(above.get(i, ())))
             for i, (kind, name, first, last, _) in enumerate(self._rows)
         )
-        mentions = {part.removesuffix("()") for call in calls for part in call.parts}
-        mentions |= {value for each in imports for value in each.values()}
-        mentions |= {word for each in imports for word in _WORD.findall(each.get("use", ""))}
-        mentions |= {DEFAULT for each in imports if not each.keys().isdisjoint({"default", "module"})}
         body = Body(
             tuple([parent for *_, parent in self._rows]),
             tuple(calls),
@@ -166,8 +191,9 @@ class QueryReader:
             tuple(results),
             tuple([msgspec.convert(each, ImportRow) for each in imports]),
             tuple(needs),
+            tuple(signatures.values()),
         )
-        return Facts(definitions, frozenset(" ".join(mentions).split()), packed_body(body))
+        return Facts(definitions, _mentions(calls, imports), packed_body(body))
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
@@ -242,7 +268,14 @@ class QueryReader:
             text = self._text(node)
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
-        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1)] if parts else []
+        if not parts:
+            return []
+        if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
+            parts = _scoped(self._text(captures["call"][0]), parts)
+        given = None
+        if self._language.name in OVERLOADING and node.parent is not None:
+            given = given_to(node.parent, self._text)
+        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)]
 
     def _read_sent(
         self,
@@ -342,6 +375,15 @@ class QueryReader:
         name = self._text(node).lstrip("@$")
         if "type" in captures:
             return Declaration(place, name, self._type(captures["type"][0]), None)
+        if "each" in captures:
+            element = self._type(captures["each"][0])
+            return Declaration(place, name, f"{ELEMENT}{element}" if element else "", None)
+        if "ranged" in captures:
+            text = self._text(captures["ranged"][0])
+            parts = parts_of(text)
+            if parts and text.endswith(")"):
+                parts[-1] += "()"
+            return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
         return Declaration(place, name, "", tuple(parts_of(self._text(captures["made"][0]))))
 
     def _text(self, node: tree_sitter.Node) -> str:
@@ -350,6 +392,19 @@ class QueryReader:
 
     def _type(self, node: tree_sitter.Node) -> str:
         text = self._text(node).lstrip(":*&?( ")
+        many = _MANY.get(self._language.name)
+        found = many.fullmatch(text.strip()) if many else None
+        if found:
+            parts = parts_of(found[1] or found[2])
+            return f"{ELEMENT}{'.'.join(parts)}" if parts and "?" not in parts else ""
+        if self._language.name == "cpp":
+            outer = _OUTER.match(text.removeprefix("const "))
+            if outer and outer[1] in _CONTAINERS:
+                element = self._type_of(_first_argument(outer[2]).lstrip("*&? "))
+                return f"{ELEMENT}{element}" if element else ""
+        return self._type_of(text)
+
+    def _type_of(self, text: str) -> str:
         for _ in range(_MOST_WRAPPERS):
             wrapped = _OUTER.match(text)
             if not wrapped or wrapped[1] not in _WRAPPERS:
@@ -368,6 +423,11 @@ def parts_of(text: str) -> list[str]:
     The last part is the one called; earlier parts that are called end in ``()``.
     """
     return list(_parts_of(text))
+
+
+def _scoped(text: str, parts: list[str]) -> list[str]:
+    """Mark what begins with the name of a namespace or a class: ``a::b(c).d`` is ``::``, a, b(), d."""
+    return [SCOPED, *parts] if _QUALIFIED.match(text) else parts
 
 
 @lru_cache(maxsize=4_096)  # the calls of a long chain share their beginning, and only that much is read
@@ -412,3 +472,12 @@ def _query(grammar_name: str, files: str) -> tree_sitter.Query:
     folder = resources.files("gitrag.callgraph.general") / "queries"
     text = "".join((folder / f"{name}.scm").read_text("utf-8") for name in files.split())
     return Query(load_grammar(grammar_name), text)
+
+
+def _mentions(calls: Sequence[WrittenCall], imports: Sequence[Mapping[str, str]]) -> frozenset[str]:
+    """Return the words by which a file may name what it calls."""
+    found = {part.removesuffix("()") for call in calls for part in call.parts}
+    found |= {value for each in imports for value in each.values()}
+    found |= {word for each in imports for word in _WORD.findall(each.get("use", ""))}
+    found |= {DEFAULT for each in imports if not each.keys().isdisjoint({"default", "module"})}
+    return frozenset(" ".join(found).split())

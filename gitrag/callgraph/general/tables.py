@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
-from gitrag.callgraph.general.records import Declaration, WrittenCall, unpacked_body
+from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
 
 Id = tuple[str, int]
+
+SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class File:
         needs: Methods that an interface lists, by class and name.
         imports: By the name in the file; ``*`` for those of all names.
         inner: Names of modules inside the file.
+        signatures: What functions take, where arguments choose among functions of one name.
     """
 
     parents: Sequence[int]
@@ -35,6 +38,7 @@ class File:
     needs: Mapping[int, Mapping[str, Declaration]]
     imports: Mapping[str, Sequence[ImportedName]]
     inner: frozenset[str]
+    signatures: Mapping[int, Signature]
 
 
 class Tables:
@@ -78,10 +82,23 @@ class Tables:
                     self.members.setdefault((owner.rpartition(".")[2], name), []).append(own)
                 else:
                     self.functions.setdefault(name, []).append(own)
+        self._add_prototypes()
         self._places: dict[str, list[str]] = {}
         for path, name in self.by_name:
             self._places.setdefault(name, []).append(path)
         self.owners = frozenset(owner for owner, _ in self.members)
+
+    def _add_prototypes(self) -> None:
+        """Count as classes JavaScript's functions that are given methods: ``Store.prototype.save = …``."""
+        for (path, name), indices in list(self.by_name.items()):
+            owner, _, _ = name.rpartition(".")
+            if not owner or "." in owner or self.files[path][0] not in SCRIPTS:
+                continue
+            for index in self.by_name.get((path, owner), ()):
+                outer, inner = (self.files[path][1].definitions[i] for i in (index, indices[-1]))
+                known = self.classes.setdefault(owner, [])
+                if inner.line_start > outer.line_end and (path, index) not in known:
+                    known.append((path, index))
 
     def language(self, path: str) -> str:
         """Return the language of a file; of a template that of its code."""
@@ -139,4 +156,5 @@ def _unpacked(language: str, facts: Facts) -> File:
         needs,
         imports,
         frozenset(each.inner for each in body.imports if each.inner is not None),
+        {each.function: each for each in body.signatures},
     )

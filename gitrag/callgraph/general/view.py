@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from gitrag.callgraph.facts import Facts
+from gitrag.callgraph.general.choice import Choice
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.resolving import CONSTRUCTORS, MAKERS, Resolver
@@ -39,6 +40,7 @@ class GeneralView:
         self._resolver = Resolver(
             self._tables, Imports(self._tables.files, Manifests(manifests or {})), check
         )
+        self._choice = Choice(self._tables, self._resolver)
 
     def callees(self, own: Collection[Id]) -> Edges:
         """Resolve the calls of some definitions."""
@@ -84,7 +86,8 @@ class GeneralView:
                 head = call.parts[0]
                 if head[:1].isupper() and not head.endswith("()") and head not in types:
                     continue
-            for callee, sure in self._resolver.resolve(call.parts, caller, handed=call.handed):
+            found = self._resolver.resolve(call.parts, caller, handed=call.handed)
+            for callee, sure in self._choice.fitting(found, call, caller):
                 confidence = min(sure, HANDED_ON) if call.handed else sure
                 known = edges.get((caller, callee))
                 if known is None or known[0] < confidence:

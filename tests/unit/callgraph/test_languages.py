@@ -697,3 +697,242 @@ def test_a_chain_of_thousands_of_modules_is_followed_so_far():
     chain = "".join(f"module A{n + 1}; include A{n}; def m{n}; m0; end; end\n" for n in range(8_000))
     found = edges_of({"chain.rb": "module A0; end\n" + chain})
     assert "A10.m9 -> A1.m0" in found
+
+
+def test_java_finds_what_others_hand_down():
+    edges = edges_of(
+        {
+            "shop/Base.java": """
+                package shop;
+                abstract class Base {
+                    protected Store store;
+                    abstract int price();
+                    static int half(int n) { return n; }
+                    int twice() { return price(); }
+                }
+            """,
+            "shop/Store.java": """
+                package shop;
+                public class Store {
+                    static class Item { void sell() {} }
+                    void save() {}
+                    enum Size { BIG(1); Size(int n) {} }
+                }
+            """,
+            "shop/Cart.java": """
+                package shop;
+                import static shop.Base.half;
+                class Cart extends Base {
+                    int price() { store.save(); new Store.Item(); return half(2); }
+                    void walk(Object o, Cart parent) {
+                        if (o instanceof Cart other) { other.price(); }
+                        parent.price();
+                        var item = parent.next().next();
+                        item.sell();
+                    }
+                    Store.Item sold() { return null; }
+                    Cart next() { return this; }
+                }
+            """,
+        }
+    )
+    assert edges >= {
+        "shop/Base.java:Base.twice -> shop/Cart.java:Cart.price",
+        "shop/Cart.java:Cart.price -> shop/Store.java:Store.save",
+        "shop/Cart.java:Cart.price -> shop/Store.java:Store.Item",
+        "shop/Cart.java:Cart.price -> shop/Base.java:Base.half",
+        "shop/Cart.java:Cart.walk -> shop/Cart.java:Cart.price",
+        "shop/Store.java:Store.Size -> shop/Store.java:Store.Size.Size",
+    }
+
+
+def test_cpp_calls_by_namespaces_and_macros_around_functions():
+    edges = edges_of(
+        {
+            "include/log/os.h": """
+                namespace log { namespace os {
+                LOG_INLINE int size(int n) LOG_NOEXCEPT {
+                    return n;
+                }
+                int size(const char* text) { return 1; }
+                } }
+            """,
+            "include/log/registry.h": """
+                namespace log {
+                class registry {
+                 public:
+                  static registry& instance();
+                  void drop() { std::move(drop_all()); }
+                  void drop_all() {}
+                };
+                }
+            """,
+            "src/registry.cpp": """
+                #include "log/registry.h"
+                LOG_INLINE log::registry& log::registry::instance() {
+                    static registry one;
+                    return one;
+                }
+                void shut() { log::registry::instance().drop(); log::os::size(2); ::log::os::size("a"); }
+                int move(int n) { return n; }
+            """,
+        },
+        1.0,
+    )
+    assert edges == {
+        "include/log/registry.h:registry.drop -> include/log/registry.h:registry.drop_all",
+        "src/registry.cpp:shut -> src/registry.cpp:registry.instance",
+        "src/registry.cpp:shut -> include/log/registry.h:registry.drop",
+        "src/registry.cpp:shut -> include/log/os.h:size",
+    }
+
+
+def test_commonjs_prototypes_and_methods_of_one_name():
+    edges = edges_of(
+        {
+            "lib/store.js": """
+                function Store(path) { this.load(path); }
+                Store.prototype.load = function (path) { this.checkSum(); };
+                Store.prototype.checkSum = function () {};
+                Store.prototype.map = function () {};
+                module.exports = Store;
+            """,
+            "lib/utils.cjs": """
+                exports.clean = function (text) { return text; };
+            """,
+            "lib/main.js": """
+                import utils from "./utils.cjs";
+                export function run(store, list) { utils.clean("a"); store.checkSum(); list.map(); }
+            """,
+            "lib/old.js": """
+                const { clean: tidy } = require("./utils.cjs");
+                const again = require("./utils.cjs").clean;
+                const Store = require("./store");
+                function go() { tidy("a"); new Store("p").load(); }
+                function twice() { again("a"); }
+            """,
+        }
+    )
+    assert edges - {"lib/store.js:<module> -> lib/store.js:Store"} == {  # it is handed on there
+        "lib/store.js:Store -> lib/store.js:Store.load",
+        "lib/store.js:Store.load -> lib/store.js:Store.checkSum",
+        "lib/main.js:run -> lib/utils.cjs:clean",
+        "lib/main.js:run -> lib/store.js:Store.checkSum",  # the only method of this name; not so `map`
+        "lib/old.js:go -> lib/utils.cjs:clean",
+        "lib/old.js:go -> lib/store.js:Store",
+        "lib/old.js:go -> lib/store.js:Store.load",
+        "lib/old.js:twice -> lib/utils.cjs:clean",
+    }
+
+
+def test_loops_over_many_of_a_type():
+    go = edges_of(
+        {
+            "go.mod": "module example.org/shop\n\ngo 1.20\n",
+            "shop.go": """
+                package shop
+                type Cart struct { items []*Item; named map[string]Item }
+                type Item struct{}
+                func (i *Item) Sell() {}
+                func (i *Item) Name() {}
+                func (c *Cart) Items() []*Item { return c.items }
+                func (c *Cart) SellAll(more ...*Item) {
+                    for _, each := range c.Items() { each.Sell() }
+                    for _, other := range c.named { other.Name() }
+                }
+                func add(more ...*Item) { for _, one := range more { one.Name() } }
+            """,
+        },
+        1.0,
+    )
+    assert {edge.replace("shop.go:", "") for edge in go} == {
+        "Cart.SellAll -> Cart.Items",
+        "Cart.SellAll -> Item.Sell",
+        "Cart.SellAll -> Item.Name",
+        "add -> Item.Name",
+    }
+    script = edges_of(
+        {
+            "a.ts": """
+                class Item { sell() {} name() {} }
+                class Cart { items: Item[] = []; all(): Set<Item> { return new Set(this.items); } }
+                function run(cart: Cart) {
+                    for (const each of cart.items) each.sell();
+                    for (const other of cart.all()) other.name();
+                }
+            """
+        },
+        1.0,
+    )
+    assert script == {"run -> Cart.all", "run -> Item.sell", "run -> Item.name"}
+
+
+def test_cpp_classes_of_one_name_and_annotated_members():
+    edges = edges_of(
+        {
+            "include/iterator.h": """
+                namespace shop {
+                class Iterator {
+                 public:
+                  virtual bool Valid() const = 0;
+                };
+                }
+            """,
+            "db/list.h": """
+                namespace shop {
+                template <typename Key>
+                class List {
+                 public:
+                  class Iterator {
+                   public:
+                    bool Valid() const;
+                  };
+                };
+                template <typename Key>
+                inline bool List<Key>::Iterator::Valid() const { return true; }
+                }
+            """,
+            "db/main.cc": """
+                class Log {
+                 public:
+                  explicit Log(int file) {}
+                  void Add() {}
+                };
+                class Store {
+                 public:
+                  void Run(shop::Iterator* it, int file) {
+                    if (it->Valid()) error_->Add();
+                    Log log(file);
+                    log.Add();
+                  }
+                  Log* const error_ GUARDED_BY(mutex_);
+                };
+            """,
+        },
+        1.0,
+    )
+    assert edges == {"db/main.cc:Store.Run -> db/main.cc:Log.Add"}
+
+
+def test_cpp_loops_and_macros_in_lines_of_their_own():
+    edges = edges_of(
+        {
+            "a.cpp": """
+                class Item {
+                  ITEM_DECLARE(Item)
+                 public:
+                  void Sell() {}
+                };
+                class Cart {
+                 public:
+                  std::vector<std::unique_ptr<Item>> items_;
+                  void SellAll(const std::vector<Item*>& more) {
+                    for (const auto& each : items_) each->Sell();
+                  }
+                };
+                void all(const std::vector<Item*>& more) { for (auto* one : more) one->Sell(); }
+            """
+        },
+        1.0,
+    )
+    assert edges == {"Cart.SellAll -> Item.Sell", "all -> Item.Sell"}

@@ -1,1 +1,2 @@
 (call_expression function: (_) @call)
+(function_definition type: (_) @returns)

@@ -9,3 +9,5 @@
     name: (identifier) @var (object_creation_expression type: (_) @type))))
 (field_declaration (variable_declaration type: (_) @type (variable_declarator name: (identifier) @field)))
 (property_declaration type: (_) @type name: (identifier) @field)
+(method_declaration parameters: (_) @parameters)
+(constructor_declaration parameters: (_) @parameters)

@@ -38,3 +38,6 @@
 (range_clause left: (expression_list (identifier) @local))
 (parameter_declaration name: (identifier) @local)
 (var_spec name: (identifier) @local)
+
+(range_clause left: (expression_list (_) . (identifier) @var .) right: (_) @ranged)
+(variadic_parameter_declaration name: (identifier) @var type: (_) @each)

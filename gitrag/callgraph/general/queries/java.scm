@@ -1,10 +1,18 @@
 (method_invocation object: (_)? @receiver name: (identifier) @name)
 (object_creation_expression type: (_) @call)
 (method_reference . (_) @receiver (identifier) @name)
+(method_declaration parameters: (_) @parameters)
+(constructor_declaration parameters: (_) @parameters)
 (superclass (_) @base)
 (super_interfaces (type_list (_) @base))
 (extends_interfaces (type_list (_) @base))
 (import_declaration (scoped_identifier) @import.path)
+(import_declaration "static" (scoped_identifier) @import.path (asterisk) @import.name)
+(instanceof_expression right: (_) @type name: (identifier) @var)
+(type_pattern . (_) @type (identifier) @var)
+(resource type: (_) @type name: (identifier) @var)
+(enum_declaration name: (identifier) @name
+  body: (enum_body (enum_constant arguments: (argument_list))))
 (formal_parameter type: (_) @type name: (identifier) @var)
 (local_variable_declaration type: (_) @type declarator: (variable_declarator name: (identifier) @var))
 (local_variable_declaration

@@ -1,12 +1,16 @@
-"""A pytest plugin that records which function of a package calls which: run by `callgraph.py`, not by hand.
+"""A pytest plugin that records which function of a package calls which: run by `tools.py`, not by hand.
 
 `TRACE_PACKAGE` names the package's directory, `TRACE_OUT` the JSON file to write. A function is its file, the
 first line of its code and its qualified name; a lambda or comprehension counts as the function it stands in,
-a class body as its module. A call counts when the frame right below it is of the package too, so a call that
-goes through code of others (contextlib, functools) does not.
+a class body as its module. A call counts when the frame below it is of the package too, or only
+contextlib and functools are in between, so a call that goes through other code does not; nor does it when a
+generator goes on.
 """
 
 import atexit
+import contextlib
+import dis
+import functools
 import inspect
 import json
 import os
@@ -16,6 +20,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 _PACKAGE = os.path.realpath(os.environ["TRACE_PACKAGE"]) + os.sep
+_THROUGH = {contextlib.__file__, functools.__file__}
+_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _INNER = {"<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 _places: dict[object, str | None] = {}
 _pairs: set[tuple[object, object]] = set()
@@ -32,13 +38,23 @@ def _place(code: CodeType) -> str | None:
         return inside
 
 
+@functools.cache
+def _first_step(code: CodeType) -> int:
+    """Return where a generator or coroutine stands when it is asked for its first value."""
+    return next((each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"), 0)
+
+
 def _profile(frame: FrameType, event: str, _argument: object) -> None:
     if event != "call":
         return
     code = frame.f_code
     if _place(code) is None:
         return
+    if code.co_flags & _GENERATORS and frame.f_lasti > _first_step(code):
+        return  # it goes on: who asks for its next value has not called it
     below = frame.f_back
+    while below is not None and below.f_code.co_filename in _THROUGH:
+        below = below.f_back
     if below is not None and _place(below.f_code) is not None:
         _pairs.add((below.f_code, code))
 

@@ -1,0 +1,131 @@
+"""Read what functions take and what calls give, where that chooses among functions of one name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gitrag.callgraph.general.records import Signature
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+OVERLOADING = frozenset({"java", "cpp", "csharp"})
+"""Languages in which the arguments choose among functions of one name, and are read."""
+
+_LITERALS = {
+    "string_literal": "String",
+    "raw_string_literal": "String",
+    "verbatim_string_literal": "String",
+    "interpolated_string_expression": "String",
+    "character_literal": "char",
+    "char_literal": "char",
+    "decimal_integer_literal": "int",
+    "hex_integer_literal": "int",
+    "integer_literal": "int",
+    "decimal_floating_point_literal": "double",
+    "real_literal": "double",
+    "true": "boolean",
+    "false": "boolean",
+    "boolean_literal": "boolean",
+    "null_literal": "null",
+    "null": "null",
+    "nullptr": "null",
+    "class_literal": "Class",
+    "lambda_expression": "->",
+    "method_reference": "->",
+}
+_COMMENTS = frozenset({"line_comment", "block_comment", "comment"})
+_MADE = frozenset({"object_creation_expression", "new_expression", "cast_expression"})
+_COMPARED = re.compile(r"==|!=|<=?|>=?|&&|\|\||instanceof")
+_GENERICS = re.compile(r"<[^<>]*>")
+_CALLED = re.compile(r"\([^()]*\)")
+_PATH = re.compile(r"[A-Za-z_$]\w*(?:\(\))?(?:\.[A-Za-z_$]\w*(?:\(\))?)*")
+_LONGEST = 200
+_Text = Callable[["tree_sitter.Node"], str]
+
+
+def signature(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
+    """Return what a function takes, of the node of its parameters."""
+    types: list[str] = []
+    least = 0
+    variadic = False
+    for each in node.children:
+        if each.type == "...":
+            variadic = True
+            types.append("")
+        if not each.is_named or each.type in {*_COMMENTS, "receiver_parameter"}:
+            continue
+        type_ = each.child_by_field_name("type")
+        if each.type in {"spread_parameter", "variadic_parameter_declaration"}:
+            variadic = True
+            type_ = type_ or next((n for n in each.named_children if "type" in n.type), None)
+        elif not (each.type.startswith("optional") or each.child_by_field_name("default_value")):
+            least += 1
+        name = bare_type(text(type_)) if type_ is not None else ""
+        declarator = each.child_by_field_name("declarator")
+        points = declarator is not None and declarator.type.startswith(
+            ("pointer", "abstract_pointer", "array")
+        )
+        types.append("char*" if points and name == "char" else name)
+    if types == ["void"]:
+        return Signature(function, (), 0, variadic=False)
+    return Signature(function, tuple(types), least, variadic)
+
+
+def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
+    """Return what a call gives, as `WrittenCall.given` says; None if its arguments are not to be found."""
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None and call.type == "field_initializer":
+        arguments = call.named_children[-1]
+    if arguments is None:
+        return None
+    return tuple([_given(each, text) for each in arguments.named_children if each.type not in _COMMENTS])
+
+
+def _given(node: tree_sitter.Node, text: _Text) -> str:
+    while node.type in {"argument", "parenthesized_expression"} and node.named_child_count == 1:
+        node = node.named_children[0]
+    if node.type in _LITERALS:
+        return f":{_LITERALS[node.type]}"
+    if node.type == "number_literal":
+        return ":double" if "." in text(node) else ":int"
+    if node.type in _MADE:
+        made = node.child_by_field_name("type")
+        return f":{bare_type(text(made))}" if made is not None else ""
+    if node.type == "binary_expression":
+        operator = node.child_by_field_name("operator")
+        if operator is not None and _COMPARED.fullmatch(text(operator)):
+            return ":boolean"
+        sides = [_given(each, text) for each in node.named_children]
+        return ":String" if ":String" in sides else ""
+    if node.type == "unary_expression":
+        return ":boolean" if text(node).startswith("!") else _given(node.named_children[-1], text)
+    if node.type == "this":
+        return "this"
+    return _path(text(node))
+
+
+def _path(expression: str) -> str:
+    """Return an expression of names, dots and calls without what the calls are given; else nothing."""
+    if len(expression) > _LONGEST:
+        return ""
+    bare = "".join(expression.replace("->", ".").split())
+    for _ in range(4):
+        shorter = _CALLED.sub("\0", _GENERICS.sub("", bare))
+        if shorter == bare:
+            break
+        bare = shorter
+    bare = bare.replace("\0", "()")
+    return bare if _PATH.fullmatch(bare) else ""
+
+
+def bare_type(text: str) -> str:
+    """Return the last name of a type without what it is generic in, with ``[]`` if it is an array."""
+    for _ in range(4):
+        text = _GENERICS.sub("", text)
+    array = "[]" if text.rstrip().endswith("]") else ""
+    words = text.partition("[")[0].replace("::", ".").strip("&*? ").split()
+    name = words[-1].rpartition(".")[2].strip("&*?") if words else ""
+    return f"{name}{array}" if name else ""

@@ -1,0 +1,108 @@
+"""Which of several functions of one name a call means, in languages where its arguments say so."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.callgraph.general.overloads import MISFIT, fit
+from gitrag.callgraph.general.records import Signature
+from gitrag.callgraph.resolution import LIKELY
+from tests.support.callgraphs import calls_of, edges_of
+
+WRITER = """
+    class Writer {
+        Writer() { this(1); }
+        Writer(int size) {}
+        void put(String text) {}
+        void put(boolean flag) {}
+        void put(long number) {}
+        void put(Item item) {}
+        void put(String text, Object... more) {}
+        void many(int a, int b) {}
+    }
+    class Item {}
+    class Book extends Item {}
+"""
+
+
+def lines_called(body: str, least: float = 1.0) -> set[int]:
+    """The lines of the writer's methods that a method calls."""
+    files = {
+        "Writer.java": WRITER,
+        "Main.java": f"class Main {{ void run(Writer w, Book book) {{ {body} }} }}",
+    }
+    calls = calls_of(files)
+    own = [each for each, _ in calls.nodes()]
+    return {e.callee.line_start - 1 for e in calls.callees(own, least) if e.caller.path == "Main.java"}
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ('w.put("a");', {4}),
+        ('w.put("a" + 1);', {4}),
+        ("w.put(1 < 2);", {5}),
+        ("w.put(7);", {6}),
+        ("w.put(book);", {7}),  # a Book is an Item
+        ("w.put(new Book());", {7, 12}),
+        ('w.put("a", 1, 2);', {8}),
+        ("new Writer();", {2}),
+        ("new Writer(3);", {3}),
+        ("long n = 1; w.put(n);", {6}),
+    ],
+)
+def test_arguments_choose(body: str, lines: set[int]):
+    assert lines_called(body) == lines
+
+
+def test_what_arguments_cannot_choose_is_likely():
+    assert lines_called("w.put(unknown());") == set()
+    assert lines_called("w.put(unknown());", LIKELY) == {4, 5, 6, 7}
+
+
+def test_a_method_that_takes_another_number_is_likely():
+    assert lines_called("w.many(1);") == set()
+    assert lines_called("w.many(1);", LIKELY) == {9}
+    assert lines_called('w.many("a", "b");') == {9}  # the types alone do not make it another
+
+
+def test_a_constructor_calls_another():
+    edges = edges_of(
+        {
+            "A.java": "class A { A(int a) {} A() { this(1); } }",
+            "B.java": "class B extends A { B() { super(2); } }",
+        }
+    )
+    assert edges == {"A.java:A.A -> A.java:A.A", "B.java:B.B -> A.java:A.A"}
+
+
+def test_overloads_of_cpp_in_a_header():
+    files = {
+        "log.h": """
+            #include <string>
+            class Log {
+             public:
+              void say(const char* text) {}
+              void say(int number) {}
+              bool ok() const { return true; }
+            };
+        """,
+        "main.cc": """
+            #include "log.h"
+            void run(const Log& log) { log.say("a"); if (log.ok()) {} }
+        """,
+    }
+    calls = calls_of(files)
+    found = calls.callees([each for each, _ in calls.nodes()], 1.0)
+    assert {(e.callee.name, e.callee.line_start) for e in found} == {("Log.say", 5), ("Log.ok", 7)}
+
+
+def test_the_number_of_arguments():
+    def unknown(_a: str, _b: str) -> None:
+        return None
+
+    two = Signature(0, ("int", "String"), 1, variadic=False)
+    assert fit([], two, unknown) is None
+    assert fit(["int"], two, unknown) is not None
+    assert fit(["int", "boolean"], two, unknown) == MISFIT
+    assert fit(["int", "String", ""], two, unknown) is None
