@@ -29,8 +29,8 @@ def pytest_configure() -> None:
     numpy multiplies matrices in one thread. Where there are several and all processors are busy, they wait
     for each other without sleeping: a draft's products, 1 ms of work, cost 50 ms of processor time.
 
-    Work that is done in the background elsewhere, and by some tests in their own process, keeps its priority for
-    processors and disks: who has lowered it once does not get it back.
+    Work that some tests do in their own process, in the background elsewhere, keeps the priority: who has
+    lowered it once does not get it back.
     """
     worker._NICENESS, worker._IOPRIO_SET = 0, {}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
