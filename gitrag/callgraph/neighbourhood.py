@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitrag.callgraph.drawing import MOST_NODES
-from gitrag.callgraph.graph import MODULE, Graph, Node, graph, most_connected
+from gitrag.callgraph.graph import MODULE, Followed, Graph, Node, graph, most_connected
 from gitrag.callgraph.resolution import ResolvedCalls
 
 Id = tuple[str, int]
@@ -51,7 +51,8 @@ def around(calls: ResolvedCalls, places: Sequence[Place], allowed: Callable[[str
     drawn = set(most_connected(whole, MOST_NODES)[0].nodes)
     ids = _ids(calls, drawn - found.keys())
     between = [edge for edge in calls.callees(list(ids.values())) if edge.callee in drawn]
-    return graph(matches, [*edges, *between])
+    followed = Followed(len(matches), doubtful=calls.doubtful(matches, allowed), limits=calls.notes)
+    return graph(matches, [*edges, *between], followed)
 
 
 def _at(place: Place, rows: Iterable[tuple[Id, Node]]) -> list[tuple[Id, Node]]:
