@@ -491,7 +491,7 @@ def _places(code: Sequence[Hit]) -> Iterator[Place]:
     for hit in code:
         if is_graphed(hit):
             for chunk in (hit.chunk, *(further.chunk for further in hit.also)):
-                yield Place(hit.path, chunk.line_start, chunk.line_end)
+                yield Place(hit.path, chunk.line_start, chunk.line_end, bool(chunk.name))
 
 
 def code_of(answer: Answer) -> tuple[Hit, ...]:
