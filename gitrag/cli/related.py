@@ -25,7 +25,9 @@ _USES = ("adr", "spec", "discover", "plan", "work", "audit")
         Example('gitrag related --for spec "authentication"', "what a new specification may refer to"),
         Example('gitrag related --for plan "user sessions"', "code to extend, and issues about it"),
         Example('gitrag related --duplicates "parse a user id"', "what already does that"),
-        Example("gitrag related --diff main...", "what a change should mention, and code like what it adds"),
+        Example(
+            "gitrag related --diff main...", "what a change should mention, and who calls what it changes"
+        ),
     ],
 )
 @click.argument("text", nargs=-1)
@@ -53,7 +55,8 @@ def related(
     """Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.
 
     TEXT is what you are about to write or decide. With --diff, the answer lists decisions and issues that the
-    change touches but does not mention, and existing definitions similar to those it adds.
+    change touches but does not mention, existing definitions similar to those it adds, and who calls the
+    functions and classes that it changes, tests apart; calls are read for 10 s at most.
 
     --for chooses what is searched: adr (decisions), spec (specifications), discover and audit (both), plan
     (code and issues), work (code).
@@ -122,4 +125,5 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
         markdown=lambda: governance.review_markdown(found),
         structured=lambda: governance.review_json(found),
     )
-    return OK if found.questions or found.added else NOTHING
+    called = found.impact is not None and found.impact.called
+    return OK if found.questions or found.added or called else NOTHING

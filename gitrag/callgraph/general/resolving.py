@@ -11,11 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from gitrag.callgraph import limits
 from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports, shared
 from gitrag.callgraph.general.parameters import OVERLOADING
 from gitrag.callgraph.general.records import ELEMENT, SCOPED, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
+from gitrag.callgraph.limits import Limits
 
 CERTAIN = 1.0
 OVERRIDDEN = 0.6
@@ -96,9 +98,13 @@ class Resolver:
         tables: The definitions.
         imports: Where imports lead.
         check: Called now and then; raises to stop.
+
+    Attributes:
+        limits: What was not looked at so far.
     """
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
+        self.limits = Limits()
         self._tables = tables
         self._imports = imports
         self._check = check
@@ -165,6 +171,8 @@ class Resolver:
                 outside = outside or each not in self._tables.classes
                 for own in self._tables.classes.get(each, ()):
                     waiting += [base.rpartition(".")[2] for base in self._tables.definition(own).bases]
+        if any(each not in seen for each in waiting):
+            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, cls)
         return None if outside and wanted not in self._tables.classes else False
 
     def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
@@ -483,6 +491,8 @@ class Resolver:
                 seen.add(each[1:])
                 yield each
                 waiting.extend(self._bases(each))
+        if any(each[1:] not in seen for each in waiting):
+            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, owner.name)
 
     def _methods(self, owner: Owner, name: str) -> Found:
         """Find a method of a class or its bases, and its overrides; computed once for all calls."""
@@ -555,6 +565,8 @@ class Resolver:
                     continue
                 known.add(subclass)
                 border.append(subclass)
+        if border:
+            self.limits.reached(limits.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
         return sorted(known)
 
     def _is_abstract(self, cls: str) -> bool:
@@ -907,6 +919,8 @@ class Resolver:
             while border and len(found.files) < _MOST_EXPORTS:
                 self._check()
                 border = [file for each in border for file in self._further(each, path, found)]
+            if border:
+                self.limits.reached(limits.EXPORTS, _MOST_EXPORTS, path)
         return found
 
     def _further(self, path: str, start: str, found: PassedOn) -> list[str]:

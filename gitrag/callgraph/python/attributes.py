@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitrag.callgraph.python.classes import Classes
-from gitrag.callgraph.python.confidence import MANY, MAX_OVERRIDES, ONE_OF_MANY, OVERRIDDEN
+from gitrag.callgraph.python.confidence import MANY, ONE_OF_MANY, OVERRIDDEN
 from gitrag.callgraph.python.evaluation import NO_ARGUMENTS, Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.names import Names
@@ -106,7 +106,7 @@ class Attributes:
         if member is not None:
             found |= self.bound(member[1], value, frame, line)
             if not value.exact and not any(type(each) is Function for each in member[1]):
-                for own in classes.overriding(cls, name)[:MAX_OVERRIDES]:
+                for own in classes.overrides(cls, name):
                     if self._methods.is_property(own):
                         self._program.edge(frame, own, line, OVERRIDDEN)
         if not special:

@@ -11,7 +11,6 @@ from gitrag.callgraph.python.confidence import (
     ABSTRACT,
     MANY,
     MANY_OVERRIDES,
-    MAX_OVERRIDES,
     ONE_OF_MANY,
     OVERRIDDEN,
     PICKED,
@@ -157,7 +156,7 @@ class CallEvaluator:
         for argument, values in given.items():
             program.flow(argument, values)
         if type(bound) is Instance and not bound.exact:
-            others = self._classes.overriding(bound.cls, scope.own_name)[:MAX_OVERRIDES]
+            others = self._classes.overrides(bound.cls, scope.own_name)
             likely = OVERRIDDEN if len(others) <= MANY_OVERRIDES else ONE_OF_MANY
             for other in others:
                 if other != own:

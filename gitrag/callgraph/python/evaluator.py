@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.call_expressions import CallExpressions
@@ -90,6 +91,11 @@ class Evaluator:
     def edges(self) -> Mapping[tuple[Id, Id], tuple[float, int]]:
         """Confidence and line of each call that was found, by caller and callee."""
         return self._program.edges
+
+    @property
+    def limits(self) -> Limits:
+        """What was not looked at so far."""
+        return self._program.limits
 
     def end_pass(self) -> None:
         """Let bodies be read again, with what is known by now."""

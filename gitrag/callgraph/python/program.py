@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.packages import Packages
 from gitrag.callgraph.python.records import Lambda, Scope, Statement
@@ -82,6 +83,7 @@ class Program:
         assigned: What methods assign to the attributes of a class's instances.
         edges: Confidence and line of each call, by caller and callee.
         ceiling: How sure the calls that are noted may be at most.
+        limits: What was not looked at so far.
     """
 
     def __init__(self, modules: Mapping[str, PythonModule], paths: Iterable[str]) -> None:
@@ -93,6 +95,7 @@ class Program:
         self.assigned: dict[tuple[Id, str], Values] = {}
         self.edges: dict[tuple[Id, Id], tuple[float, int]] = {}
         self.ceiling = CERTAIN
+        self.limits = Limits()
         self._lambdas: list[tuple[Lambda, Frame]] = []
         self._lambda_places: dict[tuple[int, Id], int] = {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from gitrag.callgraph.facts import Facts
+from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python import values
 from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
@@ -61,6 +62,11 @@ class PythonView:
                     self._subclasses.setdefault(base, []).append((path, index))
         self.failed: dict[str, str] = {}
         self._evaluator = Evaluator(self._modules, self._facts, lambda name: self._subclasses.get(name, ()))
+
+    @property
+    def limits(self) -> Limits:
+        """What was not looked at so far."""
+        return self._evaluator.limits
 
     def forget(self) -> None:
         """Drop what was unpacked and inferred, which holds itself: the collector need not walk it."""
