@@ -54,10 +54,12 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     from gitrag.actions.governance.check import check as find
     from gitrag.report import governance
 
-    found = find(session.index_first(synced_for_reading(session)), session.start / target[0])
+    workspace = session.index_first(synced_for_reading(session))
+    found = find(workspace, session.start / target[0])
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.checked_text(found, style),
         markdown=lambda: governance.checked_markdown(found),
         structured=lambda: governance.checked_json(found),

@@ -35,6 +35,7 @@ def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> in
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: as_text(primed, style),
         markdown=lambda: as_markdown(primed),
         structured=lambda: as_json(primed),

@@ -81,6 +81,7 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.related_markdown(text, found.proposals, style, lacking=found.lacking),
         markdown=lambda: governance.related_markdown(text, found.proposals, lacking=found.lacking),
         structured=lambda: governance.related_json(text, found.proposals, found.nearest),
@@ -101,6 +102,7 @@ def _duplicates(
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.duplicates_markdown(found, threshold, style, nearest=near),
         markdown=lambda: governance.duplicates_markdown(found, threshold, nearest=near),
         structured=lambda: governance.duplicates_json(text, found, threshold, nearest=near),
@@ -118,6 +120,7 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.review_markdown(found, style),
         markdown=lambda: governance.review_markdown(found),
         structured=lambda: governance.review_json(found),
