@@ -59,12 +59,14 @@ def _print_all(settings: list[Setting], session: Session) -> None:
     terminal = session.terminal
     key_width = max(len(setting.key) for setting in settings)
     for setting in settings:
-        value = sanitise_line(_text(setting)) or "(none)"
-        origin = sanitise_line(setting.origin)
+        value = sanitise_line(_text(setting)) or "unset"
         changed = setting.origin != DEFAULT
+        origin = f"  {terminal.style(f'({sanitise_line(setting.origin)})', 'dim')}"
+        if value == "unset" and not changed:
+            origin = ""  # its default is that it is not set
         terminal.print(
             f"{terminal.style(f'{setting.key:<{key_width}}', 'bold')}  "
-            f"{terminal.style(value, 'green') if changed else value}  {terminal.style(f'({origin})', 'dim')}"
+            f"{terminal.style(value, 'green') if changed else value}{origin}"
         )
         terminal.print(f"    {setting.help}")
     terminal.print()

@@ -279,7 +279,7 @@ def _text(
         answer = hit_lines.with_definitions(workspace, answer)
     elif page.around is not None:
         answer = hit_lines.with_context(workspace, answer, page.around)
-    elif not on_screen:
+    elif not (on_screen or page.explain):
         answer = hit_lines.with_passages(answer)
     fits = on_screen and not (more or page.explain or page.long or graph is not None)
     return report.as_text(

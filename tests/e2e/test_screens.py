@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
 import pytest
 
+from gitrag import errors
+from gitrag.machine.locks import try_lock
 from tests.support.command import Project
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -133,3 +136,46 @@ def test_open_without_an_editor_says_what_to_do(shop):
     failed = shop.gitrag(*QUESTION, "--open", env={"EDITOR": "no-such-editor --wait"})
     assert failed.status == 1
     assert 'The editor "no-such-editor" cannot be run: No such file or directory.' in failed.err
+
+
+def test_screens_say_drafts_and_plurals(make_project):
+    """One term for a vector that is not the model's yet; a first index knows nothing before."""
+    own = make_project({"a.py": "def one():\n    return 1\n", "b.py": "def one():\n    return 1\n"})
+    first = own.gitrag("index", "update", "--no-embed").out
+    assert first.startswith("Indexed 1 chunk from 2 files in ")
+    assert "known" not in first
+    own.git.write({"c.py": "def two():\n    return 2\n"})
+    own.git.commit()
+    assert "  1 file new, 2 files known by content\n" in own.gitrag("index", "update", "--no-embed").out
+    status = own.gitrag("status").out
+    assert re.search(r"vectors +0 of \d texts refined \(0 %\), the others are drafts", status)
+    listed = own.gitrag("index", "status").out
+    assert listed.split("\n")[0].split() == ["collection", "documents", "chunks", "drafts", "updated"]
+    assert "unembedded" not in status + listed
+    config = own.gitrag("config").out
+    assert re.search(r"(?m)^min_score +unset$", config)
+    assert "(none)" not in config
+
+
+def test_status_says_what_the_worker_does_now(make_project):
+    """With the rate that was measured here; without one it does not guess how long."""
+    own = make_project({"a.py": "def one():\n    return 1\n"})
+    assert own.gitrag("index", "update", "--no-embed").status == 0
+    directory = own.store
+    (directory / "worker.holder").write_text(json.dumps({"pid": 7, "purpose": "indexing", "since": 0}))
+    with (directory / "worker.lock").open("w") as lock:
+        assert try_lock(lock)
+        said = own.gitrag("status").out
+        assert "refining draft vectors in the background, 0 % (process 7)" in said
+        (directory / "embed.rate").write_text("0.01\n")
+        assert re.search(
+            r"in the background, 0 %, about \d+ min left \(process 7\)", own.gitrag("status").out
+        )
+
+
+def test_help_lists_the_exit_codes(shop):
+    said = shop.gitrag("--help").out
+    assert "Exit status:\n" in said
+    codes = {errors.OK, errors.NOTHING, errors.USAGE, errors.STALE, errors.BUG, errors.TRY_AGAIN}
+    for code in {*codes, errors.NOT_SET_UP}:
+        assert re.search(rf"(?m)^ +{code} +\S", said), code

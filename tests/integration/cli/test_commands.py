@@ -280,7 +280,7 @@ def test_config_lists_every_setting_with_its_origin(call, project):
     assert "pre_push block (git config gitrag.prePush)" in lines
     assert "limit 3 (.gitrag.yaml)" in lines
     assert "threads 2 (GITRAG_THREADS)" in lines
-    assert "min_score (none) (default)" in lines
+    assert "min_score unset" in lines
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["warning", "warning"]
     assert (done.returncode, "\x1b" in done.stdout) == (0, False)
 
