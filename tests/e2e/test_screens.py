@@ -179,3 +179,25 @@ def test_help_lists_the_exit_codes(shop):
     codes = {errors.OK, errors.NOTHING, errors.USAGE, errors.STALE, errors.BUG, errors.TRY_AGAIN}
     for code in {*codes, errors.NOT_SET_UP}:
         assert re.search(rf"(?m)^ +{code} +\S", said), code
+
+
+def test_config_set_writes_git_config_and_refuses_what_no_source_takes(project):
+    assert project.gitrag("config", "set", "pre_push", "block").status == 0
+    assert project.git.git("config", "--local", "gitrag.prePush").strip() == "block"
+    assert project.gitrag("config", "pre_push").out == "block\n"
+    wrong = project.gitrag("config", "set", "pre_push", "perhaps")
+    assert (wrong.status, "it must be one of warn, block, update, off" in wrong.err) == (2, True)
+    assert project.gitrag("config", "unset", "pre_push").status == 0
+    assert project.gitrag("config", "pre_push").out == "warn\n"
+    again = project.gitrag("config", "unset", "pre_push")
+    assert (again.status, again.said[0]) == (2, "pre_push is not set there.")
+    own = project.gitrag("config", "set", "tracker_url", "https://example.org")
+    assert (own.status, own.said[1]) == (
+        2,
+        "hint: gitrag config set --global tracker_url https://example.org",
+    )
+    assert project.gitrag("config", "set", "--global", "output", "text").status == 0
+    assert project.gitrag("config", "output").out == "text\n"
+    listed = project.gitrag("config").out
+    assert "Other" not in listed
+    assert listed.index("What is indexed") < listed.index("max_file_bytes") < listed.index("Search\n")

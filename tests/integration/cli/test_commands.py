@@ -168,7 +168,11 @@ def test_version(call):
         (["xyzzy"], 'There is no command "xyzzy".', "gitrag --help"),
         (["hoks"], 'There is no command "hoks". Did you mean "hooks"?', "gitrag --help"),
         (["hooks", "statsu"], 'There is no command "statsu". Did you mean "status"?', "gitrag hooks --help"),
-        (["config", "a", "b"], "Got unexpected extra argument (b)", "gitrag config --help"),
+        (
+            ["config", "a", "b"],
+            "config takes one setting, or set KEY VALUE, or unset KEY.",
+            "gitrag config --help",
+        ),
         (["config", "pre_posh"], 'There is no setting "pre_posh".', 'Did you mean "pre_push"?'),
         (
             ["-C", "nowhere", "config"],
