@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitrag.cli.findings import form_of
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, ExampleCommand, command
 from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
@@ -62,8 +62,18 @@ class _Score(click.FloatRange):
         return score
 
 
+class _Search(ExampleCommand):
+    """A command whose option ``--explain`` may have a value, ``all``, but not the next word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        args = ["--explain-all" if each == "--explain=all" else each for each in args[:end]] + args[end:]
+        return super().parse_args(ctx, args)
+
+
 @command(
     "search",
+    cls=_Search,
     examples=[
         Example('gitrag search "where are retries with backoff"', "a question in words"),
         Example("gitrag search Session.send", "a definition by its name"),
@@ -115,7 +125,8 @@ class _Score(click.FloatRange):
 @click.option("--open", "in_editor", is_flag=True, help="Open the best hit in $VISUAL or $EDITOR.")
 @click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")
 @click.option("--index", "make_index", is_flag=True, help="Index the repository first if it never was.")
-@click.option("--explain", is_flag=True, help="Say where each score comes from.")
+@click.option("--explain", is_flag=True, help="Say in words why each file was found; --explain=all: numbers.")
+@click.option("--explain-all", is_flag=True, hidden=True)
 @click.option(
     "--graph/--no-graph",
     "with_graph",
@@ -147,6 +158,7 @@ def search(
     no_pager: bool,
     make_index: bool,
     explain: bool,
+    explain_all: bool,
     with_graph: bool | None,
     unfiltered: bool,
 ) -> int:
@@ -202,7 +214,8 @@ def search(
         from gitrag.actions.graph import graph_of
 
         graph = graph_of(workspace, answer, globs=globs, module=module or "", unfiltered=unfiltered)
-    page = _Page(form, directory, full, context_lines, explain, long=bool(limit), paged=not no_pager)
+    why = "all" if explain_all else "words" if explain else ""
+    page = _Page(form, directory, full, context_lines, why, long=bool(limit), paged=not no_pager)
     _show(session, workspace, answer, graph, page)
     if revision is not None:
         terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
@@ -222,7 +235,7 @@ class _Page:
         directory: Where its paths start, relative to the worktree's top.
         full: Whether the whole definition of each hit is shown.
         around: How many lines around the best ones are shown; None for the best alone.
-        explain: Whether it is said where the scores come from.
+        explain: Whether it is said why a file was found: in ``words``, or ``all`` the numbers; empty if not.
         long: Whether it may be longer than the screen.
         paged: Whether a pager may be started for it.
     """
@@ -231,7 +244,7 @@ class _Page:
     directory: str
     full: bool
     around: int | None
-    explain: bool
+    explain: str
     long: bool
     paged: bool
 

@@ -20,6 +20,7 @@ from gitrag.report.parts import (
     standing,
     wording_line,
 )
+from gitrag.report.reasons import sentences
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.words.terms import query_terms
@@ -52,7 +53,7 @@ def as_text(
     answer: Answer,
     style: Style = plain,
     *,
-    explain: bool = False,
+    explain: str = "",
     columns: int | None = None,
     rows: int | None = None,
     gaps: bool = False,
@@ -63,7 +64,7 @@ def as_text(
     Args:
         answer: The answer.
         style: Applies the style of a role to a text.
-        explain: Show where each score comes from.
+        explain: Say why each file was found: ``words`` in three sentences, ``all`` by numbers; empty not to.
         columns: The terminal's width, to which lines of files are shortened; None to leave them.
         rows: Lines of a page: of as many hits as fit, the likeliest first, more is shown than the place.
             None to show it of every hit.
@@ -75,9 +76,10 @@ def as_text(
     held = [section for section in answer.sections if section.hits]
     titled = graph is not None or [section.kind for section in held] != [CollectionKind.CODE]
     line = wording_line(answer)
-    mark = _marker(answer, style)
+    words = frozenset(read(answer.wording.searched_for or answer.query).words)
+    mark = _marker(words, style)
     blocks = {
-        id(hit): _block(hit, style, mark, columns or _NO_END, explain=explain, gaps=gaps)
+        id(hit): _block(hit, words, style, mark, columns or _NO_END, explain=explain, gaps=gaps)
         for hit in answer.hits
     }
     if rows is not None:
@@ -108,9 +110,8 @@ def _fitted(blocks: dict[int, _Block], rows: int) -> dict[int, _Block]:
     return fitted
 
 
-def _marker(answer: Answer, style: Style) -> Callable[[str], str]:
+def _marker(words: frozenset[str], style: Style) -> Callable[[str], str]:
     """Return what marks the question's words in a line."""
-    words = set(read(answer.wording.searched_for or answer.query).words)
 
     def marked(found: re.Match[str]) -> str:
         return style(found[0], "word") if words.intersection(query_terms(found[0])) else found[0]
@@ -119,7 +120,14 @@ def _marker(answer: Answer, style: Style) -> Callable[[str], str]:
 
 
 def _block(
-    hit: Hit, style: Style, mark: Callable[[str], str], columns: int, *, explain: bool, gaps: bool
+    hit: Hit,
+    words: frozenset[str],
+    style: Style,
+    mark: Callable[[str], str],
+    columns: int,
+    *,
+    explain: str,
+    gaps: bool,
 ) -> _Block:
     chunk, document = hit.chunk, hit.document
     place = style(shown(hit.path), "path") + style(f":{range_of(chunk.line_start, chunk.line_end)}", "number")
@@ -132,11 +140,18 @@ def _block(
     rows = (
         len(f"{shown(hit.path)}:{chunk.line_start}-{chunk.line_end}  {chunk.qualified_name}") + 16
     ) // columns
-    return _Block(head, tuple(_below(hit, style, mark, columns, explain=explain, gaps=gaps)), rows + 1)
+    return _Block(head, tuple(_below(hit, words, style, mark, columns, explain=explain, gaps=gaps)), rows + 1)
 
 
 def _below(
-    hit: Hit, style: Style, mark: Callable[[str], str], columns: int, *, explain: bool, gaps: bool
+    hit: Hit,
+    words: frozenset[str],
+    style: Style,
+    mark: Callable[[str], str],
+    columns: int,
+    *,
+    explain: str,
+    gaps: bool,
 ) -> Iterator[str]:
     width = len(str(hit.lines[-1].number)) if hit.lines else 0
     last = hit.lines[0].number if hit.lines else 0
@@ -155,7 +170,10 @@ def _below(
         yield f"  {style(cut('also ' + also, columns - 2), 'dim')}"
     if hit.variants:
         yield f"  {style(cut(f'also: {listed_paths(hit.variants)}', columns - 2), 'dim')}"
-    if explain:
+    if explain == "words":
+        for sentence in sentences(hit, words):
+            yield f"  {style(sentence, 'dim')}"
+    elif explain == "all":
         said = [f"cosine {hit.cosine:.2f}"] if hit.cosine > -1 else []
         said += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]
         yield f"  {style('why: ' + ', '.join(said), 'dim')}"
