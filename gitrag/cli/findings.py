@@ -29,6 +29,10 @@ output_option = click.option(
 )
 
 
+json_alias = click.option("--json", "output", flag_value="json", help="The same as --output json.")
+"""The word for JSON that every command takes, for those that have other forms too."""
+
+
 def form_of(output: str | None, setting: str, terminal: Terminal) -> str:
     """Return the form of an answer: as asked for, else by the setting ``output``, else by where it goes."""
     chosen = output or setting

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.findings import output_option, print_finding
+from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, command
 from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
@@ -39,6 +39,7 @@ _USES = ("adr", "spec", "discover", "plan", "work", "audit")
 )
 @click.option("--for", "use", type=click.Choice(_USES), help="What you are about to write or do.")
 @output_option
+@json_alias
 @pass_session
 def related(
     session: Session,

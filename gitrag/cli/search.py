@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitrag.cli.findings import form_of
+from gitrag.cli.findings import form_of, json_alias
 from gitrag.cli.frame import Example, ExampleCommand, command
 from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session, pass_session
@@ -96,6 +96,7 @@ class _Search(ExampleCommand):
     type=click.Choice(["text", "markdown", "json", "vimgrep", "paths"]),
     help="Form of the answer; text on a terminal, else markdown, or the setting output.",
 )
+@json_alias
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits of each kind at most.")
 @click.option("--min-score", type=_Score(0, 1), metavar="SCORE", help="Leave out hits below this.")
 @click.option(

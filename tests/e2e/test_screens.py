@@ -201,3 +201,24 @@ def test_config_set_writes_git_config_and_refuses_what_no_source_takes(project):
     listed = project.gitrag("config").out
     assert "Other" not in listed
     assert listed.index("What is indexed") < listed.index("max_file_bytes") < listed.index("Search\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        QUESTION,
+        ("check", "shop/client.py"),
+        ("prime",),
+        ("related", "retries"),
+        ("graph", "Client"),
+        ("status",),
+        ("config",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_json_is_the_same_word_everywhere_and_one_document(shop, command):
+    done = shop.gitrag(*command, "--json")
+    json.loads(done.out)
+    if command[0] not in {"graph", "status", "config"}:
+        assert shop.gitrag(*command, "--output", "json").out == done.out
+        assert not shop.gitrag(*command, "-o", "markdown").out.startswith(("{", "["))
