@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.findings import output_option, print_finding
+from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import CONTEXT, Example, command
 from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
@@ -36,6 +36,7 @@ _UPDATE_S = 60.0
 )
 @click.option("--push", is_flag=True, help="Check the refs that git lists on standard input before a push.")
 @output_option
+@json_alias
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="TARGET|[REMOTE [URL]]")
 @pass_session
 def check(session: Session, *, push: bool, output: str | None, target: tuple[str, ...]) -> int:
@@ -55,10 +56,12 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     from gitrag.actions.governance.check import check as find
     from gitrag.report import governance
 
-    found = find(session.index_first(synced_for_reading(session)), session.start / target[0])
+    workspace = session.index_first(synced_for_reading(session))
+    found = find(workspace, session.start / target[0])
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.checked_text(found, style),
         markdown=lambda: governance.checked_markdown(found),
         structured=lambda: governance.checked_json(found),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.findings import output_option, print_finding
+from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, command
 from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
@@ -41,6 +41,7 @@ _USES = ("adr", "spec", "discover", "plan", "work", "audit")
 )
 @click.option("--for", "use", type=click.Choice(_USES), help="What you are about to write or do.")
 @output_option
+@json_alias
 @pass_session
 def related(
     session: Session,
@@ -84,6 +85,7 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.related_markdown(text, found.proposals, style, lacking=found.lacking),
         markdown=lambda: governance.related_markdown(text, found.proposals, lacking=found.lacking),
         structured=lambda: governance.related_json(text, found.proposals, found.nearest),
@@ -104,6 +106,7 @@ def _duplicates(
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.duplicates_markdown(found, threshold, style, nearest=near),
         markdown=lambda: governance.duplicates_markdown(found, threshold, nearest=near),
         structured=lambda: governance.duplicates_json(text, found, threshold, nearest=near),
@@ -121,6 +124,7 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.review_markdown(found, style),
         markdown=lambda: governance.review_markdown(found),
         structured=lambda: governance.review_json(found),

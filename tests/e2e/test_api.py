@@ -273,7 +273,7 @@ def test_a_hit_has_the_lines_and_reasons_that_the_command_shows(known, question)
     options = gitrag.SearchOptions(collections=["code", "adrs"])
     with gitrag.open(known.path) as repo:
         hits = repo.search(question, options).hits
-    shown = known.gitrag("search", question, *("-c", "code", "-c", "adrs"), "-o", "text", "--explain").out
+    shown = known.gitrag("search", question, *("-c", "code", "-c", "adrs"), "-o", "text", "--explain=all").out
     assert hits
     assert any(line.matches for hit in hits for line in hit.snippet)
     for hit in hits:
