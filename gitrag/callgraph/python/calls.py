@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
@@ -13,6 +13,7 @@ from gitrag.callgraph.python.confidence import (
     MANY_OVERRIDES,
     MAX_OVERRIDES,
     ONE_OF_MANY,
+    ONE_OF_SEVERAL,
     OVERRIDDEN,
     PICKED,
 )
@@ -103,8 +104,11 @@ class CallEvaluator:
         found: set[Value] = set()
         program = self._program
         before = program.ceiling
-        if len(called) > MANY and _are_of_many(called):
-            program.ceiling = ONE_OF_MANY
+        if len(called) > 1:
+            if len(called) > MANY and _are_of_many(called):
+                program.ceiling = min(before, ONE_OF_MANY)
+            elif len(frozenset(map(_entry, called)) - {None}) > 1:
+                program.ceiling = min(before, ONE_OF_SEVERAL)
         for value in ordered(called):
             if type(value) is Function:
                 found |= self._function(value, arguments, frame, line)
@@ -151,19 +155,22 @@ class CallEvaluator:
         own, bound = value.function, value.bound
         program = self._program
         scope = program.scope(own)
-        abstract = bound is not None and self._methods.is_abstract(own)
-        program.edge(frame, own, line, ABSTRACT if abstract else CERTAIN)
+        others: Sequence[Id] = ()
+        if type(bound) is Instance and not bound.exact:
+            others = self._classes.overriding(bound.cls, scope.own_name)[:MAX_OVERRIDES]
+        likely = ONE_OF_SEVERAL if others else CERTAIN
+        if bound is not None and self._methods.is_abstract(own):
+            likely = ABSTRACT
+        program.edge(frame, own, line, likely)
         given = matched(own, scope, bound, arguments)
         for argument, values in given.items():
             program.flow(argument, values)
-        if type(bound) is Instance and not bound.exact:
-            others = self._classes.overriding(bound.cls, scope.own_name)[:MAX_OVERRIDES]
-            likely = OVERRIDDEN if len(others) <= MANY_OVERRIDES else ONE_OF_MANY
-            for other in others:
-                if other != own:
-                    program.edge(frame, other, line, likely)
-                    for argument, values in given.items():
-                        program.flow(Argument(other, argument.parameter), values)
+        likely = OVERRIDDEN if len(others) <= MANY_OVERRIDES else ONE_OF_MANY
+        for other in others:
+            if other != own:
+                program.edge(frame, other, line, likely)
+                for argument, values in given.items():
+                    program.flow(Argument(other, argument.parameter), values)
         return self.result(own, given, bound)
 
     # what comes back
@@ -269,6 +276,15 @@ _TOLD = frozenset({Instance, ClassObject, Function, TupleOf})
 
 def _without_starred(arguments: Arguments) -> Arguments:
     return Arguments(arguments.positional, arguments.keywords) if arguments.starred else arguments
+
+
+def _entry(value: Value) -> object:
+    """Return what calling a value enters; None for what is not of the view."""
+    if type(value) is Function:
+        return value.function
+    if type(value) is ClassObject or type(value) is Instance:
+        return value.cls
+    return None
 
 
 def _are_of_many(values: Values) -> bool:

@@ -6,6 +6,12 @@ OVERRIDDEN = 0.6
 """A method of a subclass, where the class is known but not whether it is a subclass."""
 ABSTRACT = 0.4
 """A method that only raises NotImplementedError: who calls it calls what overrides it."""
+ONE_OF_SEVERAL = 0.7
+"""One of several callees that an expression may have."""
+FALLBACK = 0.7
+"""``__getattr__`` for an attribute that nothing is seen to assign."""
+UNNEEDED = 0.6
+"""A comparison of what a container holds with what is looked for, which may be the same object."""
 HANDED_ON = 0.5
 """A function handed by name to something outside the view, which most often calls it."""
 ONE_OF_MANY = 0.3

@@ -159,6 +159,21 @@ class PickedOfMany(_Value, frozen=True):
     held: Values
 
 
+class Property(_Value, frozen=True):
+    """What ``property(get, set, delete)`` makes.
+
+    Attributes:
+        getter: What reading the attribute calls.
+        setter: What assigning to it calls.
+        deleter: What deleting it calls.
+    """
+
+    mark: ClassVar[str] = "P"
+    getter: Values
+    setter: Values
+    deleter: Values
+
+
 class Argument(_Value, frozen=True):
     """What the caller gives to a parameter of a function."""
 
@@ -186,6 +201,7 @@ Value: TypeAlias = (
     | ContextManager
     | PickedByPrefix
     | PickedOfMany
+    | Property
     | Argument
 )
 Values: TypeAlias = frozenset[Value]
@@ -313,7 +329,7 @@ def items(values: Iterable[Value]) -> Values:
     return frozenset(found)
 
 
-def substituted(  # noqa: C901 - a branch a kind of value
+def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
     values: Values, given: Mapping[Argument, Values]
 ) -> Values:
     """Put what a caller gives in the place of parameters."""
@@ -335,6 +351,9 @@ def substituted(  # noqa: C901 - a branch a kind of value
             found.add(DictOf(substituted(value.held, given)))
         elif type(value) is Returning:
             found.add(Returning(substituted(value.held, given)))
+        elif type(value) is Property:
+            functions = value.getter, value.setter, value.deleter
+            found.add(Property(*(substituted(each, given) for each in functions)))
         elif type(value) is PickedByPrefix:
             found.add(PickedByPrefix(substituted(value.held, given)))
         elif type(value) is PickedOfMany:
@@ -355,6 +374,7 @@ _OPEN = frozenset(
         Returning,
         PickedByPrefix,
         PickedOfMany,
+        Property,
         Function,
     }
 )
