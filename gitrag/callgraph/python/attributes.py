@@ -121,7 +121,7 @@ class Attributes:
     ) -> Values:
         classes, cls = self._classes, value.cls
         if name == "__class__":
-            return frozenset([ClassObject(cls)])
+            return frozenset([ClassObject(cls, value.exact)])
         found: set[Value] = set()
         member = classes.find(cls, name)
         if member is not None:
@@ -194,7 +194,7 @@ class Attributes:
                 elif self._methods.is_static(own):
                     found.add(member)
                 elif self._methods.is_of_class(own):
-                    found.add(Function(own, ClassObject(to.cls) if type(to) is Instance else to))
+                    found.add(Function(own, ClassObject(to.cls, to.exact) if type(to) is Instance else to))
                 else:
                     found.add(Function(own, to))
             elif (

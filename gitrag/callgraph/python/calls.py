@@ -115,7 +115,7 @@ class CallEvaluator:
             elif type(value) is Outside:
                 found |= self._library.call(value, arguments, frame, line)
             elif type(value) is ClassObject:
-                found |= self._made(value.cls, arguments, frame, line)
+                found |= self._made(value, arguments, frame, line)
             elif type(value) is OutsideWith:
                 found |= self._library.call_with(value, arguments, frame, line)
             elif type(value) is Argument:
@@ -171,7 +171,7 @@ class CallEvaluator:
                 program.edge(frame, other, line, likely)
                 for argument, values in given.items():
                     program.flow(Argument(other, argument.parameter), values)
-        return self.result(own, given, bound)
+        return self._as_received(self.result(own, given, bound), own, bound)
 
     # what comes back
 
@@ -200,6 +200,16 @@ class CallEvaluator:
             return list_of(substituted(self._without_others(frame.yields, given), given))
         return substituted(self._without_others(frame.returns, given), given) | values
 
+    def _as_received(self, values: Values, own: Id, bound: Value | None) -> Values:
+        """Put what a method was called on in the place of the ``self`` and ``cls()`` that it returns."""
+        if type(bound) is not Instance and type(bound) is not ClassObject:
+            return values
+        owner = self._methods.owner(own)
+        if owner is None or owner == bound.cls:
+            return values
+        own_kind = Instance(owner, exact=False)
+        return values - {own_kind} | {Instance(bound.cls, bound.exact)} if own_kind in values else values
+
     def _is_any_function(self, value: Value) -> bool:
         """Tell whether a value is some callable, or looks like a protocol's ``__call__``."""
         return type(value) is Returning or (
@@ -217,10 +227,10 @@ class CallEvaluator:
 
     # classes and lambdas
 
-    def _made(self, cls: Id, arguments: Arguments, frame: Frame, line: int) -> Values:
+    def _made(self, value: ClassObject, arguments: Arguments, frame: Frame, line: int) -> Values:
         """Make an instance."""
-        classes = self._classes
-        made = Instance(cls, exact=True)
+        classes, cls = self._classes, value.cls
+        made = Instance(cls, value.exact)
         instance: Values = frozenset([made])
         metaclass = classes.metaclass(cls)
         if metaclass is not None:
@@ -233,7 +243,7 @@ class CallEvaluator:
         if not classes.makes_its_own(cls):  # else who makes instances calls that
             self._program.edge(frame, cls, line)
         receiver: Value
-        for name, receiver in (("__new__", ClassObject(cls)), ("__init__", made), ("__post_init__", made)):
+        for name, receiver in (("__new__", value), ("__init__", made), ("__post_init__", made)):
             found = classes.find(cls, name)
             if found is None or (name == "__post_init__" and not classes.is_dataclass(cls)):
                 continue

@@ -94,7 +94,7 @@ class Library:
         if name == "getattr" and len(given) > 1:
             return limited(given[2]) if len(given) > 2 else NOTHING
         if name == "type" and len(given) == 1:
-            return frozenset(ClassObject(each.cls) for each in first if type(each) is Instance)
+            return frozenset(ClassObject(each.cls, each.exact) for each in first if type(each) is Instance)
         if name == "cast" and len(given) > 1:
             named = self._annotations.instances(first, frame)
             return named | frozenset(each for each in given[1] if type(each) in _CASTABLE or not named)

@@ -94,7 +94,7 @@ class Methods:
         cls = self.owner(own)
         if cls is None or self.is_static(own):
             return None
-        return frozenset([ClassObject(cls) if self.is_of_class(own) else Instance(cls, exact=False)])
+        return frozenset([(ClassObject if self.is_of_class(own) else Instance)(cls, exact=False)])
 
     def own_instances(self, frame: Frame) -> Values:
         """Return instances of the class that a body lies in."""

@@ -23,10 +23,16 @@ class _Value(Struct, frozen=True, gc=False):
 
 
 class ClassObject(_Value, frozen=True):
-    """A class of the view, itself."""
+    """A class of the view, itself.
+
+    Attributes:
+        cls: The class.
+        exact: Whether it was named; else, as ``cls``, it may be a subclass.
+    """
 
     mark: ClassVar[str] = "c"
     cls: Id
+    exact: bool = True
 
 
 class Instance(_Value, frozen=True):
