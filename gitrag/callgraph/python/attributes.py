@@ -22,6 +22,8 @@ from gitrag.callgraph.python.values import (
     CERTAIN,
     NOTHING,
     YIELDED,
+    Argument,
+    BuiltinInstance,
     ClassObject,
     ContextManager,
     DictOf,
@@ -30,6 +32,7 @@ from gitrag.callgraph.python.values import (
     Instance,
     ListOf,
     ModuleObject,
+    Namesake,
     Outside,
     OutsideWith,
     Property,
@@ -68,7 +71,9 @@ class Attributes:
         self._classes = classes
         self._whole = whole
 
-    def read(self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False) -> Values:
+    def read(  # noqa: C901 - a branch a kind of value
+        self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False
+    ) -> Values:
         """Read an attribute; properties are called.
 
         Args:
@@ -100,6 +105,11 @@ class Attributes:
             elif type(value) is Function and name == "__get__":
                 found.add(value)
         self._program.ceiling = before
+        if not found and not special and all(map(_is_unknown, values)):
+            methods = tuple(
+                own for own in self._program.namesakes(name) if not self._methods.is_property(own)
+            )
+            return frozenset([Namesake(methods)]) if methods else NOTHING
         return limited(found)
 
     def _likely(self, values: Values, names: Sequence[str]) -> float:
@@ -333,6 +343,14 @@ def _bound_to(members: Values, to: Value) -> Values:
         Function(each.function, to) if type(each) is Function and each.bound is None else each
         for each in members
     )
+
+
+def _is_unknown(value: Value) -> bool:
+    """Tell whether a value says nothing about its attributes."""
+    return type(value) is Argument or value == _NONE
+
+
+_NONE = BuiltinInstance("None")
 
 
 def _instances(values: Values) -> Values:

@@ -12,6 +12,7 @@ from gitrag.callgraph.python.confidence import (
     MANY,
     MANY_OVERRIDES,
     MAX_OVERRIDES,
+    NAMESAKE,
     ONE_OF_MANY,
     ONE_OF_SEVERAL,
     OVERRIDDEN,
@@ -36,10 +37,10 @@ from gitrag.callgraph.python.values import (
     Instance,
     LambdaFunction,
     ListOf,
+    Namesake,
     Outside,
     OutsideWith,
     PickedByPrefix,
-    PickedOfMany,
     Returning,
     TupleOf,
     Value,
@@ -129,10 +130,9 @@ class CallEvaluator:
                 # Of a union, what is called is rather the function.
                 if value.exact or not any(type(v) is Function or type(v) is Returning for v in called):
                     found |= self._instance(value, arguments, frame, line)
-            elif type(value) is PickedOfMany:
-                program.ceiling = ONE_OF_MANY
-                found |= self.call(value.held, arguments, frame, line)
-                program.ceiling = before
+            elif type(value) is Namesake:
+                for own in value.functions:
+                    program.edge(frame, own, line, NAMESAKE)
             elif type(value) is PickedByPrefix:
                 program.ceiling = PICKED
                 for each in ordered(value.held):

@@ -16,6 +16,8 @@ HANDED_ON = 0.5
 """A function handed by name to something outside the view, which most often calls it."""
 ONE_OF_MANY = 0.3
 """One of more callees than an expression is likely to have."""
+NAMESAKE = 0.5
+"""A method of something unknown, by a name that hardly any other class has a method of."""
 PICKED = 0.6
 """A method that is looked up by the beginning of its name: ``getattr(self, f"visit_{name}")``."""
 
@@ -25,3 +27,5 @@ MAX_OVERRIDES = 40
 """Overriding methods that are looked at."""
 MANY_OVERRIDES = 14
 """Overriding methods of which more make each unlikely."""
+MAX_NAMESAKES = 2
+"""Methods of a name, of which more make each unlikely where nothing but the name is known."""

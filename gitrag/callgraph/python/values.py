@@ -158,11 +158,11 @@ class PickedByPrefix(_Value, frozen=True):
     held: Values
 
 
-class PickedOfMany(_Value, frozen=True):
-    """One of the many functions of a dictionary."""
+class Namesake(_Value, frozen=True):
+    """A method of something unknown, which only a few classes have one of that name of."""
 
-    mark: ClassVar[str] = "M"
-    held: Values
+    mark: ClassVar[str] = "n"
+    functions: tuple[Id, ...]
 
 
 class Property(_Value, frozen=True):
@@ -206,7 +206,7 @@ Value: TypeAlias = (
     | Super
     | ContextManager
     | PickedByPrefix
-    | PickedOfMany
+    | Namesake
     | Property
     | Argument
 )
@@ -226,9 +226,6 @@ CERTAIN = 1.0
 MOST = 64
 """Values that an expression may have; more say nothing. jinja2 has visitors, sqlparse a list of steps, with
 more than 24: with that, recall is 0.79 and 0.86 there, with 64 0.82 and 0.89."""
-
-MOST_PICKED = 4
-"""Functions of a dictionary, of which any may be picked; of more each is unlikely."""
 
 MAX_DEPTH = 3
 """Containers within containers."""
@@ -290,7 +287,7 @@ def depth(values: Iterable[Value]) -> int:
     return deepest
 
 
-_NESTING = frozenset({ListOf, DictOf, Returning, Annotation, OutsideWith, PickedOfMany})
+_NESTING = frozenset({ListOf, DictOf, Returning, Annotation, OutsideWith})
 
 
 def list_of(values: Iterable[Value]) -> Values:
@@ -327,15 +324,11 @@ def items(values: Iterable[Value]) -> Values:
     found: set[Value] = set(elements(value for value in values if type(value) is not Argument))
     for value in values:
         if type(value) is DictOf:
-            called = sum(type(held) is Function or type(held) is ClassObject for held in value.held)
-            if called > MOST_PICKED:
-                found.add(PickedOfMany(value.held))
-            else:
-                found |= value.held
+            found |= value.held
     return frozenset(found)
 
 
-def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
+def substituted(  # noqa: C901 - a branch a kind of value
     values: Values, given: Mapping[Argument, Values]
 ) -> Values:
     """Put what a caller gives in the place of parameters."""
@@ -362,8 +355,6 @@ def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
             found.add(Property(*(substituted(each, given) for each in functions)))
         elif type(value) is PickedByPrefix:
             found.add(PickedByPrefix(substituted(value.held, given)))
-        elif type(value) is PickedOfMany:
-            found.add(PickedOfMany(substituted(value.held, given)))
         else:
             found.add(value)
     return limited(found)
@@ -379,7 +370,6 @@ _OPEN = frozenset(
         DictOf,
         Returning,
         PickedByPrefix,
-        PickedOfMany,
         Property,
         Function,
     }

@@ -346,6 +346,30 @@ RULES = {
         """,
         {"f -> A.__str__"},
     ),
+    "one of a table": (
+        """
+        def a(): pass
+        def b(): pass
+        def c(): pass
+        def d(): pass
+        def e(): pass
+        STEPS = {"a": a, "b": b, "c": c, "d": d, "e": e}
+        def f(name): STEPS[name]()
+        """,
+        {"f -> a", "f -> b", "f -> c", "f -> d", "f -> e"},
+    ),
+    "what a method is called on is what it returns": (
+        """
+        class Base:
+            @classmethod
+            def make(cls): return cls()
+            def same(self): return self
+        class Own(Base):
+            def go(self): pass
+        def f(): Own.make().same().go()
+        """,
+        {"Base.make -> Base", "f -> Base.make", "f -> Base.same", "f -> Own.go"},
+    ),
     "versions of a function for several platforms": (
         """
         import sys
@@ -515,9 +539,31 @@ def callers_of(name, files):
     return calls.callers(own), len(read)
 
 
-def test_a_name_alone_says_nothing():
-    """Some function somewhere has this name, but nothing says that it is called."""
-    assert edges_of({"a.py": "class A:\n    def go(self): pass\n", "b.py": "def f(x): x.go()\n"}) == set()
+def test_a_method_by_its_name_alone_is_likely_where_hardly_any_other_has_that_name():
+    caller = {"b.py": "def f(x): x.settle()\n"}
+
+    def classes(count: int, name: str) -> dict[str, str]:
+        return {f"a{n}.py": f"class A{n}:\n    def {name}(self): pass\n" for n in range(count)}
+
+    assert edges_of(classes(1, "settle") | caller) == {"b.py:f -> a0.py:A0.settle"}
+    assert edges_of(classes(1, "settle") | caller, least=CERTAIN) == set()
+    assert edges_of(classes(3, "settle") | caller) == set()
+    assert edges_of(classes(1, "append") | {"b.py": "def f(x): x.append(1)\n"}) == set()
+    assert edges_of(classes(1, "settle") | {"b.py": "def settle(): pass\ndef f(x): settle()\n"}) == {
+        "b.py:f -> b.py:settle"
+    }
+
+
+def test_a_name_alone_says_nothing_once_it_is_known_what_has_it():
+    source = """
+    class Known:
+        def settle(self): pass
+    class Other:
+        def settle(self): pass
+    def use(x): x.settle()
+    use(Known())
+    """
+    assert edges_of({"a.py": source}) == {"<module> -> Known", "<module> -> use", "use -> Known.settle"}
 
 
 def test_a_method_that_only_raises_gives_way_to_its_overrides():
