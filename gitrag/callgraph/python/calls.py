@@ -41,6 +41,7 @@ from gitrag.callgraph.python.values import (
     Outside,
     OutsideWith,
     PickedByPrefix,
+    PickedOfMany,
     Returning,
     TupleOf,
     Value,
@@ -110,6 +111,7 @@ class CallEvaluator:
                 program.ceiling = min(before, ONE_OF_MANY)
             elif len(frozenset(map(_entry, called)) - {None}) > 1:
                 program.ceiling = min(before, ONE_OF_SEVERAL)
+        ceiling = program.ceiling
         for value in ordered(called):
             if type(value) is Function:
                 found |= self._function(value, arguments, frame, line)
@@ -133,12 +135,16 @@ class CallEvaluator:
             elif type(value) is Namesake:
                 for own in value.functions:
                     program.edge(frame, own, line, NAMESAKE)
+            elif type(value) is PickedOfMany:
+                program.ceiling = min(ceiling, ONE_OF_MANY)
+                found |= self.call(value.held, arguments, frame, line)
+                program.ceiling = ceiling
             elif type(value) is PickedByPrefix:
-                program.ceiling = PICKED
+                program.ceiling = min(ceiling, PICKED)
                 for each in ordered(value.held):
                     if type(each) is Function:
                         found |= self._function(each, arguments, frame, line)
-                program.ceiling = before
+                program.ceiling = ceiling
         program.ceiling = before
         return limited(found)
 
