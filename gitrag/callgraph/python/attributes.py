@@ -273,15 +273,16 @@ class Attributes:
         self, values: Values, methods: Sequence[str], arguments: Sequence[Values], frame: Frame, line: int
     ) -> Values:
         """Call the first of the special methods that an instance's class has."""
+        instances = _instances(values)
+        if not instances:
+            return NOTHING
         found: set[Value] = set()
         before = self._program.ceiling
-        other = any(type(value) is not Instance for value in values)  # which may have operators of its own
+        other = len(instances) < len(values)  # which may have operators of its own
         self._program.ceiling = min(
-            before, self._likely(values, methods), ONE_OF_SEVERAL if other else CERTAIN
+            before, self._likely(instances, methods), ONE_OF_SEVERAL if other else CERTAIN
         )
-        for value in ordered(values):
-            if type(value) is not Instance:
-                continue
+        for value in ordered(instances):
             for name in methods:
                 method = self.read(frozenset([value]), name, frame, line, special=True)
                 if method:
