@@ -26,6 +26,9 @@ LIKE_NAMED = 0.5
 ONE_OF_MANY = 0.3
 """Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
 
+BUILT_INSTEAD = 0.6
+"""Confidence in one of several functions of a name in a package of Go, one of which a build has."""
+
 CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
 MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
 """Names by which constructors are called, besides their class's."""
@@ -126,6 +129,8 @@ class Resolver:
             handed: Whether it is the name of a function that is handed on: no class is meant, nor a guess.
         """
         found = self._resolve(parts, caller, _DEPTH)
+        if len(found) > 1 and self._tables.language(caller[0]) == "go":
+            found = [(each, min(sure, BUILT_INSTEAD)) for each, sure in found]
         if not handed:
             return found
         functions = [each for each in found if self._tables.definition(each[0]).kind == "function"]
@@ -321,11 +326,19 @@ class Resolver:
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
             if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
                 return found if table is self._tables.functions else self._constructed(found[-1])
+            if language == "go" and table is self._tables.functions and len(near) > 1:
+                return self._built(near, path)
             if near and language not in SCRIPTS and language != "rust":
                 return self._constructed(near[-1])
             if len(found) == 1 and language in _BY_NAME | {"java"}:
                 return self._constructed(found[0])
         return []
+
+    def _built(self, found: list[Id], path: str) -> list[Id]:
+        """Leave of a Go package's functions of one name those that a build of a file may have."""
+        if path.endswith("_test.go"):
+            return [each for each in found if each[0] == path] or found
+        return [each for each in found if not each[0].endswith("_test.go")] or found
 
     def _constructed(self, own: Id) -> list[Id]:
         if self._tables.definition(own).kind != "class":
@@ -536,7 +549,11 @@ class Resolver:
         """Return the methods of one name that a class has itself; in C++ in headers and sources alike."""
         found = self._tables.members.get((cls.name, name), [])
         if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in C_FAMILY:
-            return self._nearest(found, cls.home)
+            nearest = self._nearest(found, cls.home)
+            if nearest or not cls.home.endswith(".go"):
+                return nearest
+            folder = cls.home.rpartition("/")[0]
+            return self._built([each for each in found if each[0].rpartition("/")[0] == folder], cls.home)
         every = self._tables.classes.get(cls.name, ())
         here = [own for own in every if own[0] == cls.home] or every
         meant = {self._tables.definition(own).name for own in here}

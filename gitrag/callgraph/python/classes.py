@@ -11,7 +11,7 @@ from gitrag.callgraph.python.evaluation import Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Program
-from gitrag.callgraph.python.records import Define, unsubscripted
+from gitrag.callgraph.python.records import AnnotatedAssign, Define, unsubscripted
 from gitrag.callgraph.python.values import ClassObject, Id, Values, ordered
 
 _MOST_DIRECT = 100
@@ -188,6 +188,12 @@ class Classes:
         """Tell whether methods of a class or what it inherits assign to an attribute, whatever it is."""
         return any(name in self._program.scope(each).assigners for each in self.order(cls))
 
+    def is_only_declared(self, cls: Id, name: str) -> bool:
+        """Tell whether a class's own body gives an attribute a type, but no value."""
+        bound = self._program.bindings(cls).get(name, ())
+        declared = all(type(each) is AnnotatedAssign and each.value is None for each in bound)
+        return bool(bound) and declared and not self.is_dataclass(cls)
+
     def defined(self, cls: Id, name: str) -> Iterable[Id]:
         """Yield the definitions of a name in a class's own body."""
         for statement in self._program.bindings(cls).get(name, ()):
@@ -201,6 +207,14 @@ class Classes:
                 if "setter" in self._methods.decorators(own):
                     return own
         return None
+
+    def deleters(self, cls: Id, name: str) -> Iterable[Id]:
+        """Yield the function that deletes a property of a class, if it has one."""
+        for each in self.order(cls):
+            for own in self.defined(each, name):
+                if "deleter" in self._methods.decorators(own):
+                    yield own
+                    return
 
     def overriding(self, cls: Id, name: str) -> list[Id]:
         """Return the functions by which subclasses override a method."""
