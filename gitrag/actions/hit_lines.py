@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gitrag.actions.search import Answer
 from gitrag.chunking import chunk as chunks_of
@@ -42,13 +43,13 @@ def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:
     texts, words = _texts(workspace, answer), _words(answer)
 
     def lines(hit: Hit) -> tuple[Line, ...]:
-        file = texts[hit.content_id].split("\n") if hit.content_id in texts else []
+        text = texts.get(hit.content_id, "").removesuffix("\n")  # what follows the last line end is no line
+        file = text.split("\n") if hit.content_id in texts else []
         best = [line.number for line in hit.lines if line.matches] or [line.number for line in hit.lines[:1]]
         wanted = {number for each in best for number in range(each - around, each + around + 1)}
-        every = _numbered(file, 1, words)
-        if file and file[-1] == "":  # what follows the last line end is no line
-            every = every[:-1]
-        return tuple(every[number - 1] for number in sorted(wanted) if 1 <= number <= len(every)) or hit.lines
+        there = sorted(number for number in wanted if 1 <= number <= len(file))
+        chosen = (_numbered(file[number - 1 : number], number, words) for number in there)
+        return tuple(chain.from_iterable(chosen)) or hit.lines
 
     return _with_lines(answer, lines)
 

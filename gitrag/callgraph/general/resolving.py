@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 
 from gitrag.callgraph import limits
 from gitrag.callgraph.general.built_in import BUILT_IN
-from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports, shared
+from gitrag.callgraph.general.crates import shared
+from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
 from gitrag.callgraph.general.records import ELEMENT, SCOPED, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
