@@ -47,6 +47,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "gitrag.cli.check:check",
         "Show which decisions and specifications bear on a file, or check that a push is indexed.",
     ),
+    "why": LazyCommand(
+        "gitrag.cli.why:why",
+        "Say why lines are as they are: which commits made them so, and for what reason.",
+    ),
     "related": LazyCommand(
         "gitrag.cli.related:related",
         "Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.",

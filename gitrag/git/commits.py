@@ -31,7 +31,7 @@ _MOST_BYTES = 32 << 20
 """What git may print for a batch; one that prints more is halved."""
 
 _FIELDS = ("%H", "%P", "%at", "%ct", "%an", "%B")
-_PLAIN_GRAPH = {"GIT_GRAFT_FILE": os.devnull}
+PLAIN_GRAPH = {"GIT_GRAFT_FILE": os.devnull}
 """Without grafts (``info/grafts``): what a commit says must follow from its id."""
 
 _MOST_SECONDS = 1 << 40
@@ -89,7 +89,7 @@ def commit_ids(repo: Repository, commit: str, most: int) -> list[str]:
     Raises:
         CommitError: git cannot walk the history.
     """
-    done = repo.git("rev-list", f"--max-count={most}", commit, "--", environment=_PLAIN_GRAPH)
+    done = repo.git("rev-list", f"--max-count={most}", commit, "--", environment=PLAIN_GRAPH)
     if done.returncode:
         raise CommitError(f"The history of {commit} cannot be read; look at: git fsck")
     boundary = _boundary(repo)
@@ -138,6 +138,11 @@ def boundary(repo: Repository) -> str:
     return hashlib.sha256(" ".join(ends).encode()).hexdigest() if ends else ""
 
 
+def is_shallow(repo: Repository) -> bool:
+    """Return whether a clone lacks the parents of some commits."""
+    return bool(_boundary(repo))
+
+
 def _boundary(repo: Repository) -> frozenset[str]:
     """Return the commits of a shallow clone whose parents it lacks."""
     try:
@@ -164,7 +169,7 @@ def _run(repo: Repository, ids: Sequence[str]) -> tuple[int, bytes]:
         "--encoding=UTF-8",
         f"--format={'%x00'.join(_FIELDS)}",
         stdin="".join(f"{each}\n" for each in ids).encode("ascii"),
-        environment=_PLAIN_GRAPH,
+        environment=PLAIN_GRAPH,
         most_bytes=_MOST_BYTES,
     )
     return done.returncode, done.stdout

@@ -108,15 +108,11 @@ def check(workspace: Workspace, target: Path) -> Checked:
     read_target = _read_target(workspace, target)
     query = query_of(read_target.path, read_target.texts)
     mentions = _mentions(read_target)
-    governs = {own for _, text in read_target.texts for each in governing(text) for own in each.ids}
     words = _words(query)
 
     preset = PRESETS["check"]
     (found,) = bearings(workspace, [read_target])
-    candidates = [
-        _governing(each, mentions, governs) for each in found if each.document.path != read_target.path
-    ]
-    candidates.sort(key=lambda each: (each.line is None, -each.score, each.document.path))
+    candidates = _candidates(found, read_target)
     there = {each.document.id for each in found}
     missing = tuple(sorted(own for own in mentions if own not in there))
     issues = _issues(workspace, query, words, mentions)
@@ -132,6 +128,27 @@ def check(workspace: Workspace, target: Path) -> Checked:
         lacking,
         callers_from_outside(workspace, read_target.path, paths),
     )
+
+
+def documents_on(workspace: Workspace, target: Path) -> tuple[Candidate, ...]:
+    """Return the decisions and specifications that likely bear on a file, as `check` does, and nothing else.
+
+    Raises:
+        NotSetUpError: There is no index, or no working tree.
+        UsageError: The repository has no such file.
+    """
+    workspace.require_index()
+    read_target = _read_target(workspace, target)
+    (found,) = bearings(workspace, [read_target])
+    return Checked(read_target.path, "", tuple(_candidates(found, read_target))).likely
+
+
+def _candidates(found: Sequence[Found], target: FileTarget) -> list[Candidate]:
+    """Return what was found as candidates, those that the target names first."""
+    mentions = _mentions(target)
+    governs = {own for _, text in target.texts for each in governing(text) for own in each.ids}
+    own = [_governing(each, mentions, governs) for each in found if each.document.path != target.path]
+    return sorted(own, key=lambda each: (each.line is None, -each.score, each.document.path))
 
 
 def _issues(

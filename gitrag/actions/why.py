@@ -1,0 +1,277 @@
+"""Why lines are as they are: the commits that made them so, what those say, and what bears on the file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gitrag.actions.governance.check import Candidate, documents_on
+from gitrag.actions.issues import read_issue
+from gitrag.actions.lines import file_lines
+from gitrag.chunking import chunk, language_of
+from gitrag.corpus.governing import named
+from gitrag.errors import GitragError, NotSetUpError, UsageError
+from gitrag.git.blame import Blame, blame, brought_by, changed_before, unchanged_lines
+from gitrag.git.commits import Commit, is_shallow, read_commits
+from gitrag.git.own import own_file
+from gitrag.model import Kind
+from gitrag.words import commit_message
+from gitrag.words.commit_message import Said
+from gitrag.workspace import Workspace
+
+MOST_REASONS = 5
+"""Commits that are told of; the others are counted."""
+
+_MOST_BEFORE = 20
+_MOST_DOCUMENTS = 3
+_RANGES = 200
+"""Ranges that git is asked for; where uncommitted changes leave more, it is asked for all that is between."""
+
+_TARGET = re.compile(r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedIssue:
+    """An issue or pull request that a message names.
+
+    Attributes:
+        id: Its number or key.
+        title: Its title; empty where there is no copy of it here.
+        state: ``open``, ``closed``, ``merged``, ``draft``; empty likewise.
+    """
+
+    id: str
+    title: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A commit that made some of the lines what they are.
+
+    Attributes:
+        commit: Its id.
+        authored: When it was written, Unix seconds.
+        author: Its author's name.
+        said: What its message says.
+        lines: How many of the lines are from it.
+        paths: Where they were then, if not in this file.
+        merge: Subject of the merge that brought it, where its own message names no issue; empty otherwise.
+        issues: Issues and pull requests that it, or that merge, names.
+        decisions: Ids of decisions and specifications that it names.
+    """
+
+    commit: str
+    authored: int
+    author: str
+    said: Said
+    lines: int
+    paths: tuple[str, ...] = ()
+    merge: str = ""
+    issues: tuple[NamedIssue, ...] = ()
+    decisions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why lines are as they are.
+
+    Attributes:
+        path: The file.
+        line_start: First line.
+        line_end: Last line.
+        lines: How many lines the file has.
+        within: The definition that they are in; empty for the whole file, or outside any.
+        reasons: The commits that made them so, newest first; at most five, those of the most lines.
+        further: How many more commits there are, and of how many lines.
+        uncommitted: How many lines are in no commit yet.
+        before: The newest commit that changed the lines, or their definition, and that no line is from now.
+        documents: The decisions and specifications that most likely bear on the file.
+        notes: What was not looked at, a sentence each.
+    """
+
+    path: str
+    line_start: int
+    line_end: int
+    lines: int
+    within: str
+    reasons: tuple[Reason, ...]
+    further: tuple[int, int]
+    uncommitted: int
+    before: Reason | None
+    documents: tuple[Candidate, ...]
+    notes: tuple[str, ...]
+
+
+def why(workspace: Workspace, start: Path, target: str) -> Why:
+    """Find out why lines of a file are as they are, uncommitted changes included.
+
+    Args:
+        workspace: The repository.
+        start: The directory that paths are relative to.
+        target: ``path``, ``path:line`` or ``path:first-last``.
+
+    Raises:
+        UsageError: There is no such file, or no such line in it.
+        NotSetUpError: There is no working tree.
+        CommitError: git cannot tell.
+    """
+    root = workspace.repo.root
+    if root is None:
+        raise NotSetUpError("A bare repository has no working tree to read from.", "Run this in a worktree.")
+    path, asked = _read_target(workspace, root, start, target)
+    own = file_lines(workspace, path)
+    first, last = asked or (1, max(len(own), 1))
+    if not 1 <= first <= last or last > max(len(own), 1):
+        raise UsageError(f"{path} has no lines {first}-{last}: it has {len(own)}.", "Give others.")
+    within = _definition(path, own, first, last) if asked else None
+    notes: list[str] = []
+    commit = workspace.snapshot().head.commit
+    then = _lines_then(workspace, commit, path, own)
+    wanted = [then[line] for line in range(first, last + 1) if line in then]
+    found = blame(workspace.repo, commit, path, _ranges(wanted)) if commit and wanted else Blame((), True, 0)
+    origins = [each for each in found.origins if each.line in set(wanted)]
+    counts = Counter(each.commit for each in origins)
+    chosen = [each for each, _ in counts.most_common(MOST_REASONS)]
+    before = (
+        _before(workspace, commit, path, then, within or (first, last, ""), counts, notes) if asked else None
+    )
+    read = _read(workspace, [*chosen, *([before] if before else [])], commit or "")
+    paths = {each: tuple(sorted({o.path for o in origins if o.commit == each} - {path})) for each in chosen}
+    reasons = [replace(read[each], lines=counts[each], paths=paths[each]) for each in chosen if each in read]
+    rest = [number for each, number in counts.items() if each not in chosen]
+    if found.ignored:
+        notes.append(f"Commits that .git-blame-ignore-revs names were passed over ({found.ignored} listed).")
+    if not found.followed:
+        notes.append("Lines that were moved were not followed: git took longer than 10 s.")
+    if is_shallow(workspace.repo):
+        notes.append("The clone is shallow: what is older than its history is put down to the oldest commit.")
+    return Why(
+        path,
+        first,
+        last,
+        len(own),
+        within[2] if within else "",
+        tuple(sorted(reasons, key=lambda each: (-each.authored, each.commit))),
+        (len(rest), sum(rest)),
+        last - first + 1 - len(origins) if own else 0,
+        read.get(before) if before else None,
+        _documents(workspace, root / path, notes),
+        tuple(notes),
+    )
+
+
+def _read_target(
+    workspace: Workspace, root: Path, start: Path, target: str
+) -> tuple[str, tuple[int, int] | None]:
+    """Return the file and lines that are meant; a file's own name may end in a colon and digits."""
+    if (start / target).is_file():
+        return own_file(workspace.repo, root, start / target, target), None
+    found = _TARGET.fullmatch(target)
+    if found is None:
+        raise UsageError(f'"{target[:80]}" names no file.', "Give a path, path:line or path:first-last.")
+    path = own_file(workspace.repo, root, start / found["path"], found["path"])
+    if found["first"] is None:
+        return path, None
+    return path, (int(found["first"]), int(found["last"] or found["first"]))
+
+
+def _definition(path: str, lines: Sequence[str], first: int, last: int) -> tuple[int, int, str] | None:
+    """Return the smallest function or class around lines: first and last line, name."""
+    data = "\n".join(lines).encode("utf-8", "surrogateescape")
+    around = [
+        (each.line_end - each.line_start, each.line_start, each.line_end, each.qualified_name)
+        for each in chunk(data, language_of(path))
+        if each.kind in {Kind.FUNCTION, Kind.METHOD, Kind.CLASS}
+        and each.line_start <= first
+        and last <= each.line_end
+    ]
+    return min(around)[1:] if around else None
+
+
+def _lines_then(workspace: Workspace, commit: str | None, path: str, own: Sequence[str]) -> dict[int, int]:
+    """Return the number in the commit of each line that is in it; empty where the file is not."""
+    if commit is None:
+        return {}
+    done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}")
+    if done.returncode:
+        return {}
+    return unchanged_lines(done.stdout, "\n".join([*own, ""]).encode("utf-8", "surrogateescape"))
+
+
+def _ranges(lines: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the runs of consecutive numbers; one for all if they are very many."""
+    runs: list[tuple[int, int]] = []
+    for line in lines:
+        if runs and line == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], line
+        else:
+            runs.append((line, line))
+    return runs if len(runs) <= _RANGES else [(lines[0], lines[-1])]
+
+
+def _before(
+    workspace: Workspace,
+    commit: str | None,
+    path: str,
+    then: dict[int, int],
+    around: tuple[int, int, str],
+    counts: Counter[str],
+    notes: list[str],
+) -> str | None:
+    """Return the newest commit that changed a definition and that none of the lines asked for is from."""
+    inside = [then[line] for line in range(around[0], around[1] + 1) if line in then]
+    if commit is None or not inside:
+        return None
+    changed = changed_before(workspace.repo, commit, path, (min(inside), max(inside)), _MOST_BEFORE)
+    if changed is None:
+        notes.append(
+            "When they were changed before was not found out: git took longer than 3 s, or cannot tell."
+        )
+        return None
+    return next((each for each in changed if each not in counts), None)
+
+
+def _read(workspace: Workspace, ids: Sequence[str], head: str) -> dict[str, Reason]:
+    commits = [each for batch in read_commits(workspace.repo, list(dict.fromkeys(ids))) for each in batch]
+    return {each.id: _reason(workspace, each, head) for each in commits}
+
+
+def _reason(workspace: Workspace, commit: Commit, head: str) -> Reason:
+    said = commit_message.read(commit.message)
+    merge = ""
+    if not said.issues and commit.id != head:
+        merge = brought_by(workspace.repo, commit.id, head)
+    numbers = said.issues or commit_message.issues_in(merge)
+    return Reason(
+        commit.id,
+        commit.authored,
+        commit.author,
+        said,
+        0,
+        (),
+        merge if numbers else "",
+        tuple(_issue(workspace, each) for each in numbers),
+        tuple(sorted(named(commit.message))),
+    )
+
+
+def _issue(workspace: Workspace, own: str) -> NamedIssue:
+    with suppress(GitragError):  # there is no copy of it
+        issue, _text = read_issue(workspace, own)
+        return NamedIssue(own, issue.title, issue.status.value)
+    return NamedIssue(own)
+
+
+def _documents(workspace: Workspace, file: Path, notes: list[str]) -> tuple[Candidate, ...]:
+    try:
+        return documents_on(workspace, file)[:_MOST_DOCUMENTS]
+    except NotSetUpError:
+        notes.append("There is no index: which decisions bear on the file was not looked up.")
+    except GitragError as error:
+        notes.append(f"Which decisions bear on the file was not looked up: {error}")
+    return ()

@@ -1,0 +1,196 @@
+"""Which commit made each line of a file what it is, and which commits changed some lines before."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gitrag.git.commits import PLAIN_GRAPH, CommitError
+from gitrag.git.difference import RUN_NOTHING
+from gitrag.git.environment import GitTimeoutError, message_of
+from gitrag.git.repository import BlobError, Repository
+from gitrag.machine.files import read_regular
+
+IGNORED_REVISIONS = ".git-blame-ignore-revs"
+"""The file that forges honour too: commits that only reformat."""
+
+_MOST_IGNORED = 1_000
+_MOST_BYTES = 1 << 20
+
+FOLLOWING_S = 10.0
+"""How long git may look for where lines were moved from; then it is asked without."""
+
+_SECONDS = 60.0
+_BEFORE_S = 3.0
+_HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a line comes from.
+
+    Attributes:
+        line: Its number in the commit that was asked, 1-based.
+        commit: The commit that made it what it is.
+        path: The file that it was in there.
+    """
+
+    line: int
+    commit: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """Where lines come from.
+
+    Attributes:
+        origins: A line each, in order.
+        followed: Whether lines that were moved were followed to where they come from.
+        ignored: How many commits were passed over, since `.git-blame-ignore-revs` names them.
+    """
+
+    origins: tuple[Origin, ...]
+    followed: bool
+    ignored: int
+
+
+def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, int]]) -> Blame:
+    """Return which commits made lines what they are; white space, moves and copies do not count as changes.
+
+    Args:
+        repo: The repository.
+        commit: The commit whose file is looked at.
+        path: The file.
+        ranges: First and last lines.
+
+    Raises:
+        CommitError: git cannot tell: the clone lacks objects, or is damaged.
+        GitTimeoutError: It took longer than a minute.
+    """
+    ignored = _ignored(repo)
+    passed = [part for each in ignored for part in ("--ignore-rev", each)]
+    wanted = [f"-L{first},{last}" for first, last in ranges]
+    asked = ["blame", "--porcelain", "--no-textconv", "--root", "-w", *passed, *wanted]
+    where: list[str | bytes] = [commit, "--", os.fsencode(path)]
+    followed = True
+    try:
+        done = repo.git(*asked, "-M", "-C", *where, environment=PLAIN_GRAPH, timeout_s=FOLLOWING_S)
+    except GitTimeoutError:
+        followed = False
+        done = repo.git(*asked, *where, environment=PLAIN_GRAPH, timeout_s=_SECONDS)
+    if done.returncode:
+        raise CommitError(f"git blame {path} fails: {message_of(done)}.", f"Try it: git blame -- {path}")
+    return Blame(tuple(_parsed(done.stdout, path)), followed, len(ignored))
+
+
+def _parsed(out: bytes, path: str) -> list[Origin]:
+    """Parse what git prints: of each commit the file's name once, after its first line."""
+    files: dict[str, str] = {}
+    found: list[tuple[int, str, str | None]] = []
+    commit, line, file = "", 0, None
+    for each in out.split(b"\n"):
+        if each.startswith(b"\t"):
+            found.append((line, commit, file or files.get(commit)))
+            file = None
+        elif header := _HEADER.fullmatch(each):
+            commit, line = header[1].decode("ascii"), int(header[2])
+        elif each.startswith(b"filename "):
+            file = files[commit] = _unquoted(each.removeprefix(b"filename "))
+    return [Origin(line, commit, own or path) for line, commit, own in sorted(found)]
+
+
+def _unquoted(name: bytes) -> str:
+    """Read a name as git prints it: in quotes, with escapes, if it has unusual characters."""
+    if name[:1] != b'"':
+        return os.fsdecode(name)
+    plain = name[1:-1].decode("latin-1").encode("latin-1", "backslashreplace")
+    return os.fsdecode(plain.decode("unicode_escape").encode("latin-1"))
+
+
+def _ignored(repo: Repository) -> list[str]:
+    """Return the commits that the working tree's list names and that are here; git stops at any other."""
+    if repo.root is None:
+        return []
+    try:
+        text = read_regular(repo.root / IGNORED_REVISIONS, _MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, BlobError):
+        return []
+    named = [line.partition("#")[0].strip().lower() for line in text.splitlines()]
+    own = dict.fromkeys(each for each in named if _COMMIT.fullmatch(each))
+    return [each for each in own if repo.has_object(each)][:_MOST_IGNORED]
+
+
+def changed_before(
+    repo: Repository, commit: str, path: str, lines: tuple[int, int], most: int
+) -> Sequence[str] | None:
+    """Return the newest commits that changed lines, or what they were before, newest first.
+
+    None where git cannot tell within three seconds.
+    """
+    first, last = lines
+    try:
+        done = repo.git(
+            *(
+                "log",
+                f"-L{first},{last}:{path}",
+                "--no-patch",
+                "--format=%H",
+                f"--max-count={most}",
+                *RUN_NOTHING,
+            ),
+            *("--no-show-signature", commit),
+            environment=PLAIN_GRAPH,
+            timeout_s=_BEFORE_S,
+        )
+    except GitTimeoutError:
+        return None
+    return done.stdout.decode("ascii").split() if not done.returncode else None
+
+
+def brought_by(repo: Repository, commit: str, head: str) -> str:
+    """Return the subject of the merge that brought a commit into a history; empty if none did, or in doubt.
+
+    It is the oldest of the first parents of ``head`` that the commit leads to.
+    """
+    try:
+        leads = _listed(repo, "--ancestry-path", f"{commit}..{head}")
+        mainline = _listed(repo, "--first-parent", f"{commit}..{head}")
+    except GitTimeoutError:
+        return ""
+    oldest = next((each for each in reversed(mainline) if each in set(leads)), "")
+    if not oldest:
+        return ""
+    shown = repo.git(
+        "rev-list", "--no-walk", "--min-parents=2", "--encoding=UTF-8", "--format=%s", oldest, "--"
+    )
+    return shown.stdout.decode("utf-8", "replace").partition("\n")[2].strip()
+
+
+def _listed(repo: Repository, how: str, span: str) -> list[str]:
+    done = repo.git("rev-list", how, span, "--", environment=PLAIN_GRAPH, timeout_s=_BEFORE_S)
+    return done.stdout.decode("ascii").split() if not done.returncode else []
+
+
+def unchanged_lines(before: bytes, after: bytes) -> dict[int, int]:
+    """Return the lines of a file that are as they were: number after, number before; line ends do not count.
+
+    The lines are compared by libgit2: no program that attributes name is run.
+    """
+    import pygit2
+
+    old, new = (data.replace(b"\r\n", b"\n") for data in (before, after))
+    hunks = pygit2.Patch.create_from(old, new, context_lines=0).hunks
+    same: dict[int, int] = {}
+    line, shift = 1, 0
+    for hunk in hunks:
+        # Where nothing is added, a hunk begins after the line that it names.
+        begin = hunk.new_start if hunk.new_lines else hunk.new_start + 1
+        same.update((each, each + shift) for each in range(line, begin))
+        line = begin + hunk.new_lines
+        shift += hunk.old_lines - hunk.new_lines
+    same.update((each, each + shift) for each in range(line, len(new.splitlines()) + 1))
+    return same

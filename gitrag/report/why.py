@@ -1,0 +1,126 @@
+"""Why lines are as they are, as text, Markdown or JSON. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from gitrag.actions.why import NamedIssue, Reason, Why
+from gitrag.report import Style, plain, shown, standing
+from gitrag.words.numbers import count
+
+SHORT = 10
+"""Characters of a commit's id that are shown."""
+
+
+def as_text(found: Why, style: Style = plain) -> str:
+    """Return it for a terminal: where, then a paragraph for each commit, newest first."""
+    lines = [_heading(found, style), ""]
+    if found.uncommitted:
+        lines += [f"{count(found.uncommitted, 'line')} in no commit yet", ""]
+    for reason in found.reasons:
+        lines += [*_paragraph(reason, style, count(reason.lines, "line")), ""]
+    lines += _rest(found)
+    if found.before is not None:
+        of = f"{found.within} changed" if found.within else "they changed"
+        lines += [f"Before that {of} in:", *_paragraph(found.before, style), ""]
+    if found.documents:
+        lines += [style("Decisions and specifications that bear on the file", "title")]
+        for each in found.documents:
+            said = standing(each.document)
+            status = f" ({said})" if said else ""
+            score = style(f"{each.score:.2f}", "score")
+            lines.append(f"  {style(each.document.id, 'name')}  {each.document.title}{status}  {score}")
+        lines.append("")
+    lines += [style(note, "dim") for note in found.notes]
+    return "\n".join(lines).strip("\n")
+
+
+def as_markdown(found: Why) -> str:
+    """Return it as Markdown, for agents."""
+    return f"## Why: {as_text(found)}"
+
+
+def as_json(found: Why) -> str:
+    """Return it as JSON."""
+    data = {
+        "path": shown(found.path),
+        "line_start": found.line_start,
+        "line_end": found.line_end,
+        "within": found.within,
+        "reasons": [_reason_data(each) for each in found.reasons],
+        "further": {"commits": found.further[0], "lines": found.further[1]},
+        "uncommitted": found.uncommitted,
+        "before": None if found.before is None else _reason_data(found.before),
+        "documents": [
+            {
+                "id": each.document.id,
+                "title": each.document.title,
+                "status": standing(each.document),
+                "path": shown(each.document.path),
+                "score": round(each.score, 4),
+            }
+            for each in found.documents
+        ],
+        "notes": list(found.notes),
+    }
+    return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+def _heading(found: Why, style: Style) -> str:
+    whole = (found.line_start, found.line_end) == (1, max(found.lines, 1))
+    last = "" if found.line_start == found.line_end else f"-{found.line_end}"
+    place = shown(found.path) + ("" if whole else f":{found.line_start}{last}")
+    within = f"  {style(found.within, 'name')}" if found.within else ""
+    return f"{style(place, 'path')}{within}"
+
+
+def _paragraph(reason: Reason, style: Style, lines: str = "") -> Iterator[str]:
+    head = "  ".join(filter(None, (lines, reason.commit[:SHORT], _day(reason.authored), reason.author)))
+    yield style(head, "dim")
+    yield f"  {style(reason.said.subject, 'title')}"
+    if reason.said.reason:
+        yield f"  {reason.said.reason}"
+    if reason.merge:
+        yield f"  in: {reason.merge}"
+    for issue in reason.issues:
+        yield f"  {_issue(issue)}"
+    if reason.decisions:
+        yield f"  names {', '.join(reason.decisions)}"
+    if reason.paths:
+        yield f"  then in {', '.join(map(shown, reason.paths))}"
+
+
+def _issue(issue: NamedIssue) -> str:
+    own = f"#{issue.id}" if issue.id.isdigit() else issue.id
+    return f"{own}: {issue.title} ({issue.state})" if issue.title else f"{own} (no copy here)"
+
+
+def _rest(found: Why) -> list[str]:
+    commits, lines = found.further
+    return [f"{count(lines, 'more line')} from {count(commits, 'other commit')}", ""] if commits else []
+
+
+def _day(moment: int) -> str:
+    """Return a date; a commit may name any time."""
+    try:
+        return datetime.fromtimestamp(moment, UTC).date().isoformat()
+    except (OverflowError, ValueError, OSError):
+        return "date unknown"
+
+
+def _reason_data(reason: Reason) -> dict[str, Any]:
+    return {
+        "commit": reason.commit,
+        "date": _day(reason.authored),
+        "author": reason.author,
+        "subject": reason.said.subject,
+        "reason": reason.said.reason,
+        "lines": reason.lines,
+        "paths": [shown(each) for each in reason.paths],
+        "merge": reason.merge,
+        "issues": [{"id": each.id, "title": each.title, "state": each.state} for each in reason.issues],
+        "decisions": list(reason.decisions),
+    }

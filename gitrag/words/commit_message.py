@@ -1,0 +1,77 @@
+"""What a commit's message says: its subject, why it was made, and which issues it names. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*(?:-by|-on|-Id|-id)?: \S")
+_MERGED = re.compile(r"Merge (?:pull request|branch|remote-tracking branch|tag|commit)\b")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'(`A-Z0-9])")
+_BULLET = re.compile(r"^[-*•]\s+")
+_GIVES_REASON = re.compile(
+    r"(?i)\b(because|so that|otherwise|since|in order to|to avoid|instead of|no longer|would|due to|reason|"
+    r"as it|as they|which (?:broke|caused|made|is why)|this (?:fixes|avoids|prevents|lets|allows|makes))\b"
+)
+_ISSUE = re.compile(
+    r"(?<![\w/.&-])(?:#(?P<number>\d{1,9})\b"
+    r"|GH-(?P<forge>\d{1,9})\b"
+    r"|(?P<key>[A-Z][A-Z0-9_]{1,9}-\d{1,7})\b"
+    r"|https?://\S{1,200}?/(?:issues|pull|merge_requests|browse)/(?P<linked>[A-Za-z0-9_-]{1,40}))"
+)
+_NOT_ISSUES = ("ADR-", "SPEC-", "CVE-", "UTF-", "ISO-", "RFC-", "SHA-", "PEP-", "GHSA-")
+_MOST_CHARACTERS = 300
+_MOST_ISSUES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a message says.
+
+    Attributes:
+        subject: Its first line; of a merged pull request its title.
+        reason: The first sentence of the body that gives a reason, else the body's first; empty without one.
+        issues: The numbers and keys of issues and pull requests that it names: ``412``, ``PROJ-7``.
+    """
+
+    subject: str
+    reason: str
+    issues: tuple[str, ...]
+
+
+def read(message: str) -> Said:
+    """Read a commit's message."""
+    subject, _, rest = message.strip().partition("\n")
+    body = rest.strip("\n")
+    if _MERGED.match(subject) and body:
+        title, _, rest = body.partition("\n")
+        body, subject = rest, title.strip() if "#" not in subject else f"{title.strip()} ({subject})"
+    sentences = [sentence for paragraph in _paragraphs(body) for sentence in _SENTENCE_END.split(paragraph)]
+    telling = next((each for each in sentences if _GIVES_REASON.search(each)), "")
+    reason = telling or (sentences[0] if sentences else "")
+    return Said(subject, _cut(reason), issues_in(message))
+
+
+def issues_in(text: str) -> tuple[str, ...]:
+    """Return the issues and pull requests that a text names, in order."""
+    found = [next(filter(None, match.groups())) for match in _ISSUE.finditer(text)]
+    own = dict.fromkeys(each for each in found if not each.startswith(_NOT_ISSUES))
+    return tuple(own)[:_MOST_ISSUES]
+
+
+def _paragraphs(body: str) -> list[str]:
+    """Join the lines of each paragraph; trailers are left out, and what is indented as code."""
+    found: list[str] = []
+    joined: list[str] = []
+    for line in (*body.split("\n"), ""):
+        text = line.strip()
+        if not text or _TRAILER.match(text) or line.startswith(("    ", "\t")) or _BULLET.match(text):
+            found += [" ".join(joined)] if joined else []
+            joined = [_BULLET.sub("", text)] if _BULLET.match(text) else []
+        else:
+            joined.append(text)
+    return [*found, *([" ".join(joined)] if joined else [])]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1].rstrip()}…"
