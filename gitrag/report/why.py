@@ -78,15 +78,17 @@ def _heading(found: Why, style: Style) -> str:
 
 
 def _paragraph(reason: Reason, style: Style, lines: str = "") -> Iterator[str]:
-    head = "  ".join(filter(None, (lines, reason.commit[:SHORT], _day(reason.authored), reason.author)))
+    head = "  ".join(filter(None, (lines, reason.commit[:SHORT], day(reason.authored), reason.author)))
     yield style(head, "dim")
     yield f"  {style(reason.said.subject, 'title')}"
     if reason.said.reason:
         yield f"  {reason.said.reason}"
     if reason.merge:
         yield f"  in: {reason.merge}"
+    told = f"{reason.said.subject} {reason.said.reason} {reason.merge}"
     for issue in reason.issues:
-        yield f"  {_issue(issue)}"
+        if issue.title or _number(issue) not in told:
+            yield f"  {_issue(issue)}"
     if reason.decisions:
         yield f"  names {', '.join(reason.decisions)}"
     if reason.paths:
@@ -94,8 +96,12 @@ def _paragraph(reason: Reason, style: Style, lines: str = "") -> Iterator[str]:
 
 
 def _issue(issue: NamedIssue) -> str:
-    own = f"#{issue.id}" if issue.id.isdigit() else issue.id
+    own = _number(issue)
     return f"{own}: {issue.title} ({issue.state})" if issue.title else f"{own} (no copy here)"
+
+
+def _number(issue: NamedIssue) -> str:
+    return f"#{issue.id}" if issue.id.isdigit() else issue.id
 
 
 def _rest(found: Why) -> list[str]:
@@ -103,7 +109,7 @@ def _rest(found: Why) -> list[str]:
     return [f"{count(lines, 'more line')} from {count(commits, 'other commit')}", ""] if commits else []
 
 
-def _day(moment: int) -> str:
+def day(moment: int) -> str:
     """Return a date; a commit may name any time."""
     try:
         return datetime.fromtimestamp(moment, UTC).date().isoformat()
@@ -114,7 +120,7 @@ def _day(moment: int) -> str:
 def _reason_data(reason: Reason) -> dict[str, Any]:
     return {
         "commit": reason.commit,
-        "date": _day(reason.authored),
+        "date": day(reason.authored),
         "author": reason.author,
         "subject": reason.said.subject,
         "reason": reason.said.reason,

@@ -13,7 +13,7 @@ from gitrag.store import schema
 from gitrag.store.candidates import SearchScope, runs, with_terms
 from gitrag.store.columns import integers, next_id, objects, run
 from gitrag.store.memo import Memo
-from gitrag.store.paths import encode_path
+from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -304,6 +304,120 @@ def messages(
         telling=history.telling,
         mean_length=history.mean_length,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """The commits of a history, and which of them have terms of a question.
+
+    Attributes:
+        number: int32 (c,), ascending.
+        committed: int64 (c,), Unix seconds.
+        length: int32 (c,), length of each message in terms.
+        term: int32 (q,), index of a term in the question.
+        commit: int64 (q,), place of the commit whose message has it.
+        frequency: int32 (q,), how often.
+    """
+
+    number: NDArray[np.int32]
+    committed: NDArray[np.int64]
+    length: NDArray[np.int32]
+    term: NDArray[np.int32]
+    commit: NDArray[np.int64]
+    frequency: NDArray[np.int32]
+
+
+def reachable(db: DuckDBPyConnection, commit: str, terms: Sequence[int]) -> Reachable | None:
+    """Return the commits that a commit leads to, itself included; None where that has not been read."""
+    import numpy as np
+
+    history = _read_history(db, commit)
+    if history is None:
+        return None
+    every = _by_commit(db.execute("SELECT commit_number, committed, length FROM commits").fetchnumpy())
+    ours = _among(history.reached, every["commit_number"])
+    number = every["commit_number"][ours]
+    found = with_terms(db, "message_postings", terms, Memo())
+    own = _among(history.reached, found["commit_number"])
+    return Reachable(
+        number=number,
+        committed=every["committed"][ours],
+        length=every["length"][ours],
+        term=found["place"][own],
+        commit=np.searchsorted(number, found["commit_number"][own]),
+        frequency=found["tf"][own].astype(np.int32),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCommit:
+    """A commit as it is stored.
+
+    Attributes:
+        id: Its object id.
+        author: The author's name.
+        authored: When it was written, Unix seconds.
+        committed: When it was committed, Unix seconds.
+        message: Its message, cut.
+        changed: How many paths it changes.
+        paths: Those; of a commit of very many not all.
+    """
+
+    id: str
+    author: str
+    authored: int
+    committed: int
+    message: str
+    changed: int
+    paths: tuple[str, ...]
+
+
+def read_stored(db: DuckDBPyConnection, numbers: Sequence[int]) -> dict[int, StoredCommit]:
+    """Return commits by their numbers."""
+    columns = [integers(numbers)]
+    paths: dict[int, list[str]] = {}
+    changed = run(
+        db,
+        columns,
+        "SELECT commit_number, path FROM commit_paths SEMI JOIN columns ON commit_number = column0"
+        " JOIN changed_paths USING (changed_path) ORDER BY ALL",
+    ).fetchall()
+    for number, path in changed:
+        paths.setdefault(number, []).append(decode_path(path))
+    rows = run(
+        db,
+        columns,
+        "SELECT commit_number, id, author, authored, committed, message, changed FROM commits"
+        " SEMI JOIN columns ON commit_number = column0",
+    ).fetchall()
+    return {
+        number: StoredCommit(bytes(own).hex(), who, wrote, made, text, many, tuple(paths.get(number, ())))
+        for number, own, who, wrote, made, text, many in rows
+    }
+
+
+def by_author(db: DuckDBPyConnection, part: str) -> NDArray[np.int32]:
+    """Return the numbers of the commits whose author's name has a part, in any case."""
+    sql = "SELECT commit_number FROM commits WHERE contains(lower(author), lower(?))"
+    found: NDArray[np.int32] = db.execute(sql, [part]).fetchnumpy()["commit_number"]
+    return found
+
+
+def all_paths(db: DuckDBPyConnection) -> list[str]:
+    """Return every path that a commit changes."""
+    return [decode_path(path) for (path,) in db.execute("SELECT path FROM changed_paths").fetchall()]
+
+
+def changing(db: DuckDBPyConnection, paths: Sequence[str]) -> NDArray[np.int32]:
+    """Return the numbers of the commits that change one of some paths."""
+    rows = run(
+        db,
+        [objects(encode_path(path) for path in paths)],
+        "SELECT DISTINCT commit_number FROM changed_paths SEMI JOIN columns ON path = column0"
+        " JOIN commit_paths USING (changed_path)",
+    ).fetchnumpy()
+    found: NDArray[np.int32] = rows["commit_number"]
+    return found
 
 
 def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:

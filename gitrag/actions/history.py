@@ -1,0 +1,199 @@
+"""Ask the commits of a history: which of them say what a question asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.words import commit_message
+from gitrag.words.commit_message import Said
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.search.question import Question
+    from gitrag.store.commits import StoredCommit
+    from gitrag.store.connection import Connection
+
+MOST = 10
+"""Commits that are shown, unless told otherwise."""
+
+MEANING = 1.0
+"""Weight of the cosine beside the share of BM25: see `scripts/bench/changelogs.py`."""
+
+_EMBEDDED_CHARACTERS = 600
+_NUMBER = re.compile(r"\(?#\d+\)?")
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """Which commits may answer.
+
+    Attributes:
+        limit: Most commits to return.
+        since: Committed at this time or later, Unix seconds; None for any.
+        until: Committed at this time or earlier; None for any.
+        author: A part of the author's name, in any case; empty for any.
+        path: A path, a directory or a glob that they change; empty for any.
+        revision: Leading to this revision; None for HEAD.
+    """
+
+    limit: int = MOST
+    since: float | None = None
+    until: float | None = None
+    author: str = ""
+    path: str = ""
+    revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMatch:
+    """A commit that answers.
+
+    Attributes:
+        commit: It, as it is stored; of very many paths not all.
+        said: What its message says.
+        coverage: Share of the question's words, weighed by their rarity, that its message has.
+        bm25: BM25 of its message, as a share of what a message could have at most.
+        cosine: Of its message and the question, by the model or a draft of it.
+        score: By which they are ordered.
+    """
+
+    commit: StoredCommit
+    said: Said
+    coverage: float
+    bm25: float
+    cosine: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """What a history says.
+
+    Attributes:
+        query: The question.
+        matches: The commits, best first.
+        searched: How many commits were looked at.
+        notes: What was not looked at, a sentence each.
+    """
+
+    query: str
+    matches: tuple[CommitMatch, ...]
+    searched: int
+    notes: tuple[str, ...] = ()
+
+
+_ALL = HistoryOptions()
+
+
+def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) -> HistoryAnswer:
+    """Find the commits whose messages say what a question asks for, best first.
+
+    Only messages that share a word with the question are found; of these the model decides too. What has not
+    been read of the history is read first.
+
+    Raises:
+        UsageError: The question has no word, or there is no such revision.
+        NotSetUpError: There is no index, or no commit.
+    """
+    from gitrag.git.commits import is_shallow
+    from gitrag.indexing.history import MOST_COMMITS, read_history
+    from gitrag.search.history import candidates
+    from gitrag.search.question import read
+    from gitrag.store import commits
+
+    question = read(query, may_be_report=False)
+    if not question.words:
+        raise UsageError(
+            f"There is no word to search for in {query[:60]!r}.",
+            'Ask in words, for example: gitrag history "why was python 2 dropped"',
+        )
+    workspace.require_index()
+    head = workspace.repo.resolve(options.revision) if options.revision else workspace.repo.head()
+    if head.commit is None:
+        raise NotSetUpError("There is no commit yet.", "Commit something first.")
+    read_history(workspace.store, workspace.repo, head.commit)
+    with workspace.store.read() as db:
+        reached = commits.reachable(db, head.commit, question.hashes)
+        if reached is None:  # another process has let go of it meanwhile
+            raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
+        allowed = _allowed(db, reached.number, reached.committed, options)
+        best = candidates(reached, len(question.words), allowed)
+        stored = commits.read_stored(db, best.number.tolist())
+    own = [stored[number] for number in best.number.tolist()]
+    encoder = workspace.encoder_if_ready()
+    cosines = _cosines(encoder, question, own)
+    scores = best.words + MEANING * cosines
+    ranked = sorted(range(len(own)), key=lambda place: (-scores[place], place))[: options.limit]
+    matches = tuple(
+        CommitMatch(
+            own[place],
+            commit_message.read(own[place].message),
+            float(best.coverage[place]),
+            float(best.words[place]),
+            float(cosines[place]),
+            float(scores[place]),
+        )
+        for place in ranked
+    )
+    notes = []
+    if len(reached.number) >= MOST_COMMITS:
+        notes.append(f"Only the newest {MOST_COMMITS:,} commits were looked at.")
+    if is_shallow(workspace.repo):
+        notes.append("The clone is shallow: older commits are not here.")
+    searched = len(reached.number) if allowed is None else int(allowed.sum())
+    return HistoryAnswer(question.text, matches, searched, tuple(notes))
+
+
+def _allowed(
+    db: Connection, number: NDArray[np.int32], committed: NDArray[np.int64], options: HistoryOptions
+) -> NDArray[np.bool_] | None:
+    """Return for each commit whether it may answer; None where all may."""
+    import numpy as np
+
+    from gitrag.store import commits
+
+    if (options.since, options.until, options.author, options.path) == (None, None, "", ""):
+        return None
+    allowed = np.ones(len(number), dtype=bool)
+    if options.since is not None:
+        allowed &= committed >= options.since
+    if options.until is not None:
+        allowed &= committed <= options.until
+    if options.author:
+        allowed &= np.isin(number, commits.by_author(db, options.author))
+    if options.path:
+        wanted = options.path.strip("/")
+        paths = [path for path in commits.all_paths(db) if _matches(path, wanted)]
+        allowed &= np.isin(number, commits.changing(db, paths))
+    return allowed
+
+
+def _matches(path: str, wanted: str) -> bool:
+    return path == wanted or path.startswith(f"{wanted}/") or fnmatchcase(path, wanted)
+
+
+def _cosines(
+    encoder: Encoder | None, question: Question, commits: Sequence[StoredCommit]
+) -> NDArray[np.float64]:
+    """Return the cosine of each message and the question; 0 where neither model nor drafts are there."""
+    import numpy as np
+
+    from gitrag.embedding.draft import drafter, has_table
+
+    if not commits or (encoder is None and not has_table()):
+        return np.zeros(len(commits))
+    texts = [_NUMBER.sub("", each.message)[:_EMBEDDED_CHARACTERS] for each in commits]
+    if encoder is not None:
+        vectors, asked = encoder.encode(texts), encoder.encode_query(question.text)
+    else:
+        vectors, asked = drafter().draft(texts), drafter().draft([question.text])[0]
+    return np.asarray(vectors @ np.asarray(asked).reshape(-1), dtype=np.float64)

@@ -1,0 +1,70 @@
+"""``gitrag history``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from gitrag.cli.findings import json_alias, output_option, print_finding
+from gitrag.cli.frame import Example, command
+from gitrag.cli.session import Session, pass_session
+from gitrag.errors import NOTHING, OK
+
+
+@command(
+    "history",
+    examples=[
+        Example('gitrag history "why was python 2 dropped"', "the commits that say so"),
+        Example('gitrag history "timeouts" --since 2025-01-01 --path src/net', "of a time, of a folder"),
+        Example('gitrag history "memory leak" --author jane --json', "of an author, for a script"),
+    ],
+)
+@click.option("--since", metavar="TIME", help="Committed since then: 2026-01-31, or 30d.")
+@click.option("--until", metavar="TIME", help="Committed until then.")
+@click.option("--author", default="", metavar="NAME", help="Whose author's name has this part.")
+@click.option(
+    "--path", default="", metavar="PATH", help="That change this file, folder or glob (from the top)."
+)
+@click.option("--ref", metavar="REV", help="That lead to this revision instead of HEAD.")
+@click.option("-n", "--limit", type=click.IntRange(1, 100), default=10, show_default=True)
+@output_option
+@json_alias
+@click.argument("query", nargs=-1, required=True)
+@pass_session
+def history(
+    session: Session,
+    *,
+    query: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    author: str,
+    path: str,
+    ref: str | None,
+    limit: int,
+    output: str | None,
+) -> int:
+    """Search what commits say: which were made for what QUERY asks.
+
+    Found are commits whose message shares a word with QUERY, the newest 20,000 of HEAD's history; the model
+    orders them with the words. What has not been read of the history is read first.
+    """
+    from gitrag.actions.history import HistoryOptions
+    from gitrag.actions.history import history as find
+    from gitrag.actions.issues import parse_since
+    from gitrag.report.history import as_json, as_markdown, as_text
+
+    now = datetime.now(UTC)
+    moments = [None if each is None else parse_since(each, now).timestamp() for each in (since, until)]
+    options = HistoryOptions(limit, moments[0], moments[1], author, path, ref)
+    workspace = session.index_first(session.workspace())
+    found = find(workspace, " ".join(query), options)
+    print_finding(
+        session.terminal,
+        output,
+        workspace.config.output,
+        text=lambda style: as_text(found, style),
+        markdown=lambda: as_markdown(found),
+        structured=lambda: as_json(found),
+    )
+    return OK if found.matches else NOTHING

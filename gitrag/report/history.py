@@ -1,0 +1,56 @@
+"""What a history says, as text, Markdown or JSON. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from gitrag.actions.history import CommitMatch, HistoryAnswer
+from gitrag.report import Style, plain, shown
+from gitrag.report.why import SHORT, day
+from gitrag.words.numbers import count
+
+_MOST_PATHS = 4
+
+
+def as_text(found: HistoryAnswer, style: Style = plain) -> str:
+    """Return it for a terminal: a paragraph for each commit, best first."""
+    lines = [line for match in found.matches for line in (*_paragraph(match, style), "")]
+    if not found.matches:
+        lines = [f"No message of {count(found.searched, 'commit')} has a word of it.", ""]
+    lines += [style(note, "dim") for note in found.notes]
+    return "\n".join(lines).strip("\n")
+
+
+def as_markdown(found: HistoryAnswer) -> str:
+    """Return it as Markdown, for agents."""
+    return f"## History: {found.query}\n\n{as_text(found)}"
+
+
+def as_json(found: HistoryAnswer) -> str:
+    """Return it as JSON; scores rounded to four places."""
+    matches = [
+        {
+            "commit": match.commit.id,
+            "date": day(match.commit.authored),
+            "author": match.commit.author,
+            "subject": match.said.subject,
+            "score": round(match.score, 4),
+            "paths": [shown(path) for path in match.commit.paths],
+            "snippet": match.said.reason,
+        }
+        for match in found.matches
+    ]
+    return json.dumps({"query": found.query, "commit_matches": matches}, ensure_ascii=False, indent=2)
+
+
+def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:
+    commit = match.commit
+    yield style(f"{commit.id[:SHORT]}  {day(commit.authored)}  {commit.author}", "dim")
+    yield f"  {style(match.said.subject, 'title')}"
+    if match.said.reason:
+        yield f"  {match.said.reason}"
+    if commit.paths:
+        more = commit.changed - min(len(commit.paths), _MOST_PATHS)
+        named = ", ".join(shown(path) for path in commit.paths[:_MOST_PATHS])
+        yield f"  {style(named, 'path')}{f' and {more:,} more' if more > 0 else ''}"

@@ -1,0 +1,135 @@
+"""``gitrag history``, as a command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
+from tests.support.command import Project
+
+COMMITS = (
+    (
+        "net.py",
+        "Ann",
+        "Give up on a peer after three refusals\n\nIt asked for ever, because a peer may be gone.",
+    ),
+    ("disk.py", "Bea", "Write files in one step\n\nA crash left half a file."),
+    ("lib/cache.py", "Ann", "Keep answers for a minute (#7)\n\nThe peer was asked fifty times a second."),
+)
+
+
+@pytest.fixture
+def own(make_project) -> Project:
+    project = make_project({"README.md": "# Peers\n"})
+    for path, author, message in COMMITS:
+        project.git.environment["GIT_AUTHOR_NAME"] = author
+        project.git.commit({path: f"# {path}\n"}, message)
+    assert project.gitrag("index", "update", "--no-embed").status == OK
+    return project
+
+
+def found(project: Project, *args: str) -> list[dict[str, object]]:
+    done = project.gitrag("history", *args, "--json")
+    assert done.status in (OK, NOTHING)
+    return json.loads(done.out)["commit_matches"]
+
+
+def subjects(project: Project, *args: str) -> list[object]:
+    return [each["subject"] for each in found(project, *args)]
+
+
+def test_the_commit_that_says_it_comes_first(own):
+    (first, *_) = found(own, "why are peers given up on")
+    assert first == {
+        "commit": own.git.git("rev-parse", "HEAD~2"),
+        "date": "2023-11-14",
+        "author": "Ann",
+        "subject": "Give up on a peer after three refusals",
+        "score": first["score"],
+        "paths": ["net.py"],
+        "snippet": "It asked for ever, because a peer may be gone.",
+    }
+    text = own.gitrag("history", "half a file after a crash", "-o", "text").out
+    assert text.splitlines()[1:4] == ["  Write files in one step", "  A crash left half a file.", "  disk.py"]
+    assert own.gitrag("history", "half a file").out.startswith("## History: half a file\n\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "subjects_left"),
+    [
+        (("--author", "bea"), []),
+        (("--author", "ANN"), [COMMITS[0], COMMITS[2]]),
+        (("--path", "lib"), [COMMITS[2]]),
+        (("--path", "lib/cache.py"), [COMMITS[2]]),
+        (("--path", "*.py"), [COMMITS[0], COMMITS[2]]),
+        (("--path", "li"), []),
+        (("--since", "2023-11-14T22:16:30Z"), [COMMITS[2]]),
+        (("--until", "2023-11-14T22:15:30Z"), [COMMITS[0]]),
+        (("--ref", "HEAD~1"), [COMMITS[0]]),
+        (("-n", "1"), None),
+    ],
+)
+def test_filters_leave_out_what_they_say(own, options, subjects_left):
+    left = subjects(own, "peer", *options)
+    if subjects_left is None:
+        assert len(left) == 1
+    else:
+        assert set(left) == {message.partition("\n")[0] for _, _, message in subjects_left}
+
+
+def test_a_new_commit_counts_at_once_and_one_that_is_gone_does_not(own):
+    own.git.commit({"net.py": "# 2\n"}, "Ask quicksilver peers first")
+    assert subjects(own, "quicksilver") == ["Ask quicksilver peers first"]
+    own.git.git("reset", "--quiet", "--hard", "HEAD~1")
+    done = own.gitrag("history", "quicksilver", "-o", "text")
+    assert (done.status, done.out) == (NOTHING, "No message of 4 commits has a word of it.\n")
+
+
+def test_a_commit_of_another_branch_does_not_count(own):
+    own.git.git("checkout", "--quiet", "-b", "other")
+    own.git.commit({"net.py": "# 3\n"}, "Ask quicksilver peers first")
+    assert subjects(own, "quicksilver") == ["Ask quicksilver peers first"]
+    own.git.git("checkout", "--quiet", "main")
+    assert subjects(own, "quicksilver") == []
+    assert subjects(own, "quicksilver", "--ref", "other") == ["Ask quicksilver peers first"]
+
+
+def test_a_shallow_clone_says_so(own, tmp_path, make_project):
+    clone = tmp_path / "clone"
+    own.git.git("clone", "--quiet", "--depth=2", f"file://{own.git.path}", str(clone))
+    assert own.gitrag("-C", str(clone), "index", "update", "--no-embed").status == OK
+    done = own.gitrag("-C", str(clone), "history", "peer", "-o", "text")
+    assert "The clone is shallow: older commits are not here." in done.out
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "problem"),
+    [
+        (("???",), USAGE, "There is no word to search for in '???'."),
+        (("peer", "--since", "soon"), USAGE, '"soon" is no point in time.'),
+        (("peer", "--ref", "nosuch"), USAGE, "The repository has no revision 'nosuch'."),
+        (("peer", "-n", "0"), USAGE, "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(own, args, status, problem):
+    done = own.gitrag("history", *args)
+    assert (done.status, done.out) == (status, "")
+    assert problem in done.err
+
+
+def test_without_an_index_it_says_what_to_do(make_project):
+    done = make_project({"a.py": "1\n"}).gitrag("history", "peer")
+    assert done.status == NOT_SET_UP
+    assert "hint: " in done.err
+
+
+def test_before_the_first_commit_it_says_so(make_project):
+    project = make_project({})
+    project.git.git("update-ref", "-d", "HEAD")
+    project.git.write({"a.py": "x = 1\n"})
+    project.gitrag("index", "update", "--no-embed")
+    done = project.gitrag("history", "peer")
+    assert (done.status, done.out) == (NOT_SET_UP, "")
+    assert "There is no commit yet." in done.err
