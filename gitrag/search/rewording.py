@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 _SHORTEST = 4
+_LONGEST = 32
+"""Letters of the longest word that is corrected; longer ones were pasted, and no word is near."""
+
 _TWO_ERRORS = 8
 """Least length of a word in which two letters may be wrong."""
 
@@ -224,7 +227,11 @@ def _may_be_misspelt(
 ) -> bool:
     """Tell whether a word occurs nowhere, and is neither an English word, an identifier nor a known name."""
     low = word.lower()
-    if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()) or word not in {low, low.title()}:
+    if (
+        not _SHORTEST <= len(word) <= _LONGEST
+        or not (word.isascii() and word.isalpha())
+        or word not in {low, low.title()}
+    ):
         return False
     forms = terms.split(word)
     if not set(forms) <= set(asked) or not set(forms).isdisjoint(there) or low in _NO_ERRORS:

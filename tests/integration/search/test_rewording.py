@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,19 @@ def test_an_index_kept_in_memory_answers_the_same(workspace):
 
 def ask(workspace, query: str) -> Answer:
     return search(workspace, query, SearchOptions(min_score=0.0))
+
+
+def test_a_pasted_word_of_thousands_of_letters_takes_no_memory(workspace):
+    """All that it could be with one letter wrong are n² letters: 24 GB for a word of 20,000."""
+    ask(workspace, "regex")
+    tracemalloc.start()
+    try:
+        answer = ask(workspace, "a" * 3_000)
+        _now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert answer.wording.searched_for == ""
+    assert peak < 100_000_000
 
 
 @pytest.mark.parametrize(
