@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 MOST = 10
 """Commits that are shown, unless told otherwise."""
 
-MEANING = 1.0
-"""Weight of the cosine beside the share of BM25: see `scripts/bench/changelogs.py`."""
+MEANING = 0.3
+"""Weight of the cosine beside the share of BM25. Of 600 entries of twelve changelogs 0.748 have their commit
+first with it, 0.728 with words alone, 0.630 with the cosine alone (`scripts/bench/changelogs.py`)."""
 
 _EMBEDDED_CHARACTERS = 600
 _NUMBER = re.compile(r"\(?#\d+\)?")
