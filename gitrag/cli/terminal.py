@@ -114,6 +114,13 @@ class Terminal:
         """Write the result as JSON, for programs; non-ASCII characters are escaped."""
         self.print(json.dumps(value, indent=2))
 
+    def print_document(self, document: object) -> None:
+        """Write a dataclass, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
+        import msgspec
+
+        value = msgspec.to_builtins(document, str_keys=True)
+        self.print_json_text(json.dumps(value, ensure_ascii=False, indent=2))
+
     def print_json_text(self, text: str) -> None:
         """Write serialised JSON; escape control characters, and those that the stream cannot encode."""
         text = sanitise_json(text)
