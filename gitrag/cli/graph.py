@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -70,9 +69,11 @@ _STYLES = {
     help="Form of the answer; text on a terminal, else mermaid. html is one page that works offline.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.pass_context
 @pass_session
 def graph(
     session: Session,
+    context: click.Context,
     *,
     target: str | None,
     callers: bool,
@@ -96,16 +97,7 @@ def graph(
     of a kind; dot and json are whole.
     """
     terminal = session.terminal
-    if (callers or callees) and target is None and expression is None:
-        raise UsageError(
-            "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
-        )
-    if to is not None and (target is None or expression is not None or callers or callees):
-        raise UsageError(
-            "--to is for chains of calls between two targets.",
-            "Name both: gitrag graph main --to Session.send",
-        )
-    _require_file(form, terminal)
+    _require_sense(context.params, terminal)
     from gitrag.actions.graph import target_file, tests_of
     from gitrag.actions.references import graph_or_references
     from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -125,6 +117,10 @@ def graph(
     )
     if answer.graph is None:
         _say(terminal, *answer.notes, answer.error or "")
+        if form == "json":
+            from gitrag.report.graph_data import empty_json
+
+            terminal.print_json_text(empty_json(tuple(filter(None, (*answer.notes, answer.error)))))
         return NOTHING
     is_named_only = named is not None and not named.beside_graph
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
@@ -151,8 +147,23 @@ def _say(terminal: Terminal, *notes: str) -> None:
         terminal.note(sanitise_line(note))
 
 
-def _require_file(form: str | None, terminal: Terminal) -> None:
-    """Refuse to print a picture on a terminal."""
+def _require_sense(asked: Mapping[str, Any], terminal: Terminal) -> None:
+    """Refuse options that exclude each other, and to print a picture on a terminal.
+
+    Raises:
+        UsageError: Some do.
+    """
+    target, expression, to, form = asked["target"], asked["expression"], asked["to"], asked["form"]
+    one_way = asked["callers"] or asked["callees"]
+    if one_way and target is None and expression is None:
+        raise UsageError(
+            "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
+        )
+    if to is not None and (target is None or expression is not None or one_way):
+        raise UsageError(
+            "--to is for chains of calls between two targets.",
+            "Name both: gitrag graph main --to Session.send",
+        )
     if form in {"svg", "html"} and terminal.is_interactive:
         problem = f"{form} is for a file, not for a terminal."
         raise UsageError(problem, f"Send it to one: gitrag graph … --format {form} > calls.{form}")
@@ -161,14 +172,10 @@ def _require_file(form: str | None, terminal: Terminal) -> None:
 def _print_data(graph: Graph, named: References | None, form: str, terminal: Terminal) -> None:
     """Print a graph for programs."""
     from gitrag.callgraph import drawing
-    from gitrag.report.reference_lines import reference_data
+    from gitrag.report.graph_data import graph_json
 
     if form == "json":
-        written = drawing.as_json(graph)
-        if named is not None:
-            value = {**json.loads(written), "references": reference_data(named)}
-            written = json.dumps(value, ensure_ascii=False, indent=2)
-        terminal.print_json_text(written)
+        terminal.print_json_text(graph_json(graph, named))
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print("\n".join(map(sanitise_line, draw(graph).split("\n"))))

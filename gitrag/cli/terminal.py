@@ -116,10 +116,9 @@ class Terminal:
 
     def print_document(self, document: object) -> None:
         """Write a dataclass, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
-        import msgspec
+        from gitrag.report.documents import json_text
 
-        value = msgspec.to_builtins(document, str_keys=True)
-        self.print_json_text(json.dumps(value, ensure_ascii=False, indent=2))
+        self.print_json_text(json_text(document))
 
     def print_json_text(self, text: str) -> None:
         """Write serialised JSON; escape control characters, and those that the stream cannot encode."""
