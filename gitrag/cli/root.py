@@ -61,6 +61,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "hooks": LazyCommand("gitrag.cli.hooks:hooks", "Install, remove or inspect the git hooks."),
     "config": LazyCommand("gitrag.cli.config:config", "List every setting, its value and its origin."),
+    "schema": LazyCommand(
+        "gitrag.cli.schema:schema", "Print the JSON Schema of what a command prints with --json."
+    ),
     "completion": LazyCommand("gitrag.cli.completion:completion", "Print the completion script of a shell."),
     "hook": LazyCommand("gitrag.cli.hook:hook", hidden=True),
 }

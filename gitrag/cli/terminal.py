@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -101,6 +102,10 @@ class Terminal:
             return os.get_terminal_size(self.out.fileno()).lines or _HEIGHT
         except (OSError, ValueError):
             return _HEIGHT
+
+    def without_result(self) -> Terminal:
+        """Return this terminal for a command whose result is JSON: what it else prints is dropped."""
+        return Terminal(io.StringIO(), self.err, out_color=False, err_color=self._err_color)
 
     def style(self, text: str, *styles: str) -> str:
         """Return text for stdout in these styles (`bold`, `dim`, `red` …), plain where there is no colour."""
