@@ -56,10 +56,11 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     if len(target) != 1 or target[0].startswith("-"):
         raise UsageError("check takes one file or directory.", "For example: gitrag check src/auth.py")
     from gitrag.actions.governance.check import check as find
+    from gitrag.git import meant_path
     from gitrag.report import governance
 
     workspace = session.index_first(synced_for_reading(session))
-    found = find(workspace, session.start / target[0])
+    found = find(workspace, meant_path(workspace.repo, session.start, target[0], directories=True))
     print_finding(
         session.terminal,
         output,

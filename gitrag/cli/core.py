@@ -82,6 +82,7 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
 def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -> int:
     """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
     from gitrag.actions.core_context import project_of
+    from gitrag.git import ambiguous, ending
     from gitrag.machine.files import within
 
     workspace = session.workspace()
@@ -89,6 +90,11 @@ def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -
     own = within(root, session.start / path) or path
     owner = project_of(workspace, project)
     done = any(session.core_files().unmark(owner, each) for each in dict.fromkeys((own, path)))
+    if not done:
+        found = ending(path, (each.path for each in session.core_files().all(owner)))
+        if len(found) > 1:
+            raise ambiguous(path, found, within(root, session.start.absolute()) or "")
+        done = bool(found) and session.core_files().unmark(owner, found[0])
     if as_json:
         from gitrag.report.documents import UnmarkedDocument
 

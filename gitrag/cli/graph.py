@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitrag.cli.frame import Example, command
+from gitrag.cli.page import directory_of, globs_from
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, UsageError
@@ -98,7 +99,7 @@ def graph(
     """
     terminal = session.terminal
     _require_sense(context.params, terminal)
-    from gitrag.actions.graph import target_file, tests_of
+    from gitrag.actions.graph import meant_target, target_file, tests_of
     from gitrag.actions.references import graph_or_references
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
@@ -106,13 +107,14 @@ def graph(
     if callers != callees:
         direction = Direction.CALLERS if callers else Direction.CALLEES
     workspace = session.index_first(session.workspace())
+    target, to = (meant_target(workspace, each, session.start) for each in (target, to))
     question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
     answer, named = graph_or_references(
         workspace,
         question,
         to=to,
         with_references=references,
-        globs=globs,
+        globs=globs_from(globs, directory_of(session, workspace)),
         about=target_file(workspace, target),
     )
     if answer.graph is None:

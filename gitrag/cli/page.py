@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from gitrag.actions.search import Answer
     from gitrag.report import Style
     from gitrag.workspace import Workspace
+
+_SPECIAL = re.compile(r"([\\*?\[\]])")
+"""What a directory's name must not mean in a glob."""
 
 _STYLES = {
     "title": ("bold", "underline"),
@@ -50,6 +56,20 @@ class Page:
     explain: str
     long: bool
     paged: bool
+
+
+def globs_from(globs: Sequence[str], directory: str) -> tuple[str, ...]:
+    """Return globs that hold from a directory as well as from the top: those with a slash name places.
+
+    A leading slash is the top, a leading ./ or ../ the directory.
+    """
+    found: list[str] = []
+    for glob in globs if directory else ():
+        mark, bare = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
+        if not bare.startswith("/") and "/" in bare.rstrip("/"):
+            here = posixpath.normpath(posixpath.join(_SPECIAL.sub(r"\\\1", directory), bare))
+            found.append(f"{mark}/{here}{'/' if bare.endswith('/') else ''}")
+    return (*globs, *found)
 
 
 def directory_of(session: Session, workspace: Workspace) -> str:

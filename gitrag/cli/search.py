@@ -14,7 +14,7 @@ import click
 
 from gitrag.cli.findings import form_of, json_alias
 from gitrag.cli.frame import Example, ExampleCommand, command
-from gitrag.cli.page import Page, directory_of, open_best, print_long, say_revision, styler
+from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
@@ -198,6 +198,7 @@ def search(
     workspace = session.index_first(session.workspace(auto_index="on" if make_index else None))
     form = form_of(output, workspace.config.output, terminal)
     directory = directory_of(session, workspace)
+    globs = globs_from(globs, directory)
     with_issues = form != "json" and not is_exact
     wanted = Wanted.of(workspace.name, collections, module or "", with_issues=with_issues)
     if collections and wanted.issues:  # asked for by name

@@ -6,7 +6,7 @@ import click
 
 from gitrag.cli.findings import form_of, json_alias
 from gitrag.cli.frame import Example, command
-from gitrag.cli.page import directory_of, open_best, print_long, styler
+from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
 from gitrag.model import Kind
@@ -76,7 +76,7 @@ def similar(
     workspace = session.index_first(session.workspace())
     form = form_of(output, workspace.config.output, terminal)
     directory = directory_of(session, workspace)
-    filters = Filters(kinds, tuple(language_named(name) for name in languages), globs)
+    filters = Filters(kinds, tuple(language_named(name) for name in languages), globs_from(globs, directory))
     options = SearchOptions(filters=filters, limit=limit, committed_only=committed, directory=directory)
     found = compare(workspace, place, options, at_least=-1.0 if threshold is None else threshold)
     if in_editor:
