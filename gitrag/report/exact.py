@@ -191,7 +191,7 @@ def exact_notes(found: ExactAnswer) -> list[str]:
     """Say what is not in an answer, a line each."""
     notes = []
     if found.omitted:
-        notes.append(f"{_told(found)}: --limit {found.lines} returns all, --path and --lang narrow it.")
+        notes.append(f"{_told(found)}: a limit of {found.lines} returns all, path and language narrow it.")
     apart = []
     if found.left_out:
         apart.append(f"{count(found.left_out, 'text file')} left out of the index (`gitrag status` says why)")

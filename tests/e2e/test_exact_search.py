@@ -109,7 +109,7 @@ def test_the_limit_is_said_with_the_number(shop):
     done = shop.gitrag("search", "--regex", "^note", "--limit", "5", "-o", "vimgrep")
     assert done.out.splitlines() == [f"notes.txt:{i + 1}:1:note {i} says nothing of it" for i in range(5)]
     assert done.said == [
-        "The first 5 of 200 lines in 1 file: --limit 200 returns all, --path and --lang narrow it.",
+        "The first 5 of 200 lines in 1 file: a limit of 200 returns all, path and language narrow it.",
         "Not searched: 1 text file left out of the index (`gitrag status` says why).",
     ]
     found = json.loads(shop.gitrag("search", "--regex", "^note", "--limit", "5", "--json").out)
