@@ -1,6 +1,7 @@
-"""The man page, made from the commands' help: ``python -m gitrag.cli.man_page > docs/git-gitrag.1``.
+"""The man page, made from the commands' help: ``python -m gitrag.cli.man_page > docs/gitrag.1``.
 
-The wheel has it as ``share/man/man1/git-gitrag.1``, which ``git gitrag --help`` opens.
+The wheel has it as ``share/man/man1/gitrag.1``: git asks man for ``gitrag``, not for ``git-gitrag``, where a
+command's name begins with ``git``.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ def man_page() -> str:
 
 def _lines() -> Iterator[str]:
     yield '.\\" Made by gitrag/cli/man_page.py from the help of the commands.'
-    yield f'.TH GIT\\-GITRAG 1 "" "gitrag {_escaped(__version__)}" "gitrag"'
+    yield f'.TH GITRAG 1 "" "gitrag {_escaped(__version__)}" "gitrag"'
     yield from (".nh", ".ad l")
     yield ".SH NAME"
-    yield f"git\\-gitrag, gitrag \\- {_escaped(_first_line(root).lower().rstrip('.'))}"
+    yield f"gitrag, git\\-gitrag \\- {_escaped(_first_line(root).lower().rstrip('.'))}"
     yield ".SH SYNOPSIS"
     yield ".B gitrag"
     yield "[OPTIONS] COMMAND [ARGS]..."

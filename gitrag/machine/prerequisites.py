@@ -133,11 +133,11 @@ def check_manual(environ: Mapping[str, str], place: Path | None = None) -> Check
         place: Where installed pages are; by default those of this Python's environment.
     """
     place = place or Path(sys.prefix) / "share" / "man"
-    if not (place / "man1" / "git-gitrag.1").is_file():
+    if not (place / "man1" / "gitrag.1").is_file():
         return Check("manual", CheckState.OK, "no man page is installed; `git gitrag -h` prints the help")
     try:
         done = subprocess.run(
-            ["man", "-w", "git-gitrag"],
+            ["man", "-w", "gitrag"],
             capture_output=True,
             env=safe_environment(environ),
             check=False,

@@ -55,8 +55,9 @@ def test_an_index_would_take_the_distributions(distributions: Path):
     checked = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert checked.returncode == 0, checked.stdout
     with zipfile.ZipFile(built[0]) as archive:
-        page = f"gitrag-{__version__}.data/data/share/man/man1/git-gitrag.1"  # what `git gitrag --help` opens
-        assert archive.read(page) == (TOP / "docs" / "git-gitrag.1").read_bytes()
+        for page in ("gitrag.1", "git-gitrag.1"):
+            place = f"gitrag-{__version__}.data/data/share/man/man1/{page}"
+            assert archive.read(place) == (TOP / "docs" / page).read_bytes()
         metadata = email.message_from_bytes(archive.read(f"gitrag-{__version__}.dist-info/METADATA"))
     assert metadata["Author"]
     assert metadata["License-Expression"] == "Apache-2.0"
