@@ -60,7 +60,7 @@ class ExactAnswer:
                     replace(
                         hit,
                         lines=tuple(
-                            replace(line, matches=bool(self.pattern.spans(line.text))) for line in hit.lines
+                            replace(line, matches=self.pattern.matches(line.text)) for line in hit.lines
                         ),
                     )
                     for hit in section.hits

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from posixpath import relpath
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.search import Answer, SearchOptions
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
+from gitrag.git import ambiguous, seen_from
 from gitrag.model import Chunk
 from gitrag.search import lookup
 from gitrag.search.engine import Hit, Scoped
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 _SURPLUS = 3
 _COPIES = 50
 """Chunks read beyond the number asked for: copies, and drafts that refining puts in another order."""
-
-_LISTED = 8
-"""Places named where it is not clear which one is meant."""
 
 _SHOWN_LINES = 3
 
@@ -78,11 +75,12 @@ class Similar:
 
 @dataclass(frozen=True, slots=True)
 class _Near:
-    """The chunks at a place, and those near them."""
+    """The chunks at a place, and those near them; or why the view has none."""
 
-    own: Mapping[int, Chunk]
-    path: str
-    found: Sequence[SimilarChunk]
+    own: Mapping[int, Chunk] = field(default_factory=dict)
+    path: str = ""
+    found: Sequence[SimilarChunk] = ()
+    problem: UsageError | None = None
 
 
 def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_least: float = -1.0) -> Similar:
@@ -105,13 +103,16 @@ def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_leas
 
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Near:
         whole = candidates.open_scope(db, view_id, overlay, NO_FILTERS)
-        path, own = _at(db, whole, given, options.directory)
+        try:
+            path, own = _at(db, whole, given, options.directory)
+        except UsageError as error:  # another view may have it: the first one asked is a guess
+            return _Near(problem=error)
         vector = _mean(db, whole, own)
         if vector is None:
-            raise UsageError(
-                f"{given} has no vector: data (JSON, XML, CSV, translations) is found by its words alone.",
-                "Name a place in code or prose.",
+            problem = (
+                f"{given} has no vector: data (JSON, XML, CSV, translations) is found by its words alone."
             )
+            return _Near(problem=UsageError(problem, "Name a place in code or prose."))
         scoped = Scoped(view_id, overlay, options.filters)
         many = limit * _SURPLUS + _COPIES + len(own)
         found = similar_chunks(db, scoped, vector[None], limit=many, at_least=at_least)[0]
@@ -121,6 +122,8 @@ def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_leas
     chunk_ids = [*result.found.own, *(each.chunk_id for each in result.found.found)]
     result = view.refine(ask, result, chunk_ids, encoder, workspace.config.refine_s)
     near = result.found
+    if near.problem is not None:
+        raise near.problem
     place = _place(near.path, list(near.own.values()))
     others = [each for each in near.found if not _is_of(each, near.path, place, near.own)]
     text = "\n".join(chunk.text for chunk in near.own.values())
@@ -153,12 +156,10 @@ def _at(db: Connection, scope: SearchScope, given: str, directory: str) -> tuple
             "Give FILE:LINE, FILE:LINE-LINE, a file or a definition: gitrag similar src/app.py:12",
         )
     if len(sure) != 1:
-        raise UsageError(*_ambiguous(db, given, named, directory))
+        raise ambiguous(given, _places(db, named, directory))
     meant = sure[0]
-    own = [
-        int(scope.chunk_id[row]) for row in range(len(scope.chunk_id)) if int(scope.file[row]) == meant.file
-    ]
-    chunks = dict(sorted(content.read_chunks(db, own).items()))
+    own = content.read_chunks(db, scope.chunk_id[scope.file == meant.file].tolist())
+    chunks = dict(sorted(own.items()))
     if meant.chunk_ids:
         first = chunks[meant.chunk_ids[0]]
         return meant.path, _whole(chunks, first)
@@ -188,18 +189,15 @@ def _whole(chunks: Mapping[int, Chunk], first: Chunk) -> dict[int, Chunk]:
     }
 
 
-def _ambiguous(db: Connection, given: str, named: Sequence[Named], directory: str) -> tuple[str, str]:
-    """Return the message that several places are meant, and what to do."""
+def _places(db: Connection, named: Sequence[Named], directory: str) -> list[str]:
+    """Return what is named as somebody would give it, with the names of definitions."""
     chunks = content.read_chunks(db, [i for each in named for i in each.chunk_ids])
-    places = [
-        f"{relpath(each.path, directory or '.')}:{chunks[i].line_start}"
-        if i
-        else relpath(each.path, directory or ".")
-        for each in named
+    paths = seen_from(directory, (each.path for each in named))
+    return [
+        f"{path}:{chunks[i].line_start} ({chunks[i].qualified_name})" if i else path
+        for each, path in zip(named, paths, strict=True)
         for i in each.chunk_ids or (0,)
     ]
-    more = f" and {len(places) - _LISTED} more" if len(places) > _LISTED else ""
-    return f"{given} may be {', '.join(places[:_LISTED])}{more}.", "Give one of them."
 
 
 def _mean(db: Connection, scope: SearchScope, chunks: Iterable[int]) -> NDArray[np.float32] | None:

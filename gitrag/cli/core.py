@@ -82,7 +82,7 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
 def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -> int:
     """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
     from gitrag.actions.core_context import project_of
-    from gitrag.git import ambiguous, ending
+    from gitrag.git import ambiguous, ending, seen_from
     from gitrag.machine.files import within
 
     workspace = session.workspace()
@@ -93,7 +93,7 @@ def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -
     if not done:
         found = ending(path, (each.path for each in session.core_files().all(owner)))
         if len(found) > 1:
-            raise ambiguous(path, found, within(root, session.start.absolute()) or "")
+            raise ambiguous(path, seen_from(within(root, session.start.absolute()) or "", found))
         done = bool(found) and session.core_files().unmark(owner, found[0])
     if as_json:
         from gitrag.report.documents import UnmarkedDocument

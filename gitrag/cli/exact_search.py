@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gitrag.cli.page import Page, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session
 from gitrag.errors import NOTHING, OK
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import sanitise, sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.actions.search import SearchOptions
@@ -54,7 +54,7 @@ def exactly(
     elif not shown.hits:
         terminal.note(exact.nothing_line(found))
     elif page.form == "markdown":
-        terminal.print(exact.exact_markdown(found, report.cleaned(shown, sanitise_line)))
+        terminal.print(sanitise(exact.exact_markdown(found, report.cleaned(shown, sanitise_line))))
     else:
         places = report.relative_to(shown, page.directory)
         cleaned = report.cleaned(places, sanitise_line)

@@ -10,7 +10,7 @@ from gitrag.cli.page import directory_of, globs_from, open_best, print_long, sty
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
 from gitrag.model import Kind
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import sanitise, sanitise_line
 from gitrag.words.numbers import count
 
 
@@ -88,12 +88,13 @@ def similar(
         terminal.print_document(written.similar_document(found))
         return status
     if form == "markdown":
-        terminal.print("\n".join(map(sanitise_line, written.similar_markdown(found).split("\n"))))
+        terminal.print(sanitise(written.similar_markdown(found)))
         return status
     terminal.note(f"Similar to {written.place_text(found.place)}")
     on_screen = terminal.is_interactive
     if not found.answer.hits:
-        terminal.note("Nothing to compare it with" + (f" has {threshold:.2f} or more." if threshold else "."))
+        least = "" if threshold is None else f" with a cosine of {threshold:.2f} or more"
+        terminal.note(f"There is nothing else{least}.")
     elif form == "text":
         clean = clean if on_screen else hit_lines.with_passages(clean)
         columns = terminal.width if on_screen else None

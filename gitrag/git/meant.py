@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from posixpath import relpath
 
@@ -39,7 +39,7 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
         return root / wanted
     found = [path for path in ending(wanted, _paths(repo, directories=directories)) if _exists(root / path)]
     if len(found) > 1:
-        raise ambiguous(given, found, within(root, start.absolute()) or "")
+        raise ambiguous(given, seen_from(within(root, start.absolute()) or "", found))
     return root / found[0] if found else here
 
 
@@ -48,11 +48,15 @@ def ending(end: str, paths: Iterable[str]) -> list[str]:
     return sorted(path for path in paths if path == end or path.endswith(f"/{end}"))
 
 
-def ambiguous(given: str, found: Iterable[str], directory: str = "") -> UsageError:
-    """Return the error that several paths are meant, as one writes them in a directory. Pure."""
-    shown = [relpath(path, directory or ".") for path in found]
-    more = f" and {len(shown) - _LISTED:,} more" if len(shown) > _LISTED else ""
-    return UsageError(f"{given} may be {', '.join(shown[:_LISTED])}{more}.", "Give one of them.")
+def ambiguous(given: str, places: Sequence[str]) -> UsageError:
+    """Return the error that several places are meant. Pure."""
+    more = f" and {len(places) - _LISTED:,} more" if len(places) > _LISTED else ""
+    return UsageError(f"{given} may be {', '.join(places[:_LISTED])}{more}.", "Give one of them.")
+
+
+def seen_from(directory: str, paths: Iterable[str]) -> list[str]:
+    """Return paths as one writes them in a directory; all from the worktree's top. Pure."""
+    return [relpath(path, directory or ".") for path in paths]
 
 
 def _exists(path: Path) -> bool:

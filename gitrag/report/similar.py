@@ -79,7 +79,7 @@ def similar_markdown(found: Similar) -> str:
         name = f"{hit.chunk.kind.value} {hit.chunk.qualified_name}: " if hit.chunk.qualified_name else ""
         lines.append(f"  {name}{gist(hit)}")
     if not found.answer.hits:
-        lines.append("Nothing else to compare it with.")
+        lines.append("There is nothing else to compare it with.")
     if found.copies:
         lines += ["", f"{copies_line(found)}."]
     return "\n".join(lines)

@@ -110,6 +110,18 @@ def test_an_edit_counts_at_once(shop):
         file.write_text(before)
 
 
+def test_a_new_file_is_known_at_once(shop):
+    new = shop.path / "shop" / "brand_new.py"
+    new.write_text(RETRY.replace("retry_with_backoff", "call_it_again"))
+    try:
+        assert found(shop, "brand_new.py:1")["place"]["name"] == "call_it_again"
+        new.write_text("\n" * 20 + RETRY.replace("retry_with_backoff", "moved"))
+        assert found(shop, "brand_new.py:22")["place"]["name"] == "moved"
+    finally:
+        new.unlink()
+    assert shop.gitrag("similar", "brand_new.py:22").status == 2
+
+
 def test_its_forms_open_from_where_one_stands(shop):
     here = replace(shop.gitrag, place=shop.path / "shop")
     assert here("similar", "again.py:1", "-o", "paths", "-n", "1").out == "../copies/client.py\n"
@@ -130,7 +142,7 @@ def test_its_forms_open_from_where_one_stands(shop):
     ("given", "said"),
     [
         ("client.py:1", "client.py:1 may be copies/client.py, shop/client.py."),
-        ("close", "close may be other/close.py:1, shop/client.py:10."),
+        ("close", "close may be other/close.py:1 (close), shop/client.py:10 (close)."),
         ("no_such_thing", "No indexed file or definition is called 'no_such_thing'."),
         ("shop/again.py:99", "shop/again.py has no text on line 99: its last is 7."),
         ("data.json:1", "data.json:1 has no vector"),

@@ -164,7 +164,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path):
     }
     hooks = {f"gitrag/hooking/scripts/{path.name}" for path in (TOP / "hooks").iterdir()}
     packed = set(zipfile.ZipFile(wheel).namelist())
-    assert {name for name in packed if ".dist-info/" not in name} == source | hooks
+    assert {name for name in packed if not re.search(r"\.(?:dist-info|data)/", name)} == source | hooks
 
 
 @pytest.fixture(scope="module")
