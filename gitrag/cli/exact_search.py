@@ -42,7 +42,7 @@ def exactly(
     terminal = session.terminal
     text, is_regex = asked
     found = search_exactly(workspace, Pattern(text, is_regex), options)
-    if in_editor:
+    if in_editor and found.answer.hits:
         return open_best(session, workspace, found.answer)
     shown = found.answer
     if page.full:

@@ -29,7 +29,7 @@ COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
 """The variable that a shell's completion script sets; see click's documentation on shell completion."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-"""For commands that can print with `Terminal.print_json` instead."""
+"""For commands that can print with `Terminal.print_document` instead."""
 
 
 @dataclass(frozen=True, slots=True)

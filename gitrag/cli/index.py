@@ -23,8 +23,6 @@ from gitrag.cli.terminal import Terminal
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import OK, UsageError
 from gitrag.machine.prerequisites import check_writable, require
-from gitrag.report.documents import CollectionRow, RemovedDocument, UpdateDocument
-from gitrag.report.index_data import indexed_document, vectors_document
 from gitrag.store.inspection import CollectionCounts, Stage
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
@@ -112,6 +110,8 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
             say_embedding(step, terminal)
             steps.append(step)
     if as_json:
+        from gitrag.report.index_data import vectors_document
+
         session.terminal.print_document(vectors_document(steps, waiting))
     return OK
 
@@ -135,6 +135,8 @@ def status(session: Session, *, as_json: bool) -> int:
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
     if as_json:
+        from gitrag.report.documents import CollectionRow
+
         session.terminal.print_document(
             [
                 CollectionRow(each.name, each.documents, each.chunks, each.unembedded, each.updated)
@@ -167,6 +169,8 @@ def remove(session: Session, *, as_json: bool) -> int:
     workspace = session.workspace()
     freed = workspace.store.remove()
     if as_json:
+        from gitrag.report.documents import RemovedDocument
+
         session.terminal.print_document(RemovedDocument(freed))
     elif freed:
         session.terminal.print(f"Removed the index ({size(freed)}).")
@@ -193,6 +197,9 @@ def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
     for step in steps:
         say_embedding(step, terminal)
     if as_json:
+        from gitrag.report.documents import UpdateDocument
+        from gitrag.report.index_data import indexed_document, vectors_document
+
         vectors = vectors_document(steps, waiting) if steps else None
         session.terminal.print_document(UpdateDocument(indexed_document(indexed), vectors))
     return OK

@@ -13,7 +13,6 @@ from inspect import cleandoc
 
 import click
 
-from gitrag import __version__
 from gitrag.cli.frame import ExampleCommand, ExampleGroup
 from gitrag.cli.root import COMMANDS, EXIT_CODES, root
 
@@ -29,7 +28,7 @@ def man_page() -> str:
 
 def _lines() -> Iterator[str]:
     yield '.\\" Made by gitrag/cli/man_page.py from the help of the commands.'
-    yield f'.TH GITRAG 1 "" "gitrag {_escaped(__version__)}" "gitrag"'
+    yield '.TH GITRAG 1 "" "gitrag" "gitrag"'  # without a version, which would have to be kept up to date
     yield from (".nh", ".ad l")
     yield ".SH NAME"
     yield f"gitrag, git\\-gitrag \\- {_escaped(_first_line(root).lower().rstrip('.'))}"

@@ -256,11 +256,9 @@ def _require_sense(asked: Mapping[str, Any]) -> None:
     if asked["word"] and asked["regex"]:
         raise UsageError("--word and --regex exclude each other.", "Give one of them.")
     if asked["word"] or asked["regex"]:
-        idle = [name for name, option in _FOR_QUESTIONS.items() if asked[name]]
-        if idle:
-            raise UsageError(
-                f"{_FOR_QUESTIONS[idle[0]]} is for questions, not for --word or --regex.", "Leave it out."
-            )
+        for name, option in _FOR_QUESTIONS.items():
+            if asked[name]:
+                raise UsageError(f"{option} is for questions, not for --word or --regex.", "Leave it out.")
     elif asked["limit"] is not None and asked["limit"] > _MOST_HITS:
         raise UsageError(
             f"A question has {_MOST_HITS:,} hits at most, not {asked['limit']:,}.", "Give a smaller --limit."

@@ -61,8 +61,8 @@ def similar(
 ) -> int:
     """List the code nearest in meaning to a line, a range of lines, a file or a definition.
 
-    Compared are vectors, whatever the words: the number of each hit is the cosine, of two definitions of a
-    repository seldom 0.7 or more. Exact copies are named apart.
+    Vectors are compared, not words. The number of each hit is the cosine; two definitions of one repository
+    seldom have 0.7 or more. Exact copies are named apart.
     """
     from gitrag import report
     from gitrag.actions import hit_lines
@@ -79,7 +79,7 @@ def similar(
     filters = Filters(kinds, tuple(language_named(name) for name in languages), globs_from(globs, directory))
     options = SearchOptions(filters=filters, limit=limit, committed_only=committed, directory=directory)
     found = compare(workspace, place, options, at_least=-1.0 if threshold is None else threshold)
-    if in_editor:
+    if in_editor and found.answer.hits:
         return open_best(session, workspace, found.answer)
     shown = report.relative_to(found.answer, directory)
     clean = report.cleaned(shown, sanitise_line)

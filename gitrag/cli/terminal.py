@@ -115,10 +115,6 @@ class Terminal:
         """Write a line of the result; pass text that others wrote through `sanitise` first."""
         self.out.write(text + "\n")
 
-    def print_json(self, value: object) -> None:
-        """Write the result as JSON, for programs; non-ASCII characters are escaped."""
-        self.print(json.dumps(value, indent=2))
-
     def print_document(self, document: object) -> None:
         """Write a dataclass, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
         from gitrag.report.documents import json_text

@@ -127,6 +127,8 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
 
     async def steps(client: Client) -> None:
         checked = data_of(await client.call_tool("check", {"target": "client.py"}))
+        by_end = data_of(await client.call_tool("check", {"target": "adrs/ADR-0001-retries.md"}))
+        assert by_end["target"] == "docs/adrs/ADR-0001-retries.md"
         assert checked["candidates"][0]["id"] == "ADR-0001"
         assert checked["freshness"]["unembedded"] == 0
         edges = data_of(await client.call_tool("related", {"text": "replace the retries with backoff"}))[
