@@ -238,6 +238,9 @@ def meant_target(workspace: Workspace, target: str | None, start: Path) -> str |
     root = workspace.repo.root
     if not target or root is None or "\0" in target:
         return target
+    path, colon, name = target.rpartition(":")
+    if colon and existing(start / path):
+        return f"{within(root, start / path) or path}:{name}"
     if not ("/" in target or language_of(target) or existing(start / target)):
         return target
     place = meant_path(workspace.repo, start, target, directories=True)

@@ -14,7 +14,7 @@ from gitrag.model import Chunk
 from gitrag.search.engine import Hit, Scoped, allowed_paths
 from gitrag.search.snippet import Line
 from gitrag.store import candidates, content
-from gitrag.store.candidates import Unsearched
+from gitrag.store.candidates import SearchScope, Unsearched
 from gitrag.store.memo import Memo
 from gitrag.words.regular_expressions import compiled
 
@@ -111,8 +111,6 @@ def find_lines(
     Raises:
         UsageError: The expression is none, or takes too long.
     """
-    import numpy as np
-
     memo = memo or Memo()
     filters = scoped.filters
     scope = candidates.open_scope(
@@ -120,24 +118,7 @@ def find_lines(
     )
     files = scope.files
     pattern.matches("")  # an expression that is none is refused, whatever there is to search
-    own = _candidates(db, pattern, np.unique(files.content_id).tolist())
-    rows = np.flatnonzero(np.isin(files.content_id, list(own))[scope.file]) if own else ()
-    chunks = content.read_chunks(db, sorted({int(scope.chunk_id[row]) for row in rows}))
-    by_content: dict[int, dict[int, Chunk]] = {}
-    for row in rows:
-        chunk_id = int(scope.chunk_id[row])
-        by_content.setdefault(int(files.content_id[scope.file[row]]), {})[chunk_id] = chunks[chunk_id]
-    found: dict[int, list[tuple[Chunk, Line]]] = {}
-    end = time.thread_time() + _MATCHING_S
-    for content_id, each in by_content.items():
-        if time.thread_time() > end:
-            problem = f"{pattern.text[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
-            raise UsageError(problem, "Give a simpler expression, or fewer files: --path, --lang.")
-        ordered = sorted(each.items(), key=lambda item: (item[1].line_start, item[0]))
-        lines = _lines([chunk for _, chunk in ordered])
-        matching = [(chunk, line) for chunk, line in lines if pattern.matches(line.text)]
-        if matching:
-            found[content_id] = matching
+    found = _matching_lines(db, scope, pattern)
     places = [place for place in range(len(files)) if int(files.content_id[place]) in found]
     paths = candidates.read_paths(db, [int(files.path_id[place]) for place in places])
     hits: list[Hit] = []
@@ -151,12 +132,42 @@ def find_lines(
     return ExactLines(tuple(hits), counted, len(places), len(files), rest, filters.collections or ())
 
 
-def _candidates(db: Connection, pattern: Pattern, content_ids: Sequence[int]) -> set[int]:
-    """Return the contents that may match."""
+def _matching_lines(
+    db: Connection, scope: SearchScope, pattern: Pattern
+) -> dict[int, list[tuple[Chunk, Line]]]:
+    """Return the lines that match, each with its chunk, by content; each content once."""
+    import numpy as np
+
+    content_of = scope.files.content_id[scope.file]
+    likely = _candidates(db, pattern, np.unique(content_of).tolist())
+    rows = (
+        np.arange(len(content_of))
+        if likely is None
+        else np.flatnonzero(np.isin(scope.chunk_id, sorted(likely)))
+    )
+    chunks = content.read_chunks(db, np.unique(scope.chunk_id[rows]).tolist())
+    by_content: dict[int, dict[int, Chunk]] = {}
+    for content_id, chunk_id in zip(content_of[rows].tolist(), scope.chunk_id[rows].tolist(), strict=True):
+        by_content.setdefault(content_id, {})[chunk_id] = chunks[chunk_id]
+    found = {}
+    end = time.thread_time() + _MATCHING_S
+    for content_id, own in by_content.items():
+        if time.thread_time() > end:
+            problem = f"{pattern.text[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
+            raise UsageError(problem, "Give a simpler expression, or fewer files: --path, --lang.")
+        ordered = sorted(own.items(), key=lambda item: (item[1].line_start, item[0]))
+        lines = _lines([chunk for _, chunk in ordered])
+        if matching := [(chunk, line) for chunk, line in lines if pattern.matches(line.text)]:
+            found[content_id] = matching
+    return found
+
+
+def _candidates(db: Connection, pattern: Pattern, content_ids: Sequence[int]) -> set[int] | None:
+    """Return the chunks that may match; None for all."""
     if not pattern.is_regex:
         return content.containing(db, content_ids, pattern.text)
     if _OF_THE_WHOLE.search(pattern.text):
-        return set(content_ids)
+        return None
     return content.matching(db, content_ids, pattern.text)
 
 

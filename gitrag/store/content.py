@@ -245,34 +245,38 @@ def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, 
     }
 
 
-_AMONG = "SELECT content_id FROM chunks SEMI JOIN columns ON content_id = column0"
-_SPLIT_LINES = f"{_AMONG} WHERE line_start = line_end GROUP BY content_id, line_start HAVING count(*) > 1"
-"""Contents with lines so long that they are several chunks: what is sought may lie across two."""
+_AMONG = "SELECT chunk_id FROM chunks SEMI JOIN columns ON content_id = column0"
+_SPLIT_LINES = (
+    f"{_AMONG} WHERE line_start = line_end QUALIFY count(*) OVER (PARTITION BY content_id, line_start) > 1"
+)
+"""Chunks of lines so long that they are several: what is sought may lie across two."""
 
 
 def containing(db: DuckDBPyConnection, content_ids: Iterable[int], text: str) -> set[int]:
-    """Find the contents, among some, that have a text, which is in no more than one line."""
+    """Find the chunks of some contents that have a text, or may have it; it is in no more than one line."""
     sql = f"{_AMONG} WHERE contains(text, ?) UNION {_SPLIT_LINES}"
     return {found for (found,) in run(db, [integers(sorted(content_ids))], sql, [text]).fetchall()}
 
 
-def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str) -> set[int]:
-    r"""Find the contents, among some, of which a line may match an expression; DuckDB's are RE2 too.
+def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str) -> set[int] | None:
+    r"""Find the chunks of some contents of which a line may match an expression; DuckDB's are RE2 too.
 
     Args:
         db: An open connection; reading is enough.
         content_ids: The contents.
         expression: It must not ask where the text begins or ends (``\A``, ``\z``, ``(?-m)``): to the caller a
             text is a line, here it is a chunk.
+
+    Returns:
+        None where DuckDB does not know the expression: any chunk may match.
     """
     import duckdb
 
     sql = f"{_AMONG} WHERE regexp_matches(text, ?) UNION {_SPLIT_LINES}"
-    wanted = sorted(content_ids)
     try:
-        rows = run(db, [integers(wanted)], sql, [f"(?m){expression}"]).fetchall()
-    except duckdb.InvalidInputException:  # of an earlier RE2, it may not know what ours does
-        return set(wanted)
+        rows = run(db, [integers(sorted(content_ids))], sql, [f"(?m){expression}"]).fetchall()
+    except duckdb.InvalidInputException:  # its RE2 is an earlier one
+        return None
     return {found for (found,) in rows}
 
 

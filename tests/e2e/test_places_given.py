@@ -61,6 +61,13 @@ def test_every_command_finds_the_file(shop, place, given):
     assert json.loads(here("search", f"{given}:1", "--json").out)["code_snippets"][0]["path"] == wanted
 
 
+@pytest.mark.parametrize("given", ["../shop/client.py:fetch", "client.py:fetch", "src/shop/client.py:fetch"])
+def test_a_definition_of_a_file_is_found(shop, given):
+    graph = json.loads(at(shop, "src/bank")("graph", given, "--json").out)
+    matched = {(node["path"], node["name"]) for node in graph["nodes"] if node["matched"]}
+    assert matched == {("src/shop/client.py", "fetch")}
+
+
 def test_directories_are_found_by_their_end(shop):
     assert json.loads(at(shop, "docs")("check", "bank", "--json").out)["target"] == "src/bank"
 
