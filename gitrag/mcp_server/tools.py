@@ -49,7 +49,7 @@ def search_code(
         Field(description="Section: prose."),
     ] = "",
     collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
-    exact: Literal["", "word", "regex"] = "",
+    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line that has it.")] = "",
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, else exact grep.
 

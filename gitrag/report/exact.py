@@ -136,18 +136,24 @@ def _below(
     lines: dict[int, tuple[Hit, Line]] = {}
     for hit in hits:
         for line in hit.lines:
-            lines.setdefault(line.number, (hit, line))
+            if line.number not in lines or hit.chunk.line_start <= line.number <= hit.chunk.line_end:
+                lines[line.number] = (hit, line)  # what is around one definition may be in the next
     width = len(str(max(lines, default=0)))
     most = min((columns or LONGEST_LINE) - width - 4, LONGEST_LINE)
-    last, named = 0, ""
-    for number, (hit, line) in sorted(lines.items()):
-        if gaps and last and number > last + 1:
+    ordered = sorted(lines.items())
+    last, named = -1, ""
+    for at, (number, (own, line)) in enumerate(ordered):
+        begins = number > last + 1
+        if gaps and at and begins:
             yield f"  {style('…', 'dim')}"
         last = number
-        name = hit.chunk.qualified_name
-        if name != named and number != hit.chunk.line_start and hit.chunk.kind is not Kind.MODULE:
-            yield f"  {' ' * width}  {style(cut(f'{hit.chunk.kind.value} {name}', most), 'dim')}"
-        named = name
+        if begins or not gaps:  # above the lines around a match, not between them
+            ahead = (hit for _, (hit, other) in ordered[at:] if other.matches)
+            chunk = (next(ahead, own) if gaps else own).chunk
+            if chunk.qualified_name != named and number != chunk.line_start and chunk.kind is not Kind.MODULE:
+                what = f"{chunk.kind.value} {chunk.qualified_name}"
+                yield f"  {' ' * width}  {style(cut(what, most), 'dim')}"
+            named = chunk.qualified_name
         text = (
             _marked(_around(line.text, pattern, most), pattern, style)
             if line.matches

@@ -133,6 +133,8 @@ def test_every_form_opens_from_where_one_stands(shop):
     )
     around = here("search", "--word", "retry_all", "--context", "1", "-o", "text").out.splitlines()
     assert [line.split()[0] for line in around[1:] if line.split()[0].isdigit()] == ["3", "4", "5", "6", "7"]
+    near = here("search", "--regex", "once more|for _ in", "--context", "2", "-o", "text").out.splitlines()
+    assert [line.strip() for line in near if line.startswith("     ")] == ["method Client.retry"]
     whole = here("search", "--regex", "once more", "--full", "-o", "text").out
     assert "  4          return call() or self.retry_all(call)" in whole
 
