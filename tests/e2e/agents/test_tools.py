@@ -299,14 +299,18 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     (
         "search_code",
         {"query": "x", "top_k": 3},
-        "unknown parameter top_k. search_code takes query, project, limit, path, language, kind, collection,"
-        " exact.",
+        (
+            "unknown parameter top_k. search_code takes query, project, limit, path, language, kind,"
+            " collection, exact."
+        ),
     ),
     (
         "search_code",
         {},
-        "query: Field required. search_code takes query, project, limit, path, language, kind, collection,"
-        " exact.",
+        (
+            "query: Field required. search_code takes query, project, limit, path, language, kind,"
+            " collection, exact."
+        ),
     ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
     ("search_code", {"query": " "}, "The query is empty. Ask in words"),
