@@ -26,6 +26,7 @@ from gitrag.actions import issues as issues_action
 from gitrag.actions import lines as lines_action
 from gitrag.actions import search as search_action
 from gitrag.actions.catch_up import start_worker
+from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
@@ -72,12 +73,15 @@ from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.model import Kind
 from gitrag.report import notes_of
+from gitrag.report.exact import exact_notes
 from gitrag.search import engine, similar_chunks
+from gitrag.search.exact import Pattern
 from gitrag.search.language_filter import language_named
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 
 _MOST_HITS = 1000
+_MOST_LINES = 1_000_000
 _DECIMALS = 4
 """Of a score, as in the command's JSON."""
 
@@ -210,7 +214,12 @@ class Workspace:
             inner_options = _inner_options(inner, options)
             if options.collections and inner_options.wanted and inner_options.wanted.issues:
                 issues_action.sync_before_reading(inner, self._listener())
-            found = search_action.search(inner, query, inner_options)
+            if options.exact:
+                lines = search_exactly(inner, Pattern(query, options.exact == "regex"), inner_options)
+                found, notes = lines.answer, exact_notes(lines)
+            else:
+                found = search_action.search(inner, query, inner_options)
+                notes = notes_of(found)
             heard = self._notes()
         hits = sorted(
             ((section.kind, hit) for section in found.sections for hit in section.hits),
@@ -223,7 +232,7 @@ class Workspace:
             dirty=found.dirty,
             drafts=found.drafts,
             waiting=found.waiting,
-            notes=self._told(heard, notes_of(found)),
+            notes=self._told(heard, notes),
             missing=found.wording.missing,
             only_beside=tuple(each.word for each in found.wording.only_beside),
             searched_for=found.wording.searched_for or found.wording.read_of,
@@ -592,7 +601,7 @@ def _told_as_ours() -> Iterator[None]:
 def _inner_options(inner: composition.Workspace, options: SearchOptions) -> search_action.SearchOptions:
     """Check options as the command line does."""
     if options.limit is not None:
-        _require_range("limit", options.limit, 1, _MOST_HITS)
+        _require_range("limit", options.limit, 1, _MOST_LINES if options.exact else _MOST_HITS)
     if options.min_score is not None:
         _require_range("min_score", options.min_score, 0, 1)
     kinds = _texts(options.kinds)
@@ -601,7 +610,9 @@ def _inner_options(inner: composition.Workspace, options: SearchOptions) -> sear
             raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
     return search_action.SearchOptions(
         filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
-        wanted=Wanted.of(inner.name, _texts(options.collections), options.module, with_issues=True),
+        wanted=Wanted.of(
+            inner.name, _texts(options.collections), options.module, with_issues=not options.exact
+        ),
         limit=options.limit,
         min_score=options.min_score,
         every_chunk=options.every_chunk,

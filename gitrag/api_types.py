@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,9 @@ class SearchOptions:
         every_chunk: A hit for every chunk, not one for each file.
         committed_only: Leave uncommitted changes out.
         ref: Search this commit, branch or tag, checked out or not.
+        exact: ``word`` finds every line that has the query as whole words, ``regex`` every one that the
+            query, a regular expression (RE2), matches: in each hit's ``snippet``. ``limit`` is that of lines,
+            200 if None. Empty for a question.
     """
 
     limit: int | None = None
@@ -34,6 +38,7 @@ class SearchOptions:
     every_chunk: bool = False
     committed_only: bool = False
     ref: str | None = None
+    exact: Literal["", "word", "regex"] = ""
 
 
 @dataclass(frozen=True, slots=True)

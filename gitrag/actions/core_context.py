@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitrag.errors import NotSetUpError
+from gitrag.git import meant_path
 from gitrag.git.history import ChangeCount
 from gitrag.git.own import own_file
 from gitrag.indexing.known import recorded
@@ -69,16 +70,17 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
 
     Args:
         workspace: The repository.
-        given: The path, relative to ``start`` or absolute.
+        given: The path: from ``start``, from the top, the end of one, or absolute.
         start: Where the user is.
 
     Raises:
-        UsageError: The file is missing, outside, in a git directory, ignored, or behind a symbolic link.
+        UsageError: The file is missing, outside, in a git directory, ignored, or behind a symbolic link; or
+            several are meant.
     """
     root = workspace.repo.root
     if root is None:
         raise NotSetUpError("A bare repository has no files to mark.", "Run this in a worktree.")
-    return own_file(workspace.repo, root, start / given, given)
+    return own_file(workspace.repo, root, meant_path(workspace.repo, start, given), given)
 
 
 def core_context(workspace: Workspace, core: CoreFiles, project: str | None = None) -> str:

@@ -39,7 +39,7 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
     checks = [prerequisites.check_git(environ), prerequisites.check_packages()]
     if any(check.state is CheckState.FAIL for check in checks):
         return checks  # nothing else can be checked
-    checks.append(_grammars())
+    checks += [_grammars(), prerequisites.check_manual(environ)]
     said: list[str] = []
     try:
         workspace = Workspace.open(start, environ=environ, say=said.append)

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -28,10 +29,10 @@ from gitrag.callgraph.subjects import Subject, is_test, subjects, tests_within
 from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.errors import GitragError
-from gitrag.git import matcher
+from gitrag.git import matcher, meant_path
 from gitrag.git.grep import grep
 from gitrag.indexing.call_facts import facts_of, manifests_of, not_in_graph, rows_of, texts_of
-from gitrag.machine.files import existing
+from gitrag.machine.files import existing, within
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
 from gitrag.words.numbers import count
@@ -226,6 +227,25 @@ class UnreadError(answering.NoMatchError):
         super().__init__(
             f"{path} could not be read for the call graph: {reason}.", "`gitrag doctor` lists such files."
         )
+
+
+def meant_target(workspace: Workspace, target: str | None, start: Path) -> str | None:
+    """Return a target from the worktree's top if it is a path: from where one stands, or the end of one.
+
+    Raises:
+        UsageError: Several files are meant.
+    """
+    root = workspace.repo.root
+    if not target or root is None or "\0" in target:
+        return target
+    path, colon, name = target.rpartition(":")
+    if colon and existing(start / path):
+        return f"{within(root, start / path) or path}:{name}"
+    if not ("/" in target or language_of(target) or existing(start / target)):
+        return target
+    place = meant_path(workspace.repo, start, target, directories=True)
+    inside = within(root, place) if existing(place) else None
+    return inside or target
 
 
 def target_file(workspace: Workspace, target: str | None) -> list[tuple[str, str]]:

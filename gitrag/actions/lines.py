@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from gitrag.chunking import decode
 from gitrag.errors import NotSetUpError, UsageError
-from gitrag.git import BlobError, read_file
+from gitrag.git import BlobError, meant_path, read_file
 from gitrag.machine.files import within
 from gitrag.workspace import Workspace
 
@@ -54,24 +54,27 @@ def read_range(workspace: Workspace, what: str) -> Range:
 
     Args:
         workspace: The repository.
-        what: ``path``, ``path:line``, ``path:first-last``, or a hit's id.
+        what: ``path``, ``path:line``, ``path:first-last``, or a hit's id; the end of a path is enough.
 
     Raises:
-        UsageError: The working tree has no such file, or the file no such line.
+        UsageError: The working tree has no such file, or several, or the file no such line.
     """
     found = _WHAT.fullmatch(what.strip())
     if found is None:
         raise UsageError(f'"{what[:80]}" names no lines.', "Give path:first-last, or a hit's id.")
-    lines = file_lines(workspace, found["path"])
+    path = found["path"]
+    if (root := workspace.repo.root) is not None:
+        path = within(root, meant_path(workspace.repo, root, path)) or path
+    lines = file_lines(workspace, path)
     first = int(found["first"] or 1)
     last = int(found["last"] or found["first"] or len(lines))
     moved = ""
     if found["digest"]:
         first, last, moved = _find_again(lines, first, last, found["digest"])
     if not 1 <= first <= len(lines) or last < first:
-        raise UsageError(f"{found['path']} has no lines {first}-{last}: it has {len(lines)}.", "Give others.")
+        raise UsageError(f"{path} has no lines {first}-{last}: it has {len(lines)}.", "Give others.")
     last = min(last, len(lines), first + MOST_LINES - 1)
-    return Range(found["path"], first, last, "\n".join(lines[first - 1 : last]), len(lines), moved)
+    return Range(path, first, last, "\n".join(lines[first - 1 : last]), len(lines), moved)
 
 
 def file_lines(workspace: Workspace, path: str) -> list[str]:

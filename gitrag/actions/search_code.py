@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gitrag.actions.core_context import outline
+from gitrag.actions.exact_search import ExactAnswer, search_exactly
 from gitrag.actions.lines import file_lines, hit_id
 from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
 from gitrag.chunking.languages import language_of
@@ -23,6 +24,7 @@ from gitrag.git import matcher
 from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
 from gitrag.search.engine import Hit
+from gitrag.search.exact import Pattern
 from gitrag.search.language_filter import language_named
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
@@ -174,6 +176,38 @@ def search_code(
     whole = question.text.casefold()
     told = telling and any(whole in each.text.casefold() for each in snippets)
     return Cascade(question.text, snippets, told, answer, notes)
+
+
+def exact_lines(
+    workspace: Workspace,
+    pattern: Pattern,
+    *,
+    limit: int = LIMIT,
+    globs: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    collection: str = "",
+) -> tuple[Cascade, ExactAnswer]:
+    """Find lines exactly, each a snippet of its own; arguments as `search_code` has.
+
+    Raises:
+        UsageError: The pattern is empty, or no regular expression.
+        NotSetUpError: There is no index, or no such collection.
+    """
+    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
+    wanted = Wanted.of(workspace.name, (collection,), "") if collection else None
+    found = search_exactly(workspace, pattern, SearchOptions(filters=filters, wanted=wanted, limit=limit))
+    snippets = tuple(
+        _of_chunk(
+            hit.path,
+            replace(hit.chunk, text=line.text, line_start=line.number, line_end=line.number),
+            line.number,
+        )
+        for hit in found.answer.hits
+        for line in hit.lines
+    )
+    complete = bool(snippets) and not found.omitted
+    return Cascade(pattern.text, snippets, complete, found.answer), found
 
 
 def _ask(

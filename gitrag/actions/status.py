@@ -15,11 +15,11 @@ from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine.locks import Holder
 from gitrag.store.connection import StoreMissingError
+from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitrag.indexing.snapshot import Snapshot
-    from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
     from gitrag.store.views import View
 
 

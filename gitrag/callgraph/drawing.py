@@ -108,41 +108,5 @@ def as_dot(graph: Graph) -> str:
     return "\n".join([*lines, "}"])
 
 
-def as_json(graph: Graph) -> str:
-    """Return a whole graph as one JSON object: ``nodes`` and ``edges``, which refer to nodes by index.
-
-    Where everything was asked for, ``files`` are those that were read, also those without a call.
-    ``left_out`` says what was not followed, a sentence each.
-    """
-    places = {node: place for place, node in enumerate(graph.nodes)}
-    value: dict[str, object] = {
-        "nodes": [
-            {
-                "path": _plain(node.path),
-                "name": node.name,
-                "kind": node.kind,
-                "line_start": node.line_start,
-                "line_end": node.line_end,
-                "matched": node in graph.matches,
-            }
-            for node in graph.nodes
-        ],
-        "edges": [
-            {
-                "caller": places[edge.caller],
-                "callee": places[edge.callee],
-                "line": edge.line,
-                "confidence": edge.confidence,
-            }
-            for edge in graph.edges
-        ],
-    }
-    if graph.files:
-        value["files"] = [_plain(path) for path in graph.files]
-    if graph.followed.notes:
-        value["left_out"] = list(graph.followed.notes)
-    return json.dumps(value, ensure_ascii=False, indent=2)
-
-
 def _plain(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

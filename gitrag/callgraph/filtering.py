@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import SequenceMatcher
@@ -10,21 +9,13 @@ from heapq import nlargest
 
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.errors import UsageError
-
-MAX_FILTER_CHARS = 10_000
-"""Maximum length of a filter. A search with 50 hits puts three words of each in it: some 4,000 characters."""
+from gitrag.words.regular_expressions import compiled, valid
 
 MAX_TEXT_CHARS = 300
 """Characters of a path or name that a filter is matched against."""
 
 _MATCHING_S = 5.0
 """Time limit for all nodes: each takes linear time, but with the longest expressions 20 ms."""
-
-_MOST_MEMORY_BYTES = 1 << 20
-"""Memory limit of a compiled expression and its automaton: 20 times the need of 10,000 characters."""
-
-_UNSUPPORTED = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P=)|\\[1-9ZAGuUNXR]|[*+?}]\+")
-"""Python syntax that RE2 lacks: look-around, back-references, atomic groups …"""
 
 
 def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] = lambda: None) -> list[bool]:
@@ -40,11 +31,7 @@ def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] =
     Raises:
         UsageError: RE2 cannot compile it, it is too long, or it takes too long.
     """
-    if len(expression) > MAX_FILTER_CHARS:
-        raise UsageError(
-            f"The filter has {len(expression):,} characters; {MAX_FILTER_CHARS:,} are allowed.", "Shorten it."
-        )
-    found = _compiled(expression)
+    search = compiled(expression, called="filter", ignores_case=True).search
     texts = [(node.path[:MAX_TEXT_CHARS], node.name[:MAX_TEXT_CHARS]) for node in nodes]
     fitting: dict[str, bool] = {}
     end = time.monotonic() + _MATCHING_S
@@ -54,41 +41,11 @@ def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] =
         if time.monotonic() > end:
             problem = f"The filter {expression[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
             raise UsageError(problem, "Give a shorter one, with fewer repetitions such as {1,100}.")
-        fitting[text] = found(_valid(text))
+        fitting[text] = search(valid(text)) is not None
     return [fitting[path] or fitting[name] for path, name in texts]
 
 
 _BATCH = 64
-
-
-def _compiled(expression: str) -> Callable[[str], bool]:
-    import re2
-
-    options = re2.Options()
-    options.case_sensitive = False
-    options.never_capture = True
-    options.max_mem = _MOST_MEMORY_BYTES
-    options.log_errors = False
-    try:
-        compiled = re2.compile(_valid(expression), options)
-    except re2.error as error:
-        reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
-        problem = (
-            f"The filter {expression[:60]!r} is no regular expression that RE2 knows: {str(reason)[:80]}."
-        )
-        if "too large" in str(reason) or "repetition size" in str(reason):
-            hint = "Shorten it, with fewer repetitions such as {1,100}."
-        elif _UNSUPPORTED.search(expression):
-            hint = "RE2 has no look-around, back-references or possessive repeats: say it without them."
-        else:
-            hint = "Escape what is meant as text, for example \\( for a bracket."
-        raise UsageError(problem, hint) from error
-    return lambda text: compiled.search(text) is not None
-
-
-def _valid(text: str) -> str:
-    """Replace bytes in names that are not UTF-8, which RE2 does not accept."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def named(target: str, nodes: Sequence[Node]) -> list[int]:

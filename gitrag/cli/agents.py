@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.frame import Example, command, group
+from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK, NotSetUpError, UsageError
@@ -18,6 +18,7 @@ from gitrag.words.control_characters import sanitise
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
+    from gitrag.agents.clients import Client
     from gitrag.agents.setup import FileStep
 
 
@@ -59,8 +60,11 @@ _SCOPE = click.option(
 @click.argument("clients", nargs=-1)
 @_SCOPE
 @click.option("--dry-run", is_flag=True, help="Show what would be written; write nothing.")
+@json_option
 @pass_session
-def install(session: Session, *, clients: tuple[str, ...], for_user: bool, dry_run: bool) -> int:
+def install(
+    session: Session, *, clients: tuple[str, ...], for_user: bool, dry_run: bool, as_json: bool
+) -> int:
     """Write what agents need to find gitrag: named ones, all, or those in use.
 
     In a repository: the server, a short block in their guide, skills, the search strategy; the files are for
@@ -68,7 +72,7 @@ def install(session: Session, *, clients: tuple[str, ...], for_user: bool, dry_r
 
     A repository that was never indexed is indexed when an agent asks its first question (setting auto_index).
     """
-    return _change(session, clients, for_user=for_user, dry_run=dry_run)
+    return _change(session, clients, for_user=for_user, dry_run=dry_run, as_json=as_json)
 
 
 @command(
@@ -80,10 +84,11 @@ def install(session: Session, *, clients: tuple[str, ...], for_user: bool, dry_r
 )
 @click.argument("clients", nargs=-1)
 @_SCOPE
+@json_option
 @pass_session
-def remove(session: Session, *, clients: tuple[str, ...], for_user: bool) -> int:
+def remove(session: Session, *, clients: tuple[str, ...], for_user: bool, as_json: bool) -> int:
     """Take out what was written: each file is again what it was."""
-    return _change(session, clients, for_user=for_user, taking_out=True)
+    return _change(session, clients, for_user=for_user, taking_out=True, as_json=as_json)
 
 
 for _each in (install, remove):
@@ -97,6 +102,7 @@ def _change(
     for_user: bool,
     dry_run: bool = False,
     taking_out: bool = False,
+    as_json: bool,
 ) -> int:
     from gitrag.agents.launch import command_for
     from gitrag.agents.setup import apply, chosen, chosen_of_user, plan, plan_of_user
@@ -112,6 +118,9 @@ def _change(
         steps = plan(root, clients, remove=taking_out)
     if not dry_run:
         apply(root, steps, private=for_user)
+    if as_json:
+        _print_steps(steps, clients, session.terminal, done=not dry_run)
+        return OK
     for step in steps:
         if step.changes:
             _show(step, session.terminal, done=not dry_run, prefix="~/" if for_user else "")
@@ -139,6 +148,7 @@ def set_up(
     remove: bool,
     http: str | None = None,
     token_env: str | None = None,
+    as_json: bool = False,
 ) -> int:
     """Show, write or remove what agents need to find gitrag.
 
@@ -149,32 +159,27 @@ def set_up(
         remove: Remove what was written.
         http: The URL of a running server; None if the agent starts its own.
         token_env: The environment variable that holds the server's token.
+        as_json: Print JSON.
 
     Raises:
         UsageError: The options contradict each other, or there is no such agent.
         NotSetUpError: The repository has no working tree.
         StoreError: A file cannot be written.
     """
-    from gitrag.agents.launch import command_for
     from gitrag.agents.setup import apply, chosen, plan
 
     if not names or (write and remove):
         raise UsageError("--agents takes either --write or --remove.", "gitrag init --agents --write")
-    variable = _checked(http, token_env)
     terminal = session.terminal
     root = _root(session)
-    clients = chosen(names, root)
-    if http:
-        clients = [client.at(http, variable) for client in clients if client.remote]
-        if not clients:
-            raise UsageError("This client takes no variable for a token.", "Leave --http out.")
-    else:
-        started = command_for(session.environ, shared=True)
-        clients = [client.started_by(started) for client in clients]
+    clients = _reached(session, chosen(names, root), http, _checked(http, token_env))
     steps = plan(root, clients, remove=remove)
     changes = [step for step in steps if step.changes]
     if write or remove:
         apply(root, steps)
+    if as_json:
+        _print_steps(steps, clients, terminal, done=write or remove)
+        return OK
     for step in changes:
         _show(step, terminal, done=write or remove)
     for step in steps:
@@ -192,10 +197,39 @@ def set_up(
     return OK
 
 
+def _reached(session: Session, clients: Sequence[Client], http: str | None, variable: str) -> list[Client]:
+    """Return clients with how they reach the server: at an address, or by starting it."""
+    from gitrag.agents.launch import command_for
+
+    if not http:
+        started = command_for(session.environ, shared=True)
+        return [client.started_by(started) for client in clients]
+    reached = [client.at(http, variable) for client in clients if client.remote]
+    if not reached:
+        raise UsageError("This client takes no variable for a token.", "Leave --http out.")
+    return reached
+
+
+def _print_steps(
+    steps: Sequence[FileStep], clients: Sequence[Client], terminal: Terminal, *, done: bool
+) -> None:
+    """Print what happened to each file, for programs."""
+    from gitrag.report.documents import AgentsDocument, FileChange
+
+    files = (
+        FileChange(step.path, _action(step) if step.changes else "left" if step.note else "none", step.note)
+        for step in steps
+    )
+    terminal.print_document(AgentsDocument(tuple(client.name for client in clients), done, tuple(files)))
+
+
+def _action(step: FileStep) -> str:
+    return "written" if step.before is None else "removed" if step.after is None else "changed"
+
+
 def _show(step: FileStep, terminal: Terminal, *, done: bool, prefix: str = "") -> None:
     if done:
-        verb = "written" if step.before is None else "removed" if step.after is None else "changed"
-        terminal.print(f"{verb} {prefix}{sanitise(step.path)}")
+        terminal.print(f"{_action(step)} {prefix}{sanitise(step.path)}")
         return
     old, new = ((text or "").splitlines() for text in (step.before, step.after))
     origin = "/dev/null" if step.before is None else f"a/{step.path}"

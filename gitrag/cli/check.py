@@ -18,6 +18,8 @@ from gitrag.errors import NOTHING, OK, STALE, BusyError, GitragError, UsageError
 
 if TYPE_CHECKING:
     from gitrag.actions.push_check import Behind, Pushed
+    from gitrag.config.keys import Config
+    from gitrag.git import Repository
     from gitrag.workspace import Workspace
 
 _UPDATE_S = 60.0
@@ -50,14 +52,15 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     status 3), update, or off. To warn waits for nobody, and is silent while the background is at work.
     """
     if push:
-        return _check_push(session)  # what is pushed matters, not where to
+        return _check_push(session, as_json=output == "json")  # what is pushed matters, not where to
     if len(target) != 1 or target[0].startswith("-"):
         raise UsageError("check takes one file or directory.", "For example: gitrag check src/auth.py")
     from gitrag.actions.governance.check import check as find
+    from gitrag.git import meant_path
     from gitrag.report import governance
 
     workspace = session.index_first(synced_for_reading(session))
-    found = find(workspace, session.start / target[0])
+    found = find(workspace, meant_path(workspace.repo, session.start, target[0], directories=True))
     print_finding(
         session.terminal,
         output,
@@ -70,17 +73,36 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     return OK if found.likely or found.issues or called else NOTHING
 
 
-def _check_push(session: Session) -> int:
-    from gitrag.actions.push_check import in_hand, noted, parse_pushed
-
+def _check_push(session: Session, *, as_json: bool) -> int:
     repo = session.repository()
     config = session.settings(repo)
+    found = _behind(session, repo, config)
+    stopped = bool(found) and config.pre_push == "block"
+    if as_json:
+        from gitrag.report.documents import BehindRef, PushDocument
+
+        behind = tuple(BehindRef(each.name, each.files) for each in found)
+        session.terminal.print_document(PushDocument(config.pre_push, behind, stopped))
+    for behind_by in found:
+        session.terminal.warn(f"the search index is behind {behind_by}")
+    if found:
+        session.terminal.hint("`gitrag index` catches up")
+    if not stopped:
+        return OK
+    session.terminal.hint("gitrag.prePush is block; `GITRAG=0 git push` pushes all the same")
+    return STALE
+
+
+def _behind(session: Session, repo: Repository, config: Config) -> list[Behind]:
+    """Return the refs that are pushed and not indexed, as far as the setting ``pre_push`` wants to know."""
+    from gitrag.actions.push_check import in_hand, noted, parse_pushed
+
     policy = config.pre_push
     pushed = parse_pushed(sys.stdin.read().splitlines())
     if policy == "off" or (policy == "warn" and in_hand(repo, pushed, time.time())):
-        return OK
+        return []
     if noted(repo.store_directory, config, pushed):
-        return OK
+        return []
     if policy == "warn":
         config = replace(config, lock_timeout_s=0.0)
     from gitrag.workspace import Workspace
@@ -90,18 +112,9 @@ def _check_push(session: Session) -> int:
         found = _not_indexed(workspace, pushed)
     except BusyError:
         if policy == "warn":  # whoever holds the lock is at work on the index
-            return OK
+            return []
         raise
-    if found and policy == "update":
-        found = _after_update(session, workspace, pushed)
-    for behind_by in found:
-        session.terminal.warn(f"the search index is behind {behind_by}")
-    if found:
-        session.terminal.hint("`gitrag index` catches up")
-    if not found or policy != "block":
-        return OK
-    session.terminal.hint("gitrag.prePush is block; `GITRAG=0 git push` pushes all the same")
-    return STALE
+    return _after_update(session, workspace, pushed) if found and policy == "update" else found
 
 
 def _not_indexed(workspace: Workspace, pushed: Sequence[Pushed]) -> list[Behind]:

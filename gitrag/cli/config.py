@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gitrag.cli.frame import Example, command, json_option
@@ -13,6 +15,9 @@ from gitrag.config.team_file import TEAM_FILE
 from gitrag.errors import ConfigError, RepositoryError, UsageError
 from gitrag.git.environment import message_of
 from gitrag.words.control_characters import sanitise, sanitise_line
+
+if TYPE_CHECKING:
+    from gitrag.report.documents import SettingRow
 
 _NOT_SET = 5
 """git config's exit status for a key that is not there (git-config(1))."""
@@ -54,7 +59,10 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_jso
     later one wins. What concerns only your machine cannot be set in .gitrag.yaml.
     """
     if words[:1] in {("set",), ("unset",)}:
-        _change(session, words, everywhere=everywhere)
+        changed = _change(session, words, everywhere=everywhere)
+        if as_json:
+            settings = [each for each in _load(session).explain() if each.key == changed]
+            session.terminal.print_document([_row(setting) for setting in settings])
         return
     if len(words) > 1 or everywhere:
         raise UsageError("config takes one setting, or set KEY VALUE, or unset KEY.", "gitrag config --help")
@@ -67,15 +75,15 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_jso
     for warning in loaded.warnings:
         session.terminal.warn(warning)
     if as_json:
-        session.terminal.print_json([_row(setting) for setting in settings])
+        session.terminal.print_document([_row(setting) for setting in settings])
     elif key is not None:
         session.terminal.print(sanitise(_text(settings[0])))
     else:
         _print_all(settings, session)
 
 
-def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> None:
-    """Set or unset a key in git's configuration.
+def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> str:
+    """Set or unset a key in git's configuration; return its name.
 
     Raises:
         UsageError: A word is missing or too many.
@@ -101,6 +109,7 @@ def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> No
         raise ConfigError(f"{key.name} is not set there.", f"gitrag config {key.name} shows its value.")
     if done.returncode:
         raise ConfigError(f"git cannot write its configuration: {message_of(done)}.", "Is the file writable?")
+    return key.name
 
 
 def _load(session: Session) -> Config:
@@ -145,15 +154,17 @@ def _text(setting: Setting) -> str:
     return "" if setting.value is None else str(setting.value)
 
 
-def _row(setting: Setting) -> dict[str, object]:
+def _row(setting: Setting) -> SettingRow:
+    from gitrag.report.documents import SettingRow
+
     key = find_key(setting.key)
-    return {
-        "key": setting.key,
-        "value": setting.value,
-        "origin": setting.origin,
-        "help": setting.help,
-        "git_config": key.git_name,
-        "variable": key.variable,
-        "team": key.team is not None,
-        "allowed": key.rule.allowed,
-    }
+    return SettingRow(
+        key=setting.key,
+        value=setting.value,
+        origin=setting.origin,
+        help=setting.help,
+        git_config=key.git_name,
+        variable=key.variable,
+        team=key.team is not None,
+        allowed=key.rule.allowed,
+    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import click
 
 from gitrag.cli.frame import Example, command, group, json_option
@@ -36,8 +34,9 @@ def core() -> None:
 @click.argument("path")
 @click.option("-s", "--summary", metavar="TEXT", help="What to know of it.")
 @_PROJECT
+@json_option
 @pass_session
-def mark(session: Session, *, path: str, summary: str | None, project: str | None) -> int:
+def mark(session: Session, *, path: str, summary: str | None, project: str | None, as_json: bool) -> int:
     """Mark a file as core; one that is marked gets the new summary."""
     from gitrag.actions.core_context import core_path, project_of
 
@@ -45,6 +44,9 @@ def mark(session: Session, *, path: str, summary: str | None, project: str | Non
     marked = session.core_files().mark(
         project_of(workspace, project), core_path(workspace, path, session.start), summary
     )
+    if as_json:
+        session.terminal.print_document(marked)
+        return OK
     session.terminal.print(f"Marked {sanitise_line(marked.path)} as core of {sanitise_line(marked.project)}")
     return OK
 
@@ -60,7 +62,7 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
     """List the files that are marked."""
     found = session.core_files().all(None if every else session.project_name(project))
     if as_json:
-        session.terminal.print_json([dataclasses.asdict(each) for each in found])
+        session.terminal.print_document(found)
         return OK
     for each in found:
         owner = f"{sanitise_line(each.project)}: " if every else ""
@@ -75,10 +77,12 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
 @command("unmark", examples=[Example("gitrag core unmark src/app.py", "it is core no longer")])
 @click.argument("path")
 @_PROJECT
+@json_option
 @pass_session
-def unmark(session: Session, *, path: str, project: str | None) -> int:
+def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -> int:
     """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
     from gitrag.actions.core_context import project_of
+    from gitrag.git import ambiguous, ending, seen_from
     from gitrag.machine.files import within
 
     workspace = session.workspace()
@@ -86,6 +90,16 @@ def unmark(session: Session, *, path: str, project: str | None) -> int:
     own = within(root, session.start / path) or path
     owner = project_of(workspace, project)
     done = any(session.core_files().unmark(owner, each) for each in dict.fromkeys((own, path)))
+    if not done:
+        found = ending(path, (each.path for each in session.core_files().all(owner)))
+        if len(found) > 1:
+            raise ambiguous(path, seen_from(within(root, session.start.absolute()) or "", found))
+        done = bool(found) and session.core_files().unmark(owner, found[0])
+    if as_json:
+        from gitrag.report.documents import UnmarkedDocument
+
+        session.terminal.print_document(UnmarkedDocument(path, done))
+        return OK if done else NOTHING
     shown = sanitise_line(path)
     session.terminal.print(f"Unmarked {shown}" if done else f"{shown} was not marked")
     return OK if done else NOTHING
@@ -102,7 +116,7 @@ def suggest(session: Session, *, as_json: bool) -> int:
     workspace = session.workspace()
     found = suggestions(workspace, session.core_files().all(project_of(workspace)))
     if as_json:
-        session.terminal.print_json([dataclasses.asdict(each) for each in found.files])
+        session.terminal.print_document(found.files)
         return OK
     for each in found.files:
         name = session.terminal.style(sanitise_line(each.path), "bold")

@@ -11,6 +11,7 @@ from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.machine.prerequisites import Check
+    from gitrag.report.documents import CheckRow
 
 _COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -34,7 +35,7 @@ def doctor(session: Session, *, as_json: bool) -> int:
 
     checks = examine(session.start, session.environ)
     if as_json:
-        session.terminal.print_json([_row(check) for check in checks])
+        session.terminal.print_document([_row(check) for check in checks])
     else:
         for check in checks:
             state = session.terminal.style(f"{check.state.value:<4}", _COLORS[check.state.value])
@@ -44,6 +45,8 @@ def doctor(session: Session, *, as_json: bool) -> int:
     return NOTHING if any(check.state is CheckState.FAIL for check in checks) else OK
 
 
-def _row(check: Check) -> dict[str, str]:
-    """Return a check for programs; its keys are part of the interface."""
-    return {"name": check.name, "state": check.state.value, "message": check.message, "mend": check.fix}
+def _row(check: Check) -> CheckRow:
+    """Return a check for programs."""
+    from gitrag.report.documents import CheckRow
+
+    return CheckRow(check.name, check.state.value, check.message, check.fix)

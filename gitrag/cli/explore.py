@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from gitrag.memory.explorations import Explorations
     from gitrag.memory.observations import Observation
+    from gitrag.report.documents import TopicDocument
 
 _ALL_PROJECTS = click.option("--project", metavar="NAME", help="Only this project; else all.")
 _STDIN = "-"
@@ -60,6 +61,7 @@ def explore() -> None:
     "--scope", metavar="NAME", default="project", show_default=True, help="What keeps topics apart."
 )
 @click.option("--session-id", metavar="ID", default="manual-save", show_default=True, help="Who is speaking.")
+@json_option
 @pass_session
 def save(
     session: Session,
@@ -69,6 +71,7 @@ def save(
     project: str | None,
     scope: str,
     session_id: str,
+    as_json: bool,
     **sections: str | None,
 ) -> int:
     """Remember what is known of TITLE.
@@ -82,7 +85,12 @@ def save(
     saved = session.explorations().save(
         title, given, project=session.project_name(project), scope=scope, session_id=session_id
     )
-    session.terminal.print(sanitise(str(saved)))
+    if as_json:
+        session.terminal.print_document(
+            dataclasses.replace(_document(saved.observation), is_new=saved.created)
+        )
+    else:
+        session.terminal.print(sanitise(str(saved)))
     return OK
 
 
@@ -103,7 +111,7 @@ def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -
 
     found = session.explorations().get(wanted, session.project_name(project))
     if as_json:
-        session.terminal.print_json(dataclasses.asdict(found))
+        session.terminal.print_document(_document(found))
     else:
         session.terminal.print(sanitise(observation_text(found)))
     return OK
@@ -117,7 +125,7 @@ def list_all(session: Session, *, project: str | None, as_json: bool) -> int:
     """List what is remembered, the last changed first."""
     found = session.explorations().all(project=project)
     if as_json:
-        session.terminal.print_json([dataclasses.asdict(each) for each in found])
+        session.terminal.print_document([_document(each) for each in found])
         return OK
     for each in found:
         session.terminal.print(_row(each, session.terminal.style))
@@ -150,13 +158,11 @@ def search(
     found = session.explorations().search(" ".join(query), project=project, limit=limit)
     terminal = session.terminal
     if as_json:
-        terminal.print_json(
+        terminal.print_document(
             [
-                {
-                    "score": round(each.score, 4),
-                    "section": each.section,
-                    **dataclasses.asdict(each.observation),
-                }
+                dataclasses.replace(
+                    _document(each.observation), score=round(each.score, 4), section=each.section
+                )
                 for each in found
             ]
         )
@@ -176,20 +182,30 @@ def search(
 @command("export", examples=[Example("gitrag explore export notes/", "a Markdown file for each topic")])
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 @_ALL_PROJECTS
+@json_option
 @pass_session
-def export(session: Session, *, directory: Path, project: str | None) -> int:
+def export(session: Session, *, directory: Path, project: str | None, as_json: bool) -> int:
     """Write what is remembered to Markdown files, which `import` takes back."""
     number = session.explorations().export(session.start / directory, project=project)
+    if as_json:
+        from gitrag.report.documents import ExportDocument
+
+        session.terminal.print_document(ExportDocument(number, str(directory)))
+        return OK
     session.terminal.print(f"Exported {count(number, 'exploration')} to {sanitise_line(str(directory))}")
     return OK
 
 
 @command("import", examples=[Example("gitrag explore import notes/", "take exported files in")])
 @click.argument("place", metavar="FILE|DIRECTORY", type=click.Path(path_type=Path))
+@json_option
 @pass_session
-def import_files(session: Session, *, place: Path) -> int:
+def import_files(session: Session, *, place: Path, as_json: bool) -> int:
     """Take in what `export` has written, maybe edited since."""
     done = session.explorations().import_(session.start / place)
+    if as_json:
+        session.terminal.print_document(done)
+        return OK
     session.terminal.print(f"Imported: {done.created} new, {done.updated} updated, {done.same} as they were")
     return OK
 
@@ -198,14 +214,38 @@ def import_files(session: Session, *, place: Path) -> int:
 @click.argument(
     "numbers", metavar="NUMBER...", type=click.IntRange(1, (1 << 63) - 1), nargs=-1, required=True
 )
+@json_option
 @pass_session
-def delete(session: Session, *, numbers: tuple[int, ...]) -> int:
+def delete(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
     """Forget what is remembered under these numbers, for good."""
     explorations: Explorations = session.explorations()
     for number in numbers:
         explorations.delete(number)
-        session.terminal.print(f"Forgot {number}")
+        if not as_json:
+            session.terminal.print(f"Forgot {number}")
+    if as_json:
+        from gitrag.report.documents import DeletedDocument
+
+        session.terminal.print_document(DeletedDocument(numbers))
     return OK
+
+
+def _document(observation: Observation) -> TopicDocument:
+    """Return what is remembered of a topic, for programs."""
+    from gitrag.report.documents import TopicDocument, TopicIdentity
+
+    own = observation.identity
+    return TopicDocument(
+        observation_id=observation.observation_id,
+        kind=observation.kind,
+        identity=TopicIdentity(own.topic_key, own.project, own.scope),
+        title=observation.title,
+        session_id=observation.session_id,
+        revision=observation.revision,
+        created=observation.created,
+        updated=observation.updated,
+        sections=dict(observation.sections),
+    )
 
 
 def _row(observation: Observation, style: Callable[..., str]) -> str:

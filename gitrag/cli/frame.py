@@ -20,11 +20,16 @@ _WHOLE = 1000
 _LINE_COLUMNS = 50
 """Columns, of 80, for an example's command line: a longer one has its explanation below, not beside."""
 
+_EXIT_STATUS = (
+    "Exit status: 0 done, 1 nothing found or a check failed, 2 usage, 75 try again, 78 not set up;"
+    " gitrag --help has all."
+)
+
 COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
 """The variable that a shell's completion script sets; see click's documentation on shell completion."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-"""For commands that can print with `Terminal.print_json` instead."""
+"""For commands that can print with `Terminal.print_document` instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,9 @@ class _WithExamples(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
+        if not isinstance(self, click.Group):
+            formatter.write_paragraph()
+            formatter.write_text(_EXIT_STATUS)
         if self.examples:
             with formatter.section("Examples"):
                 formatter.write_dl([(each.line, each.does) for each in self.examples], col_max=_LINE_COLUMNS)

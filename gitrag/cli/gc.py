@@ -44,11 +44,21 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     else:
         garbage = gc.preview(workspace)
     if as_json:
-        row = {
-            name: getattr(garbage, name)
-            for name in ("views", "contents", "chunks", "texts", "paths", "commits")
-        }
-        terminal.print_json({**row, "applied": really, "freed_bytes": freed, "size_bytes": before - freed})
+        from gitrag.report.documents import GarbageDocument
+
+        terminal.print_document(
+            GarbageDocument(
+                views=garbage.views,
+                contents=garbage.contents,
+                chunks=garbage.chunks,
+                texts=garbage.texts,
+                paths=garbage.paths,
+                commits=garbage.commits,
+                applied=really,
+                freed_bytes=freed,
+                size_bytes=before - freed,
+            )
+        )
         return OK
     if not garbage:
         kept = show_duration(workspace.config.gc_keep)

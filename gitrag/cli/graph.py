@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gitrag.cli.frame import Example, command
+from gitrag.cli.page import directory_of, globs_from
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, UsageError
@@ -70,9 +70,11 @@ _STYLES = {
     help="Form of the answer; text on a terminal, else mermaid. html is one page that works offline.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.pass_context
 @pass_session
 def graph(
     session: Session,
+    context: click.Context,
     *,
     target: str | None,
     callers: bool,
@@ -96,17 +98,8 @@ def graph(
     of a kind; dot and json are whole.
     """
     terminal = session.terminal
-    if (callers or callees) and target is None and expression is None:
-        raise UsageError(
-            "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
-        )
-    if to is not None and (target is None or expression is not None or callers or callees):
-        raise UsageError(
-            "--to is for chains of calls between two targets.",
-            "Name both: gitrag graph main --to Session.send",
-        )
-    _require_file(form, terminal)
-    from gitrag.actions.graph import target_file, tests_of
+    _require_sense(context.params, terminal)
+    from gitrag.actions.graph import meant_target, target_file, tests_of
     from gitrag.actions.references import graph_or_references
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
@@ -114,17 +107,22 @@ def graph(
     if callers != callees:
         direction = Direction.CALLERS if callers else Direction.CALLEES
     workspace = session.index_first(session.workspace())
+    target, to = (meant_target(workspace, each, session.start) for each in (target, to))
     question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
     answer, named = graph_or_references(
         workspace,
         question,
         to=to,
         with_references=references,
-        globs=globs,
+        globs=globs_from(globs, directory_of(session, workspace)),
         about=target_file(workspace, target),
     )
     if answer.graph is None:
         _say(terminal, *answer.notes, answer.error or "")
+        if form == "json":
+            from gitrag.report.graph_data import empty_json
+
+            terminal.print_json_text(empty_json(tuple(filter(None, (*answer.notes, answer.error)))))
         return NOTHING
     is_named_only = named is not None and not named.beside_graph
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
@@ -151,8 +149,23 @@ def _say(terminal: Terminal, *notes: str) -> None:
         terminal.note(sanitise_line(note))
 
 
-def _require_file(form: str | None, terminal: Terminal) -> None:
-    """Refuse to print a picture on a terminal."""
+def _require_sense(asked: Mapping[str, Any], terminal: Terminal) -> None:
+    """Refuse options that exclude each other, and to print a picture on a terminal.
+
+    Raises:
+        UsageError: Some do.
+    """
+    target, expression, to, form = asked["target"], asked["expression"], asked["to"], asked["form"]
+    one_way = asked["callers"] or asked["callees"]
+    if one_way and target is None and expression is None:
+        raise UsageError(
+            "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
+        )
+    if to is not None and (target is None or expression is not None or one_way):
+        raise UsageError(
+            "--to is for chains of calls between two targets.",
+            "Name both: gitrag graph main --to Session.send",
+        )
     if form in {"svg", "html"} and terminal.is_interactive:
         problem = f"{form} is for a file, not for a terminal."
         raise UsageError(problem, f"Send it to one: gitrag graph … --format {form} > calls.{form}")
@@ -161,14 +174,10 @@ def _require_file(form: str | None, terminal: Terminal) -> None:
 def _print_data(graph: Graph, named: References | None, form: str, terminal: Terminal) -> None:
     """Print a graph for programs."""
     from gitrag.callgraph import drawing
-    from gitrag.report.reference_lines import reference_data
+    from gitrag.report.graph_data import graph_json
 
     if form == "json":
-        written = drawing.as_json(graph)
-        if named is not None:
-            value = {**json.loads(written), "references": reference_data(named)}
-            written = json.dumps(value, ensure_ascii=False, indent=2)
-        terminal.print_json_text(written)
+        terminal.print_json_text(graph_json(graph, named))
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print("\n".join(map(sanitise_line, draw(graph).split("\n"))))

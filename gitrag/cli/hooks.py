@@ -32,8 +32,9 @@ def hooks() -> None:
 
 
 @command("install", examples=[Example("gitrag hooks install", "install or update them")])
+@json_option
 @pass_session
-def install_hooks(session: Session) -> int:
+def install_hooks(session: Session, *, as_json: bool) -> int:
     """Install the hooks, or update them.
 
     A hook manager's file, a hook in another language, a symbolic link, and a core.hooksPath outside the
@@ -42,18 +43,26 @@ def install_hooks(session: Session) -> int:
     """
     from gitrag.hooking.install import install
 
-    return _show(install(session.repository()), session.terminal)
+    reports = install(session.repository())
+    if as_json:
+        return _print_rows(reports, session.terminal, with_changes=True)
+    return _show(reports, session.terminal)
 
 
 @command("uninstall", examples=[Example("gitrag hooks uninstall", "restore the hooks as they were before")])
+@json_option
 @pass_session
-def uninstall_hooks(session: Session) -> int:
+def uninstall_hooks(session: Session, *, as_json: bool) -> int:
     """Remove the hooks; your own part of a hook stays as it is, byte for byte."""
     from gitrag.hooking.install import uninstall
     from gitrag.hooking.status import HookState
 
     terminal = session.terminal
-    for report in uninstall(session.repository()):
+    reports = uninstall(session.repository())
+    if as_json:
+        _print_rows(reports, terminal, with_changes=True)
+        return OK
+    for report in reports:
         name = f"{report.name:<14}"
         if report.state is HookState.INSTALLED:
             terminal.print(f"{name} stays: {sanitise_line(report.detail)}")
@@ -76,24 +85,35 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 
     Exit status 1 unless all are installed.
     """
-    from gitrag.hooking.status import HookState, status
+    from gitrag.hooking.status import status
 
     reports = status(session.repository())
     if not as_json:
         return _show(reports, session.terminal, for_older=True)
+    return _print_rows(reports, session.terminal)
+
+
+def _print_rows(reports: Sequence[HookReport], terminal: Terminal, *, with_changes: bool = False) -> int:
+    """Print the status of each hook for programs, and whether it was changed."""
+    from msgspec import UNSET
+
+    from gitrag.hooking.status import HookState
+    from gitrag.report.documents import HookRow
+
     rows = [
-        {
-            "name": report.name,
-            "state": report.state.value,
-            "path": str(report.path),
-            "detail": report.detail,
-            "advice": report.advice,
-            "lines": report.lines,
-            "configured": report.configured,
-        }
+        HookRow(
+            name=report.name,
+            state=report.state.value,
+            path=str(report.path),
+            detail=report.detail,
+            advice=report.advice,
+            lines=report.lines,
+            configured=report.configured,
+            changed=report.changed if with_changes else UNSET,
+        )
         for report in reports
     ]
-    session.terminal.print_json(rows)
+    terminal.print_document(rows)
     return OK if all(report.state is HookState.INSTALLED for report in reports) else NOTHING
 
 

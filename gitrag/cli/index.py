@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import click
 
@@ -21,7 +21,7 @@ from gitrag.cli.model import say_fetched
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.corpus.layout import CollectionKind
-from gitrag.errors import OK
+from gitrag.errors import OK, UsageError
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.store.inspection import CollectionCounts, Stage
 from gitrag.words.control_characters import sanitise_line
@@ -38,14 +38,17 @@ from gitrag.workspace import Indexed
         Example("gitrag index status", "the collections, and what they hold"),
     ],
 )
+@json_option
 @click.pass_context
-def index(context: click.Context) -> int:
+def index(context: click.Context, *, as_json: bool) -> int:
     """Bring the index up to date, embed, look at it, remove it.
 
     Without a command: update. It is seldom needed: hooks and searches keep the index up to date.
     """
     if context.invoked_subcommand is None:
-        return update_index(context.obj, embed=True)
+        return update_index(context.obj, embed=True, as_json=as_json)
+    if as_json:
+        raise UsageError("--json stands after the command.", "gitrag index status --json")
     return OK
 
 
@@ -57,14 +60,15 @@ def index(context: click.Context) -> int:
     ],
 )
 @click.option("--embed/--no-embed", default=True, help="Compute vectors in the background.  [default: embed]")
+@json_option
 @pass_session
-def update(session: Session, *, embed: bool) -> int:
+def update(session: Session, *, embed: bool, as_json: bool) -> int:
     """Bring it up to date.
 
     With HEAD and the uncommitted changes: the text at once, vectors in the background. The issues of a
     tracker that is set, or was synced before, or whose token is at hand, are synced first.
     """
-    return update_index(session, embed=embed)
+    return update_index(session, embed=embed, as_json=as_json)
 
 
 @command(
@@ -80,28 +84,35 @@ def update(session: Session, *, embed: bool) -> int:
     "--for", "seconds", type=click.FloatRange(0), metavar="SECONDS", help="With --foreground: at most."
 )
 @click.option("--skip", is_flag=True, help="Do nothing, and say so.")
+@json_option
 @pass_session
-def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bool) -> int:
+def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bool, as_json: bool) -> int:
     """Compute the vectors of chunks that have none.
 
     On a GPU here; else in the background, at a low priority.
     """
-    terminal = session.terminal
-    if skip:
+    terminal = session.terminal.without_result() if as_json else session.terminal
+    if skip and not as_json:
         terminal.print("Embed skipped per --skip flag")
         return OK
     workspace = session.workspace()
     workspace.require_index()
     entries = workspace.uncommitted_entries()
     waiting = workspace.count_unembedded(entries)
+    steps: list[EmbeddingStep] = []
     if not waiting:
         _say_embedded(read_status(workspace), terminal)
-        return OK
-    require([check_writable(workspace.store.directory)])
-    for step in embed_waiting(
-        workspace, waiting, terminal.progress, foreground=foreground, seconds=seconds, entries=entries
-    ):
-        say_embedding(step, terminal)
+    elif not skip:
+        require([check_writable(workspace.store.directory)])
+        for step in embed_waiting(
+            workspace, waiting, terminal.progress, foreground=foreground, seconds=seconds, entries=entries
+        ):
+            say_embedding(step, terminal)
+            steps.append(step)
+    if as_json:
+        from gitrag.report.index_data import vectors_document
+
+        session.terminal.print_document(vectors_document(steps, waiting))
     return OK
 
 
@@ -124,8 +135,13 @@ def status(session: Session, *, as_json: bool) -> int:
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
     if as_json:
-        session.terminal.print_json(
-            [{"collection": (plain := asdict(each)).pop("name"), **plain} for each in rows]
+        from gitrag.report.documents import CollectionRow
+
+        session.terminal.print_document(
+            [
+                CollectionRow(each.name, each.documents, each.chunks, each.unembedded, each.updated)
+                for each in rows
+            ]
         )
         return OK
     width = max(10, *(len(row.name) for row in rows))
@@ -143,34 +159,49 @@ def status(session: Session, *, as_json: bool) -> int:
 
 
 @command("remove", examples=[Example("gitrag index remove", "delete it; your files and the hooks stay")])
+@json_option
 @pass_session
-def remove(session: Session) -> int:
+def remove(session: Session, *, as_json: bool) -> int:
     """Delete the index. It holds nothing that cannot be computed again."""
     from gitrag.hooking.status import HookState
     from gitrag.hooking.status import status as hooks_status
 
     workspace = session.workspace()
     freed = workspace.store.remove()
-    if not freed:
+    if as_json:
+        from gitrag.report.documents import RemovedDocument
+
+        session.terminal.print_document(RemovedDocument(freed))
+    elif freed:
+        session.terminal.print(f"Removed the index ({size(freed)}).")
+    else:
         session.terminal.print("There is no index to remove.")
+    if not freed:
         return OK
-    session.terminal.print(f"Removed the index ({size(freed)}).")
     if any(report.state is HookState.INSTALLED for report in hooks_status(workspace.repo)):
         session.terminal.hint("`gitrag hooks uninstall` removes the hooks, which would build it again.")
     return OK
 
 
-def update_index(session: Session, *, embed: bool) -> int:
+def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
     """Update with a progress bar, report what was done, and start the worker for the vectors."""
     workspace = session.workspace()
+    terminal = session.terminal.without_result() if as_json else session.terminal
     require([check_writable(workspace.store.directory)])
-    sync_with_index(session, workspace)  # first, since the copies are indexed too
-    with session.terminal.progress("Indexing") as progress:
+    sync_with_index(replace(session, terminal=terminal), workspace)  # first, since the copies are indexed too
+    with terminal.progress("Indexing") as progress:
         indexed = workspace.update(advance=progress.update)
-    say_indexed(indexed, session.terminal)
+    say_indexed(indexed, terminal)
     waiting = workspace.count_unembedded(indexed.refreshed.overlay.entries)
-    if waiting and embed:
-        say_embedding(embed_in_background(workspace, waiting), session.terminal)
+    steps = [embed_in_background(workspace, waiting)] if waiting and embed else []
+    for step in steps:
+        say_embedding(step, terminal)
+    if as_json:
+        from gitrag.report.documents import UpdateDocument
+        from gitrag.report.index_data import indexed_document, vectors_document
+
+        vectors = vectors_document(steps, waiting) if steps else None
+        session.terminal.print_document(UpdateDocument(indexed_document(indexed), vectors))
     return OK
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.index import say_embedding, say_indexed
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
@@ -15,6 +16,7 @@ from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from gitrag.actions.init import InitStep
+    from gitrag.report.documents import InitDocument
 
 
 @command(
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 @click.option("--token-env", metavar="NAME", help="With --http: the environment variable with its token.")
 @click.option("--write", is_flag=True, help="With --agents: write what else is only shown.")
 @click.option("--remove", is_flag=True, help="With --agents: take out what was written.")
+@json_option
 @pass_session
 def init(
     session: Session,
@@ -59,6 +62,7 @@ def init(
     token_env: str | None,
     write: bool,
     remove: bool,
+    as_json: bool,
 ) -> int:
     """Set a repository up: hooks, .gitignore, first index.
 
@@ -71,10 +75,13 @@ def init(
     if agents or write or remove or http or token_env:
         from gitrag.cli.agents import set_up
 
-        return set_up(session, agents, write=write, remove=remove, http=http, token_env=token_env)
+        return set_up(
+            session, agents, write=write, remove=remove, http=http, token_env=token_env, as_json=as_json
+        )
     from gitrag.actions.init import initialise
 
-    terminal = session.terminal
+    terminal = session.terminal.without_result() if as_json else session.terminal
+    steps = []
     for step in initialise(
         session.workspace,
         session.environ,
@@ -85,10 +92,32 @@ def init(
         skip_embed=skip_embed,
     ):
         _say(step, terminal)
+        steps.append(step)
+    if as_json:
+        session.terminal.print_document(_document(steps))
     terminal.print()
     terminal.print('Next: gitrag search "where is …"')
     terminal.print("      gitrag status   how far the vectors are, and what was left out")
     return OK
+
+
+def _document(steps: Sequence[InitStep]) -> InitDocument:
+    """Return what was done, for programs."""
+    from gitrag.actions.embed import EmbeddedHere, EmbeddingInBackground
+    from gitrag.actions.init import HooksInstalled, LocalFilesIgnored
+    from gitrag.report.documents import InitDocument
+    from gitrag.report.index_data import indexed_document, vectors_document
+    from gitrag.workspace import Indexed
+
+    installed = next((step for step in steps if isinstance(step, HooksInstalled)), HooksInstalled((), 0))
+    vectors = [step for step in steps if isinstance(step, EmbeddedHere | EmbeddingInBackground)]
+    return InitDocument(
+        hooks=installed.names,
+        foreign_hooks=installed.foreign,
+        gitignore_added=any(isinstance(step, LocalFilesIgnored) and step.added for step in steps),
+        indexed=next((indexed_document(step) for step in steps if isinstance(step, Indexed)), None),
+        vectors=vectors_document(vectors) if vectors else None,
+    )
 
 
 def _say(step: InitStep, terminal: Terminal) -> None:

@@ -19,6 +19,7 @@ from gitrag.words.numbers import age, count
 
 if TYPE_CHECKING:
     from gitrag.actions.issues import Issue, Synced, SyncListener
+    from gitrag.report.documents import IssueDocument
     from gitrag.workspace import Workspace
 
 _LEFT_OUT_SHOWN = 5
@@ -58,8 +59,9 @@ def issues() -> None:
 @click.option("--full", is_flag=True, help="Fetch every issue, and remove copies of deleted ones.")
 @click.option("--tracker", metavar="NAME", help="Use this tracker, whatever the settings say.")
 @click.option("--since", metavar="WHEN", help="Only issues updated since then: a date, or 12h, 30d.")
+@json_option
 @pass_session
-def sync(session: Session, *, full: bool, tracker: str | None, since: str | None) -> int:
+def sync(session: Session, *, full: bool, tracker: str | None, since: str | None, as_json: bool) -> int:
     """Bring the local copies up to date with the tracker.
 
     A copy is overwritten, never merged; one that is up to date is not rewritten.
@@ -73,7 +75,10 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
     with ExitStack() as stack:
         listener = _listener(session.terminal, stack)
         done = sync_issues(workspace, listener, full=full, tracker=tracker, since=begin)
-    _say_synced(done, session.terminal)
+    if as_json:
+        session.terminal.print_document(done)
+    else:
+        _say_synced(done, session.terminal)
     if not is_ignored(workspace):
         session.terminal.hint("git does not ignore .sdd/ yet; `gitrag init` sets that up")
     return OK
@@ -96,7 +101,7 @@ def status(session: Session, *, as_json: bool) -> int:
     terminal = session.terminal
     found = issues_status(session.workspace())
     if as_json:
-        terminal.print_json(dataclasses.asdict(found))
+        terminal.print_document(found)
         return OK
 
     def line(label: str, text: str) -> None:
@@ -154,7 +159,7 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
         if state in {"all", issue.status.value} and set(labels) <= set(issue.labels)
     ]
     if as_json:
-        session.terminal.print_json([_row(issue) for issue in found])
+        session.terminal.print_document([_document(issue) for issue in found])
         return OK if found else NOTHING
     width = max((len(issue.id) for issue in found), default=0)
     columns = session.terminal.width if session.terminal.is_interactive else _ENDLESS
@@ -189,7 +194,7 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
     workspace = synced_for_reading(session, no_sync=no_sync)
     found, content = read_issue(workspace, wanted)
     if as_json:
-        session.terminal.print_json({**_row(found), "body": found.body})
+        session.terminal.print_document(dataclasses.replace(_document(found), body=found.body))
     else:
         session.terminal.print(sanitise(content.decode("utf-8", "replace")).rstrip("\n"))
     return OK
@@ -267,10 +272,25 @@ def _say_synced(done: Synced, terminal: Terminal) -> None:
         terminal.warn(f"{len(done.left_out) - _LEFT_OUT_SHOWN} more were left out")
 
 
-def _row(issue: Issue) -> dict[str, object]:
-    row = dataclasses.asdict(issue)
-    del row["body"]
-    return row
+def _document(issue: Issue) -> IssueDocument:
+    """Return an issue for programs, without its text."""
+    from gitrag.report.documents import IssueDocument, IssueReferences
+
+    named = issue.references
+    return IssueDocument(
+        id=issue.id,
+        title=issue.title,
+        status=issue.status.value,
+        labels=issue.labels,
+        assignees=issue.assignees,
+        author=issue.author,
+        created=issue.created,
+        updated=issue.updated,
+        closed=issue.closed,
+        url=issue.url,
+        tracker=issue.tracker,
+        references=IssueReferences(named.specs, named.adrs, named.blocks, named.blocked_by),
+    )
 
 
 for each in (sync, status, list_, show):

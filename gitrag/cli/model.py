@@ -35,13 +35,18 @@ def model() -> None:
 
 @command("fetch", examples=[Example("gitrag model fetch", "nothing happens when it is there")])
 @click.option("--keep-weights", is_flag=True, help="Keep the published weights too (91 MB).")
+@json_option
 @pass_session
-def fetch(session: Session, *, keep_weights: bool) -> int:
+def fetch(session: Session, *, keep_weights: bool, as_json: bool) -> int:
     """Download the model, verify it, and convert it to what this machine runs best."""
     from gitrag.actions.model import fetch_model
 
     terminal = session.terminal
-    say_fetched(fetch_model(directory(session), terminal.progress, keep_weights=keep_weights), terminal)
+    done = fetch_model(directory(session), terminal.progress, keep_weights=keep_weights)
+    if as_json:
+        terminal.print_document(done)
+    else:
+        say_fetched(done, terminal)
     return OK
 
 
@@ -60,13 +65,7 @@ def status(session: Session, *, as_json: bool) -> int:
 
     found = local_model.status(directory(session))
     if as_json:
-        row = {
-            "ready": found.ready,
-            "path": str(found.path),
-            "size_bytes": found.size_bytes,
-            "problem": found.problem,
-        }
-        session.terminal.print_json(row)
+        session.terminal.print_document(found)
     elif found.ready:
         path = sanitise_line(str(found.path))
         session.terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(found.size_bytes)})")

@@ -21,6 +21,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "prime": LazyCommand("gitrag.cli.prime:prime", "Say what a session should know at its start."),
     "graph": LazyCommand("gitrag.cli.graph:graph", "Show who calls whom, in the files as they are now."),
+    "similar": LazyCommand(
+        "gitrag.cli.similar:similar",
+        "List the code nearest in meaning to a line, a range of lines, a file or a definition.",
+    ),
     "status": LazyCommand(
         "gitrag.cli.status:status", "Say what is indexed, how fresh, how large, and who is working."
     ),
@@ -62,6 +66,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "hooks": LazyCommand("gitrag.cli.hooks:hooks", "Install, remove or inspect the git hooks."),
     "config": LazyCommand("gitrag.cli.config:config", "List every setting, its value and its origin."),
+    "schema": LazyCommand(
+        "gitrag.cli.schema:schema", "Print the JSON Schema of what a command prints with --json."
+    ),
     "completion": LazyCommand("gitrag.cli.completion:completion", "Print the completion script of a shell."),
     "hook": LazyCommand("gitrag.cli.hook:hook", hidden=True),
 }

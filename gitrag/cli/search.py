@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,23 +14,32 @@ import click
 
 from gitrag.cli.findings import form_of, json_alias
 from gitrag.cli.frame import Example, ExampleCommand, command
-from gitrag.cli.pager import pager_of, print_paged
+from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
-from gitrag.machine.files import within
 from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.actions.search import Answer
     from gitrag.model import CallGraph
-    from gitrag.report import Style
     from gitrag.workspace import Workspace
 
 _STDIN = "-"
 _OTHER_LINES = 4
 """Lines of the screen for what stands below an answer: notes, the prompt."""
+
+_MOST_HITS = 1_000
+_FOR_QUESTIONS = {
+    "min_score": "--min-score",
+    "every_chunk": "--every-chunk",
+    "explain": "--explain",
+    "explain_all": "--explain=all",
+    "with_graph": "--graph",
+    "unfiltered": "--unfiltered",
+}
+"""Options that an exact search has no use for."""
 
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
@@ -39,17 +49,6 @@ _ABOUT_USES = re.compile(
     re.IGNORECASE,
 )
 """A question that is answered by reading all of the code, not by likeness."""
-
-_STYLES = {
-    "title": ("bold", "underline"),
-    "path": ("bold", "magenta"),
-    "number": ("dim",),
-    "name": ("bold",),
-    "score": ("green",),
-    "match": (),
-    "word": ("bold", "red"),  # as grep's: readable on dark and on light
-    "dim": ("dim",),
-}
 
 
 class _Score(click.FloatRange):
@@ -81,6 +80,8 @@ class _Search(ExampleCommand):
         Example('gitrag search --index "retries"', "in a repository without an index: makes one first"),
         Example('gitrag search --module api "token validation"', "one module of a workspace"),
         Example('gitrag search -c adrs "why postgres"', "one collection"),
+        Example("gitrag search --word retry_count", "every line with this word, exactly"),
+        Example("gitrag search --regex 'TODO|FIXME' -o vimgrep", "every line that matches, for vim"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
         Example('gitrag search --ref v1.2 "retry"', "a tag, a branch, HEAD~3: nothing is checked out"),
         Example('gitrag search --open "parse the config"', "the best hit in your editor"),
@@ -97,7 +98,15 @@ class _Search(ExampleCommand):
     help="Form of the answer; text on a terminal, else markdown, or the setting output.",
 )
 @json_alias
-@click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits of each kind at most.")
+@click.option("--word", is_flag=True, help="Every line that has QUERY as whole words; case matters.")
+@click.option("--regex", is_flag=True, help="Every line that QUERY, a regular expression (RE2), matches.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Hits of each kind at most; with --word and --regex, lines (200).",
+)
 @click.option("--min-score", type=_Score(0, 1), metavar="SCORE", help="Leave out hits below this.")
 @click.option(
     "-c", "--collection", "collections", multiple=True, metavar="NAME", help="Only this collection."
@@ -143,6 +152,8 @@ def search(
     *,
     query: tuple[str, ...],
     output: str | None,
+    word: bool,
+    regex: bool,
     limit: int | None,
     min_score: float | None,
     collections: tuple[str, ...],
@@ -168,16 +179,15 @@ def search(
     QUERY is everything that is not an option: a question in words, a name, a bug report; - reads it from
     stdin. Each kind is asked on its own.
     Hits are files, best first, each with its best piece and the lines that say most.
+
+    With --word or --regex it is no question: every line that matches is found, by path and line, in the same
+    text. Case matters; (?i) before an expression ignores it. Blank lines never match.
     """
     if not query:
         click.echo(context.get_help(), err=True)
         return USAGE
-    if context_lines is not None and full:
-        raise UsageError("--context and --full exclude each other.", "Give one of them.")
-    if in_editor and revision is not None:
-        raise UsageError(
-            "--open opens files of the working tree; --ref searches others.", "Leave out one of them."
-        )
+    _require_sense(context.params)
+    is_exact = word or regex
     from gitrag import report
     from gitrag.actions import search
     from gitrag.search.language_filter import language_named
@@ -187,39 +197,43 @@ def search(
     terminal = session.terminal
     workspace = session.index_first(session.workspace(auto_index="on" if make_index else None))
     form = form_of(output, workspace.config.output, terminal)
-    directory = _directory(session, workspace)
-    wanted = Wanted.of(workspace.name, collections, module or "", with_issues=form != "json")
+    directory = directory_of(session, workspace)
+    globs = globs_from(globs, directory)
+    with_issues = form != "json" and not is_exact
+    wanted = Wanted.of(workspace.name, collections, module or "", with_issues=with_issues)
     if collections and wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 
         sync_first(session, workspace)
-    answer = search.search(
-        workspace,
-        _pasted() if query == (_STDIN,) else " ".join(query),
-        search.SearchOptions(
-            filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
-            wanted=wanted,
-            limit=limit,
-            min_score=min_score,
-            every_chunk=every_chunk,
-            committed_only=committed,
-            revision=revision,
-            directory=directory,
-            grouped=form != "json" and not every_chunk,
-        ),
+    text = _pasted() if query == (_STDIN,) else " ".join(query)
+    options = search.SearchOptions(
+        filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
+        wanted=wanted,
+        limit=limit,
+        min_score=min_score,
+        every_chunk=every_chunk,
+        committed_only=committed,
+        revision=revision,
+        directory=directory,
+        grouped=form != "json" and not every_chunk,
     )
+    if is_exact:
+        from gitrag.cli.exact_search import exactly
+
+        page = Page(form, directory, full, context_lines, "", long=True, paged=not no_pager)
+        return exactly(session, workspace, (text.rstrip("\r\n"), regex), options, page, in_editor=in_editor)
+    answer = search.search(workspace, text, options)
     if in_editor:
-        return _open_best(session, workspace, answer)
+        return open_best(session, workspace, answer)
     graph = None
     if unfiltered or (form in {"markdown", "json"} if with_graph is None else with_graph):
         from gitrag.actions.graph import graph_of
 
         graph = graph_of(workspace, answer, globs=globs, module=module or "", unfiltered=unfiltered)
     why = "all" if explain_all else "words" if explain else ""
-    page = _Page(form, directory, full, context_lines, why, long=bool(limit), paged=not no_pager)
+    page = Page(form, directory, full, context_lines, why, long=bool(limit), paged=not no_pager)
     _show(session, workspace, answer, graph, page)
-    if revision is not None:
-        terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
+    say_revision(terminal, revision, answer)
     for note in report.notes_of(report.cleaned(answer, sanitise_line)):
         terminal.note(note)
     if asked := _ABOUT_USES.fullmatch(answer.query.strip()):
@@ -227,31 +241,32 @@ def search(
     return OK if answer.hits else NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """How an answer is shown.
+def _require_sense(asked: Mapping[str, Any]) -> None:
+    """Refuse options that exclude each other.
 
-    Attributes:
-        form: The form of ``--output``.
-        directory: Where its paths start, relative to the worktree's top.
-        full: Whether the whole definition of each hit is shown.
-        around: How many lines around the best ones are shown; None for the best alone.
-        explain: Whether it is said why a file was found: in ``words``, or ``all`` the numbers; empty if not.
-        long: Whether it may be longer than the screen.
-        paged: Whether a pager may be started for it.
+    Raises:
+        UsageError: Some do.
     """
-
-    form: str
-    directory: str
-    full: bool
-    around: int | None
-    explain: str
-    long: bool
-    paged: bool
+    if asked["context_lines"] is not None and asked["full"]:
+        raise UsageError("--context and --full exclude each other.", "Give one of them.")
+    if asked["in_editor"] and asked["revision"] is not None:
+        raise UsageError(
+            "--open opens files of the working tree; --ref searches others.", "Leave out one of them."
+        )
+    if asked["word"] and asked["regex"]:
+        raise UsageError("--word and --regex exclude each other.", "Give one of them.")
+    if asked["word"] or asked["regex"]:
+        for name, option in _FOR_QUESTIONS.items():
+            if asked[name]:
+                raise UsageError(f"{option} is for questions, not for --word or --regex.", "Leave it out.")
+    elif asked["limit"] is not None and asked["limit"] > _MOST_HITS:
+        raise UsageError(
+            f"A question has {_MOST_HITS:,} hits at most, not {asked['limit']:,}.", "Give a smaller --limit."
+        )
 
 
 def _show(
-    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: _Page
+    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: Page
 ) -> None:
     """Write an answer in the form asked for."""
     from gitrag import report
@@ -269,19 +284,19 @@ def _show(
     elif page.form == "text" or not answer.hits:
         text = _text(terminal, workspace, answer, graph, page)
     else:
-        places = report.cleaned(report.relative_to(answer, page.directory), sanitise_line)
-        text = report.as_vimgrep(places) if page.form == "vimgrep" else report.as_paths(places)
+        places = report.relative_to(answer, page.directory)
+        is_list = page.form == "vimgrep"
+        text = (
+            report.as_vimgrep(places) if is_list else report.as_paths(report.cleaned(places, sanitise_line))
+        )
     if page.form in {"vimgrep", "paths"} and not answer.hits:
         terminal.note(text)  # no place: a program that reads places must not take it for one
-    elif terminal.is_interactive and page.paged:
-        pager = pager_of(session.environ, workspace.repo.configuration.entries())
-        print_paged(terminal, text, pager, session.environ)
     else:
-        terminal.print(text)
+        print_long(session, workspace, text, paged=page.paged)
 
 
 def _text(
-    terminal: Terminal, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: _Page
+    terminal: Terminal, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: Page
 ) -> str:
     """Return an answer as text: that fits the screen on a terminal, with more of the code in a pipe."""
     from gitrag import report
@@ -298,7 +313,7 @@ def _text(
     fits = on_screen and not (more or page.explain or page.long or graph is not None)
     return report.as_text(
         report.cleaned(report.relative_to(answer, page.directory), sanitise_line),
-        _styler(terminal),
+        styler(terminal),
         explain=page.explain,
         columns=terminal.width if on_screen else None,
         rows=terminal.height - _OTHER_LINES if fits else None,
@@ -307,30 +322,9 @@ def _text(
     )
 
 
-def _open_best(session: Session, workspace: Workspace, answer: Answer) -> int:
-    """Open the best hit in the user's editor."""
-    from gitrag import report
-    from gitrag.cli.editor import editor_command, open_in_editor
-
-    root = workspace.repo.root
-    if not answer.hits or root is None:
-        session.terminal.note(report.as_text(report.cleaned(answer, sanitise_line)))
-        return NOTHING
-    best = answer.hits[0]
-    command = editor_command(session.environ, root / best.path, report.best_lines(best)[0].number)
-    open_in_editor(command, session.start, session.environ)
-    return OK
-
-
 def _pasted() -> str:
     """Read a text from stdin, whatever its encoding."""
     return sys.stdin.buffer.read(_MOST_READ).decode("utf-8", "replace") if sys.stdin else ""
-
-
-def _directory(session: Session, workspace: Workspace) -> str:
-    """Return the directory of the command, relative to the worktree's top; empty for the top, or outside."""
-    root = workspace.repo.root
-    return (within(root, session.start.absolute()) or "") if root is not None else ""
 
 
 def _cleaned(graph: CallGraph | None) -> CallGraph | None:
@@ -348,7 +342,3 @@ def _cleaned(graph: CallGraph | None) -> CallGraph | None:
             for path, caller, callees in graph.calls
         ),
     )
-
-
-def _styler(terminal: Terminal) -> Style:
-    return lambda text, role: terminal.style(text, *_STYLES[role])

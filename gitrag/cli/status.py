@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -33,9 +32,7 @@ def status(session: Session, *, as_json: bool) -> int:
     workspace = session.workspace()
     found = read_status(workspace)
     if as_json:
-        row = dataclasses.asdict(found)
-        row["model"]["path"] = str(found.model.path)
-        session.terminal.print_json(row)
+        session.terminal.print_document(found)
         return OK
     _show(found, fetch_failure(workspace), session.terminal)
     return OK

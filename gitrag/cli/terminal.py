@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -102,6 +103,10 @@ class Terminal:
         except (OSError, ValueError):
             return _HEIGHT
 
+    def without_result(self) -> Terminal:
+        """Return this terminal for a command whose result is JSON: what it else prints is dropped."""
+        return Terminal(io.StringIO(), self.err, out_color=False, err_color=self._err_color)
+
     def style(self, text: str, *styles: str) -> str:
         """Return text for stdout in these styles (`bold`, `dim`, `red` …), plain where there is no colour."""
         return _styled(text, styles) if self.color else text
@@ -110,9 +115,11 @@ class Terminal:
         """Write a line of the result; pass text that others wrote through `sanitise` first."""
         self.out.write(text + "\n")
 
-    def print_json(self, value: object) -> None:
-        """Write the result as JSON, for programs; non-ASCII characters are escaped."""
-        self.print(json.dumps(value, indent=2))
+    def print_document(self, document: object) -> None:
+        """Write a dataclass, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
+        from gitrag.report.documents import json_text
+
+        self.print_json_text(json_text(document))
 
     def print_json_text(self, text: str) -> None:
         """Write serialised JSON; escape control characters, and those that the stream cannot encode."""

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -121,6 +122,37 @@ def check_packages() -> Check:
         "packages",
         CheckState.OK,
         ", ".join(f"{name} {metadata.version(name)}" for name in ("duckdb", "pygit2", "onnxruntime")),
+    )
+
+
+def check_manual(environ: Mapping[str, str], place: Path | None = None) -> Check:
+    """Check whether ``git gitrag --help`` finds its man page, which is no more than a convenience.
+
+    Args:
+        environ: The environment.
+        place: Where installed pages are; by default those of this Python's environment.
+    """
+    place = place or Path(sys.prefix) / "share" / "man"
+    if not (place / "man1" / "gitrag.1").is_file():
+        return Check("manual", CheckState.OK, "no man page is installed; `git gitrag -h` prints the help")
+    try:
+        done = subprocess.run(
+            ["man", "-w", "gitrag"],
+            capture_output=True,
+            env=safe_environment(environ),
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=_GIT_S,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return Check("manual", CheckState.OK, "man is not installed; `git gitrag -h` prints the help")
+    if done.returncode == 0:
+        return Check("manual", CheckState.OK, "git gitrag --help")
+    return Check(
+        "manual",
+        CheckState.OK,
+        "`git gitrag --help` does not find the man page; `git gitrag -h` prints the help",
+        f'export MANPATH="{place}:$MANPATH"',
     )
 
 

@@ -20,6 +20,7 @@ from gitrag.actions.governance import (
 from gitrag.actions.issues import sync_before_reading
 from gitrag.actions.status import read_status
 from gitrag.errors import UsageError
+from gitrag.git import meant_path
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
@@ -63,7 +64,8 @@ def check(
     """
     workspace = bench.workspace
     sync_before_reading(workspace, bench.listener(call))
-    found = check_action.check(workspace, (workspace.repo.root or workspace.repo.git_dir) / target)
+    top = workspace.repo.root or workspace.repo.git_dir
+    found = check_action.check(workspace, meant_path(workspace.repo, top, target, directories=True))
     data = json.loads(governance.checked_json(found))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     return Reply(

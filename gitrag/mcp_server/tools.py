@@ -26,7 +26,9 @@ from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import as_json, as_markdown
+from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
+from gitrag.search.exact import Pattern
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 
@@ -47,6 +49,7 @@ def search_code(
         Field(description="Section: prose."),
     ] = "",
     collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
+    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line that has it.")] = "",
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, else exact grep.
 
@@ -54,16 +57,30 @@ def search_code(
     """
     del call
     workspace = bench.app_of(project)
-    found = search_code_action.search_code(
-        workspace,
-        query,
-        limit=limit,
-        globs=(path,) if path else (),
-        languages=(language,) if language else (),
-        kinds=(kind,) if kind else (),
-        collection=collection,
-    )
-    freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*found.notes, *bench.notes()])
+    globs, languages, kinds = (((each,) if each else ()) for each in (path, language, kind))
+    if exact:
+        found, lines_found = search_code_action.exact_lines(
+            workspace,
+            Pattern(query, exact == "regex"),
+            limit=limit,
+            globs=globs,
+            languages=languages,
+            kinds=kinds,
+            collection=collection,
+        )
+        said = exact_notes(lines_found)
+    else:
+        found = search_code_action.search_code(
+            workspace,
+            query,
+            limit=limit,
+            globs=globs,
+            languages=languages,
+            kinds=kinds,
+            collection=collection,
+        )
+        said = list(found.notes)
+    freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*said, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
         project=project_of(workspace),

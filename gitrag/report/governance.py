@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from gitrag.actions.governance.check import Candidate, Checked, name_of
@@ -11,7 +10,20 @@ from gitrag.actions.governance.review import Added, Review, ReviewQuestion
 from gitrag.actions.governance.unreached import Unreached
 from gitrag.corpus.documents import Document
 from gitrag.report import Style, plain, shown, standing
-from gitrag.report.impact_lines import impact_data, impact_lines
+from gitrag.report.documents import (
+    AddedDefinition,
+    AskedQuestion,
+    BearingDocument,
+    CheckDocument,
+    DuplicatesDocument,
+    LikeChunk,
+    NearDocument,
+    RelatedDocument,
+    RelatedEdge,
+    ReviewDocument,
+    json_text,
+)
+from gitrag.report.impact_lines import impact_lines, impact_part
 from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.numbers import count
@@ -56,15 +68,16 @@ def checked_markdown(found: Checked) -> str:
 
 def checked_json(found: Checked) -> str:
     """Return a check as JSON; scores rounded to four places."""
-    data = {
-        "target": shown(found.target),
-        "query": found.query,
-        "candidates": [_candidate_data(each) for each in found.candidates],
-        "issues": [_candidate_data(each) for each in found.issues],
-        "missing": list(found.missing),
-        "impact": impact_data(found.impact),
-    }
-    return json.dumps(data, ensure_ascii=False, indent=2)
+    return json_text(
+        CheckDocument(
+            target=shown(found.target),
+            query=found.query,
+            candidates=tuple(map(_candidate_data, found.candidates)),
+            issues=tuple(map(_candidate_data, found.issues)),
+            missing=found.missing,
+            impact=impact_part(found.impact),
+        )
+    )
 
 
 def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain, *, lacking: str = "") -> str:
@@ -102,23 +115,20 @@ def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
 
 def related_json(text: str, found: Sequence[Proposal], nearest: Sequence[Proposal] = ()) -> str:
     """Return proposed references as JSON, and where there are few what is nearest."""
-    data = {
-        "text": text,
-        "edges": [_proposal_data(each) for each in found],
-        "nearest": [_proposal_data(each) for each in nearest],
-    }
-    return json.dumps(data, ensure_ascii=False, indent=2)
+    return json_text(
+        RelatedDocument(text, tuple(map(_proposal_data, found)), tuple(map(_proposal_data, nearest)))
+    )
 
 
-def _proposal_data(each: Proposal) -> dict[str, object]:
-    return {
-        "relation": each.relation,
+def _proposal_data(each: Proposal) -> RelatedEdge:
+    return RelatedEdge(
+        relation=each.relation,
         **document_data(each.document),
-        "kind": each.kind.value,
-        "score": round(each.score, 4),
-        "section": each.section,
-        "note": each.note,
-    }
+        kind=each.kind.value,
+        score=round(each.score, 4),
+        section=each.section,
+        note=each.note,
+    )
 
 
 def duplicates_markdown(
@@ -142,13 +152,8 @@ def duplicates_json(
     text: str, found: Sequence[SimilarChunk], threshold: float, *, nearest: Sequence[SimilarChunk] = ()
 ) -> str:
     """Return what covers a text, or else what is nearest, as JSON."""
-    data = {
-        "text": text,
-        "threshold": threshold,
-        "duplicates": [_alike_data(each) for each in found],
-        "nearest": [_alike_data(each) for each in nearest],
-    }
-    return json.dumps(data, ensure_ascii=False, indent=2)
+    like, near = tuple(map(_alike_data, found)), tuple(map(_alike_data, nearest))
+    return json_text(DuplicatesDocument(text, threshold, like, near))
 
 
 def review_markdown(found: Review, style: Style = plain) -> str:
@@ -166,35 +171,38 @@ def review_markdown(found: Review, style: Style = plain) -> str:
 
 def review_json(found: Review) -> str:
     """Return a review as JSON."""
-    data = {
-        "range": found.span,
-        "questions": [
-            {
-                "question": each.asks,
-                **document_data(each.document),
-                "kind": each.kind.value,
-                "score": round(each.score, 4),
-                "section": each.section,
-                "touched_by": shown(each.path),
-                "note": each.note,
-            }
-            for each in found.questions
-        ],
-        "helpers": [
-            {
-                "path": shown(each.path),
-                "name": each.chunk.qualified_name,
-                "line_start": each.chunk.line_start,
-                "line_end": each.chunk.line_end,
-                "existing": [_alike_data(other) for other in each.existing],
-            }
-            for each in found.added
-        ],
-        "named": list(found.named),
-        "nearest": near_data(found.unreached),
-        "impact": impact_data(found.impact),
-    }
-    return json.dumps(data, ensure_ascii=False, indent=2)
+    questions = (
+        AskedQuestion(
+            question=each.asks,
+            **document_data(each.document),
+            kind=each.kind.value,
+            score=round(each.score, 4),
+            section=each.section,
+            touched_by=shown(each.path),
+            note=each.note,
+        )
+        for each in found.questions
+    )
+    helpers = (
+        AddedDefinition(
+            path=shown(each.path),
+            name=each.chunk.qualified_name,
+            line_start=each.chunk.line_start,
+            line_end=each.chunk.line_end,
+            existing=tuple(map(_alike_data, each.existing)),
+        )
+        for each in found.added
+    )
+    return json_text(
+        ReviewDocument(
+            range=found.span,
+            questions=tuple(questions),
+            helpers=tuple(helpers),
+            named=tuple(found.named),
+            nearest=near_documents(found.unreached),
+            impact=impact_part(found.impact),
+        )
+    )
 
 
 def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
@@ -209,13 +217,13 @@ def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
     return lines
 
 
-def near_data(found: Unreached | None) -> list[dict[str, object]]:
+def near_documents(found: Unreached | None) -> tuple[NearDocument, ...]:
     """Return the nearest documents, which do not score enough, for JSON."""
     near = found.nearest if found is not None else ()
-    return [
-        {**document_data(each.document), "kind": each.kind.value, "score": round(each.score, 4)}
+    return tuple(
+        NearDocument(**document_data(each.document), kind=each.kind.value, score=round(each.score, 4))
         for each in near
-    ]
+    )
 
 
 def _none_asked(found: Review, style: Style) -> list[str]:
@@ -259,15 +267,15 @@ def _alike(each: SimilarChunk, style: Style) -> str:
     return f"- **{path}** {lines_of(each.chunk)}{name} (cosine: {each.cosine:.2f})"
 
 
-def _alike_data(each: SimilarChunk) -> dict[str, object]:
-    return {
-        "path": shown(each.path),
-        "name": each.chunk.qualified_name,
-        "kind": each.chunk.kind.value,
-        "line_start": each.chunk.line_start,
-        "line_end": each.chunk.line_end,
-        "cosine": round(each.cosine, 4),
-    }
+def _alike_data(each: SimilarChunk) -> LikeChunk:
+    return LikeChunk(
+        path=shown(each.path),
+        name=each.chunk.qualified_name,
+        kind=each.chunk.kind.value,
+        line_start=each.chunk.line_start,
+        line_end=each.chunk.line_end,
+        cosine=round(each.cosine, 4),
+    )
 
 
 def document_data(document: Document) -> dict[str, str]:
@@ -314,18 +322,18 @@ def _item(each: Candidate) -> Iterator[str]:
         yield f"  {each.note}"
 
 
-def _candidate_data(each: Candidate) -> dict[str, object]:
-    return {
+def _candidate_data(each: Candidate) -> BearingDocument:
+    return BearingDocument(
         **document_data(each.document),
-        "kind": each.kind.value,
-        "score": round(each.score, 4),
-        "section": each.section,
-        "why": each.why,
-        "named": each.line is not None,
-        "named_line": each.line,
-        "governing": each.governs,
-        "note": each.note,
-    }
+        kind=each.kind.value,
+        score=round(each.score, 4),
+        section=each.section,
+        why=each.why,
+        named=each.line is not None,
+        named_line=each.line,
+        governing=each.governs,
+        note=each.note,
+    )
 
 
 def _why(each: Candidate) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from gitrag.actions.impact import Called, Impact
 from gitrag.callgraph.graph import MODULE, Edge
+from gitrag.report.documents import CalledDefinition, Caller, ImpactPart, UncalledDefinition, plain_data
 from gitrag.report.parts import Style, plain, shown
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
@@ -48,10 +50,10 @@ def impact_lines(found: Impact, style: Style = plain) -> Iterator[str]:
         yield style(sanitise_line(sentence), "dim")
 
 
-def impact_data(
+def impact_part(
     found: Impact | None, most_definitions: int | None = None, most_callers: int | None = None
-) -> dict[str, object] | None:
-    """Return who calls some definitions as data for JSON; None where it is not known of any.
+) -> ImpactPart | None:
+    """Return who calls some definitions, for JSON; None where it is not known of any.
 
     Args:
         found: The callers.
@@ -60,29 +62,38 @@ def impact_data(
     """
     if found is None:
         return None
-    return {
-        "called": [
-            {
-                "path": shown(each.node.path),
-                "name": _name(each.node.name),
-                "line_start": each.node.line_start,
-                "places": len(each.callers),
-                "files": each.files,
-                "test_places": len(each.tests),
-                "callers": _edges(each.callers[:most_callers]),
-                "tests": _edges(each.tests[:most_callers]),
-            }
-            for each in found.called[:most_definitions]
-        ],
-        "with_callers": len(found.called),
-        "without_callers": [
-            {"path": shown(node.path), "name": _name(node.name), "line_start": node.line_start}
-            for node in found.uncalled[:most_definitions]
-        ],
-        "definitions": found.definitions,
-        "looked_at": found.looked_at,
-        "left_out": [sanitise_line(sentence) for sentence in found.left_out],
-    }
+    called = (
+        CalledDefinition(
+            path=shown(each.node.path),
+            name=_name(each.node.name),
+            line_start=each.node.line_start,
+            places=len(each.callers),
+            files=each.files,
+            test_places=len(each.tests),
+            callers=_edges(each.callers[:most_callers]),
+            tests=_edges(each.tests[:most_callers]),
+        )
+        for each in found.called[:most_definitions]
+    )
+    uncalled = (
+        UncalledDefinition(shown(node.path), _name(node.name), node.line_start)
+        for node in found.uncalled[:most_definitions]
+    )
+    return ImpactPart(
+        called=tuple(called),
+        with_callers=len(found.called),
+        without_callers=tuple(uncalled),
+        definitions=found.definitions,
+        looked_at=found.looked_at,
+        left_out=tuple(map(sanitise_line, found.left_out)),
+    )
+
+
+def impact_data(
+    found: Impact | None, most_definitions: int | None = None, most_callers: int | None = None
+) -> Any:
+    """Return the same as plain data; see `impact_part`."""
+    return plain_data(impact_part(found, most_definitions, most_callers))
 
 
 def _called(each: Called, style: Style) -> Iterator[str]:
@@ -110,16 +121,10 @@ def _places(edges: Sequence[Edge]) -> str:
     return ", ".join([*named, *more])
 
 
-def _edges(edges: Sequence[Edge]) -> list[dict[str, object]]:
-    return [
-        {
-            "path": shown(edge.caller.path),
-            "name": _name(edge.caller.name),
-            "line": edge.line,
-            "confidence": edge.confidence,
-        }
-        for edge in edges
-    ]
+def _edges(edges: Sequence[Edge]) -> tuple[Caller, ...]:
+    return tuple(
+        Caller(shown(edge.caller.path), _name(edge.caller.name), edge.line, edge.confidence) for edge in edges
+    )
 
 
 def _name(name: str) -> str:

@@ -116,7 +116,7 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
         for line in hit.lines:
             text = line.text.strip()
             if line.matches and text.strip("\"'#/* ").rstrip(":{ ") not in said:
-                yield f"  {line.number}: {_as_code(text)}"
+                yield f"  {line.number}: {as_code(text)}"
         also = ", ".join(
             f"{range_of(each.line_start, each.line_end)} {each.name}".rstrip()
             for each in (further.chunk for further in hit.also)
@@ -127,7 +127,7 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
             yield f"  also: {listed_paths(hit.variants)}"
 
 
-def _as_code(text: str) -> str:
+def as_code(text: str) -> str:
     """Quote a line as code, whatever backquotes it has."""
     fence = "`" * (max((len(each) for each in re.findall("`+", text)), default=0) + 1)
     return f"{fence} {text} {fence}" if len(fence) > 1 else f"`{text}`"

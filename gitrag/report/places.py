@@ -11,6 +11,7 @@ from gitrag.report.parts import shown
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import Line
+from gitrag.words.control_characters import sanitise, sanitise_line
 from gitrag.words.terms import query_terms
 
 _WORD = re.compile(r"\w+")
@@ -30,13 +31,21 @@ def relative_to(answer: Answer, directory: str) -> Answer:
 
 
 def as_vimgrep(answer: Answer) -> str:
-    """Return ``path:line:column:text`` for each matching line, best hit first; columns are bytes, from 1."""
+    """Return ``path:line:column:text`` for each matching line, best hit first; columns are bytes, from 1.
+
+    Control characters are escaped but for tabs, which columns count as one.
+    """
     words = frozenset(read(answer.wording.searched_for or answer.query).words)
     return "\n".join(
-        f"{shown(hit.path)}:{line.number}:{_column(line.text, words)}:{line.text}"
+        place_line(hit.path, line, _column(line.text, words))
         for hit in answer.hits
         for line in best_lines(hit)
     )
+
+
+def place_line(path: str, line: Line, column: int) -> str:
+    """Return a line of an editor's list of places."""
+    return f"{sanitise_line(shown(path))}:{line.number}:{column}:{sanitise(line.text)}"
 
 
 def as_paths(answer: Answer) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
+
+from msgspec import UNSET
 
 from gitrag.actions.prime import KINDS, Primed, PrimedDocument
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, plain, shown, standing
-from gitrag.report.governance import near_data, unreached_lines
+from gitrag.report.documents import PrimedEntry, PrimeDocument, json_text
+from gitrag.report.governance import near_documents, unreached_lines
 
 _TITLES = {CollectionKind.ADRS: "ADRs", CollectionKind.SPECS: "Specs"}
 
@@ -41,25 +43,26 @@ def as_text(primed: Primed, style: Style) -> str:
 
 def as_json(primed: Primed) -> str:
     """Return it as JSON: the documents (with text if a topic was given), and the section on core files."""
-    documents = [
-        {
-            "kind": entry.kind.value,
-            "id": entry.document.id,
-            "title": entry.document.title,
-            "status": standing(entry.document),
-            "path": shown(entry.document.path),
-            **({"text": entry.text} if primed.topic else {}),
-        }
+    documents = (
+        PrimedEntry(
+            kind=entry.kind.value,
+            id=entry.document.id,
+            title=entry.document.title,
+            status=standing(entry.document),
+            path=shown(entry.document.path),
+            text=entry.text if primed.topic else UNSET,
+        )
         for entry in primed.entries
-    ]
-    data = {
-        "topic": primed.topic,
-        "notes": list(primed.notes),
-        "documents": documents,
-        "nearest": near_data(primed.unreached),
-        "core": primed.core.strip("\n"),
-    }
-    return json.dumps(data, ensure_ascii=False, indent=2)
+    )
+    return json_text(
+        PrimeDocument(
+            topic=primed.topic,
+            notes=tuple(primed.notes),
+            documents=tuple(documents),
+            nearest=near_documents(primed.unreached),
+            core=primed.core.strip("\n"),
+        )
+    )
 
 
 _NONE = "No ADR and no spec is indexed here."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from gitrag.actions.references import Reference, References
 from gitrag.chunking.occurrences import Use
+from gitrag.report.documents import NamedPlace, NamedPlaces
 from gitrag.report.parts import Style, cut, plain
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
@@ -61,16 +61,20 @@ def reference_lines(
         yield style(UNSURE, "dim")
 
 
-def reference_data(found: References) -> dict[str, object]:
-    """Return references as data for JSON."""
-    return {
-        "name": sanitise_line(found.name),
-        "places": [
-            {**asdict(each), "path": sanitise_line(each.path), "within": sanitise_line(each.within)}
-            for each in found.found
-        ],
-        "files_not_read": found.unread,
-    }
+def named_places(found: References) -> NamedPlaces:
+    """Return references for JSON."""
+    places = (
+        NamedPlace(
+            path=sanitise_line(each.path),
+            line=each.line,
+            use=each.use.value,
+            within=sanitise_line(each.within),
+            text=each.text,
+            is_sure=each.is_sure,
+        )
+        for each in found.found
+    )
+    return NamedPlaces(sanitise_line(found.name), tuple(places), found.unread)
 
 
 def _heading(found: References, name: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any
+
+from msgspec import UNSET
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
+from gitrag.report.documents import CodeMatch, DocumentMatch, DrawnGraph, SearchDocument, json_text
 from gitrag.report.parts import asked_for, hits_of, shown
 from gitrag.search.engine import Hit
 
@@ -18,40 +19,42 @@ def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
 
     It always has the same five keys, and a sixth, ``issue_matches``, if issues were searched.
     """
-    found: dict[str, Any] = {
-        "query": answer.query,
-        "adr_matches": _documents(hits_of(answer, CollectionKind.ADRS)),
-        "spec_matches": _documents(hits_of(answer, CollectionKind.SPECS)),
-        "code_snippets": [_code(hit) for hit in hits_of(answer, CollectionKind.CODE)],
-        "call_graphs": [],
-    }
-    if asked_for(answer, CollectionKind.ISSUES):
-        found["issue_matches"] = _documents(hits_of(answer, CollectionKind.ISSUES))
-    if graph is not None:
-        found["call_graphs"] = [{"filter": graph.filter, "mermaid": graph.mermaid, "error": graph.error}]
-    return json.dumps(found, ensure_ascii=False, indent=2)
+    hits = {kind: hits_of(answer, kind) for kind in CollectionKind}
+    graphs = () if graph is None else (DrawnGraph(graph.filter, graph.mermaid, graph.error),)
+    return json_text(
+        SearchDocument(
+            query=answer.query,
+            adr_matches=_documents(hits[CollectionKind.ADRS]),
+            spec_matches=_documents(hits[CollectionKind.SPECS]),
+            code_snippets=tuple(map(_code, hits[CollectionKind.CODE])),
+            call_graphs=graphs,
+            issue_matches=_documents(hits[CollectionKind.ISSUES])
+            if asked_for(answer, CollectionKind.ISSUES)
+            else UNSET,
+        )
+    )
 
 
-def _documents(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": hit.document.id if hit.document else "",
-            "title": hit.document.title if hit.document else "",
-            "path": shown(hit.path),
-            "score": round(hit.score, 4),
-            "snippet": hit.chunk.text,
-        }
+def _documents(hits: Sequence[Hit]) -> tuple[DocumentMatch, ...]:
+    return tuple(
+        DocumentMatch(
+            id=hit.document.id if hit.document else "",
+            title=hit.document.title if hit.document else "",
+            path=shown(hit.path),
+            score=round(hit.score, 4),
+            snippet=hit.chunk.text,
+        )
         for hit in hits
-    ]
+    )
 
 
-def _code(hit: Hit) -> dict[str, Any]:
-    return {
-        "path": shown(hit.path),
-        "score": round(hit.score, 4),
-        "snippet": hit.chunk.text,
-        "name": hit.chunk.qualified_name,
-        "kind": hit.chunk.kind.value,
-        "line_start": hit.chunk.line_start,
-        "line_end": hit.chunk.line_end,
-    }
+def _code(hit: Hit) -> CodeMatch:
+    return CodeMatch(
+        path=shown(hit.path),
+        score=round(hit.score, 4),
+        snippet=hit.chunk.text,
+        name=hit.chunk.qualified_name,
+        kind=hit.chunk.kind.value,
+        line_start=hit.chunk.line_start,
+        line_end=hit.chunk.line_end,
+    )

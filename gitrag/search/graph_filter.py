@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gitrag.callgraph.filtering import MAX_FILTER_CHARS
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
 from gitrag.model import Kind
 from gitrag.search.engine import Hit
+from gitrag.words.regular_expressions import MOST_CHARACTERS
 
 _LEFT_OUT = frozenset("the a an for with of in and or to".split())
 
@@ -31,7 +31,7 @@ def graph_filter(query: str, code: Sequence[Hit]) -> str:
     pattern = ""
     for word in dict.fromkeys(words):
         longer = f"{pattern}|{re.escape(word)}" if pattern else re.escape(word)
-        if len(longer) > MAX_FILTER_CHARS:
+        if len(longer) > MOST_CHARACTERS:
             break
         pattern = longer
     return pattern

@@ -257,6 +257,11 @@ def _is_path(text: str, asked: Reference) -> bool:
     )
 
 
+def look_up_name(db: Connection, scope: SearchScope, name: str) -> LookedUp:
+    """Find what has a name, where it is known to be one, though it may be a word of prose as well."""
+    return LookedUp(tuple(_definitions(db, scope, _dotted(name))), by_name=True)
+
+
 def _scored(files: Sequence[tuple[int, str]], lines: tuple[int, int] | None = None) -> Iterator[Named]:
     score = chance_of_one(len(files))
     return (Named(file, path, score, lines=lines) for file, path in files)

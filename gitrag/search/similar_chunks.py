@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag.model import Chunk
-from gitrag.search.engine import Scoped
+from gitrag.search.engine import Scoped, allowed_paths
 from gitrag.store import candidates, content, vectors
 from gitrag.store.memo import Memo
 
@@ -57,7 +57,8 @@ def similar_chunks(
     """
     import numpy as np
 
-    scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters)
+    allowed = allowed_paths(db, scoped.filters, Memo())
+    scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed)
     rows = np.flatnonzero(scope.text_id)
     known = vectors.read(db, np.unique(scope.text_id[rows]), Memo())
     there, place = known.find(scope.text_id[rows])

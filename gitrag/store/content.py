@@ -230,14 +230,54 @@ def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, 
         " ORDER BY content_id, line_start, chunk_id",
     ).fetchall()
     lines: dict[int, dict[int, str]] = {}
+    part_of = (0, 0)  # content and number of the line that the chunk before was, or was a part of
     for content_id, start, text in rows:
         own = lines.setdefault(content_id, {})
+        if "\n" not in text and part_of == (content_id, start):  # a long line is several chunks
+            own[start] += text
+            continue
+        part_of = (content_id, start) if "\n" not in text else (0, 0)
         for number, line in enumerate(text.split("\n"), start):
             own.setdefault(number, line)
     return {
         content_id: "\n".join(own.get(number, "") for number in range(1, max(own) + 1))
         for content_id, own in lines.items()
     }
+
+
+_AMONG = "SELECT chunk_id FROM chunks SEMI JOIN columns ON content_id = column0"
+_SPLIT_LINES = (
+    f"{_AMONG} WHERE line_start = line_end QUALIFY count(*) OVER (PARTITION BY content_id, line_start) > 1"
+)
+"""Chunks of lines so long that they are several: what is sought may lie across two."""
+
+
+def containing(db: DuckDBPyConnection, content_ids: Iterable[int], text: str) -> set[int]:
+    """Find the chunks of some contents that have a text, or may have it; it is in no more than one line."""
+    sql = f"{_AMONG} WHERE contains(text, ?) UNION {_SPLIT_LINES}"
+    return {found for (found,) in run(db, [integers(sorted(content_ids))], sql, [text]).fetchall()}
+
+
+def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str) -> set[int] | None:
+    r"""Find the chunks of some contents of which a line may match an expression; DuckDB's are RE2 too.
+
+    Args:
+        db: An open connection; reading is enough.
+        content_ids: The contents.
+        expression: It must not ask where the text begins or ends (``\A``, ``\z``, ``(?-m)``): to the caller a
+            text is a line, here it is a chunk.
+
+    Returns:
+        None where DuckDB does not know the expression: any chunk may match.
+    """
+    import duckdb
+
+    sql = f"{_AMONG} WHERE regexp_matches(text, ?) UNION {_SPLIT_LINES}"
+    try:
+        rows = run(db, [integers(sorted(content_ids))], sql, [f"(?m){expression}"]).fetchall()
+    except duckdb.InvalidInputException:  # its RE2 is an earlier one
+        return None
+    return {found for (found,) in rows}
 
 
 def read_names(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, list[str]]:

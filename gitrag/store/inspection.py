@@ -46,8 +46,8 @@ class Unread:
 class ViewCounts:
     """What a view holds.
 
-    files: Indexed paths.
-        waiting: Paths whose content is not cut yet.
+    Attributes:
+        files: Indexed paths.
         waiting: Paths whose content is not cut yet.
         skipped: Reasons and the number of paths left out for each, most frequent first.
         chunks: Chunks.

@@ -288,6 +288,18 @@ def test_a_hit_has_the_lines_and_reasons_that_the_command_shows(known, question)
         assert bool(hit.note) == (hit.collection == "adrs")
 
 
+@pytest.mark.parametrize(("query", "exact", "limit"), [("retry", "word", None), ("^def ", "regex", 2)])
+def test_lines_found_exactly_are_those_of_the_command(known, query, exact, limit):
+    flags = ["--limit", str(limit)] if limit else []
+    done = known.gitrag("search", f"--{exact}", query, *flags, "--json")
+    wanted = [(each["path"], each["line"], each["text"]) for each in json.loads(done.out)["matches"]]
+    with gitrag.open(known.path) as repo:
+        answer = repo.search(query, gitrag.SearchOptions(exact=exact, limit=limit))
+    found = [(hit.path, line.number, line.text) for hit in answer.hits for line in hit.snippet]
+    assert found == wanted != []
+    assert list(answer.notes) == done.said
+
+
 def _chunk(each: gitrag.SimilarChunk) -> dict[str, object]:
     """The like of a chunk in the command's JSON."""
     first, last = each.lines

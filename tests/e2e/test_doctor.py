@@ -41,6 +41,7 @@ def test_it_is_a_line_a_check(indexed):
         "git",
         "packages",
         "grammars",
+        "manual",
         "repository",
         "hooks",
         "git directory",

@@ -55,6 +55,9 @@ def test_an_index_would_take_the_distributions(distributions: Path):
     checked = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert checked.returncode == 0, checked.stdout
     with zipfile.ZipFile(built[0]) as archive:
+        for page in ("gitrag.1", "git-gitrag.1"):
+            place = f"gitrag-{__version__}.data/data/share/man/man1/{page}"
+            assert archive.read(place) == (TOP / "docs" / page).read_bytes()
         metadata = email.message_from_bytes(archive.read(f"gitrag-{__version__}.dist-info/METADATA"))
     assert metadata["Author"]
     assert metadata["License-Expression"] == "Apache-2.0"
@@ -161,7 +164,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path):
     }
     hooks = {f"gitrag/hooking/scripts/{path.name}" for path in (TOP / "hooks").iterdir()}
     packed = set(zipfile.ZipFile(wheel).namelist())
-    assert {name for name in packed if ".dist-info/" not in name} == source | hooks
+    assert {name for name in packed if not re.search(r"\.(?:dist-info|data)/", name)} == source | hooks
 
 
 @pytest.fixture(scope="module")

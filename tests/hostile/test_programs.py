@@ -26,6 +26,7 @@ OTHERS = {
     "ldconfig",
     "objdump",
     "gcc",
+    "man",
 }
 """Programs that gitrag or a library may call, also where this machine has none."""
 

@@ -74,6 +74,31 @@ def test_an_argument_that_the_schema_does_not_know_is_refused(own: Project):
     use(own, steps)
 
 
+def test_search_code_finds_lines_exactly(own: Project):
+    own.git.write({"new.py": "def again():\n    retry_count = 1\n    return retry_count\n"})
+
+    async def steps(client: Client) -> None:
+        asked = {"query": "retry_count", "exact": "word"}
+        found = data_of(await client.call_tool("search_code", asked))
+        places = [(each["path"], each["line_start"], each["line_end"]) for each in found["results"]]
+        assert places == [("new.py", 2, 2), ("new.py", 3, 3)]
+        assert [each["text"] for each in found["results"]] == [
+            "    retry_count = 1",
+            "    return retry_count",
+        ]
+        assert found["results"][0]["name"] == "again"
+        assert found["sufficient"]
+        few = data_of(await client.call_tool("search_code", {**asked, "limit": 1}))
+        assert not few["sufficient"]
+        said = "The first 1 of 2 lines in 1 file: a limit of 2 returns all, path and language narrow it."
+        assert said in few["freshness"]["notes"]
+        wrong = await client.call_tool("search_code", {"query": "(?=x)", "exact": "regex"})
+        assert wrong.is_error
+        assert "RE2" in text_of(wrong)
+
+    use(own, steps)
+
+
 def test_search_code_is_narrowed_by_path_language_kind_and_collection(own: Project):
     own.git.write({"lib/retry.js": "export class Retry { again() { return retryWithBackoff(); } }\n"})
 
@@ -102,6 +127,8 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
 
     async def steps(client: Client) -> None:
         checked = data_of(await client.call_tool("check", {"target": "client.py"}))
+        by_end = data_of(await client.call_tool("check", {"target": "adrs/ADR-0001-retries.md"}))
+        assert by_end["target"] == "docs/adrs/ADR-0001-retries.md"
         assert checked["candidates"][0]["id"] == "ADR-0001"
         assert checked["freshness"]["unembedded"] == 0
         edges = data_of(await client.call_tool("related", {"text": "replace the retries with backoff"}))[
@@ -272,12 +299,18 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     (
         "search_code",
         {"query": "x", "top_k": 3},
-        "unknown parameter top_k. search_code takes query, project, limit, path, language, kind, collection.",
+        (
+            "unknown parameter top_k. search_code takes query, project, limit, path, language, kind,"
+            " collection, exact."
+        ),
     ),
     (
         "search_code",
         {},
-        "query: Field required. search_code takes query, project, limit, path, language, kind, collection.",
+        (
+            "query: Field required. search_code takes query, project, limit, path, language, kind,"
+            " collection, exact."
+        ),
     ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
     ("search_code", {"query": " "}, "The query is empty. Ask in words"),

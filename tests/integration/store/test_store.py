@@ -48,6 +48,19 @@ def test_a_content_is_a_blob_in_a_language(tmp_path: Path):
     assert found == {key: added[key] for key in [(BLOB, "python"), (BLOB, None)]}
 
 
+def test_a_line_of_several_chunks_is_read_whole(tmp_path: Path):
+    store = open_store(tmp_path)
+    parts = [("a", "first, ", [1]), ("b", "second, ", [2]), ("c", "third", [3])]
+    fill(store, {"a.py": BLOB}, {BLOB: parts})
+    with store.read() as db:
+        (content_id,) = content.look_up(db, [(BLOB, "python")]).values()
+        assert content.read_texts(db, [content_id]) == {content_id: "first, second, third"}
+        every = {chunk_id for (chunk_id,) in db.execute("SELECT chunk_id FROM chunks").fetchall()}
+        assert content.containing(db, [content_id], "st, sec") == every  # it may lie across two
+        assert content.matching(db, [content_id], "nowhere$") == every
+        assert content.containing(db, [], "first") == set()
+
+
 def test_views_that_no_worktree_uses_are_dropped(tmp_path: Path):
     """A new .gitattributes makes a new view; dropping the old one failed, and with it every command."""
     store = open_store(tmp_path)

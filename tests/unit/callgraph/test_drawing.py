@@ -6,8 +6,9 @@ import json
 import random
 from itertools import pairwise
 
-from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_json, as_mermaid, left_out
+from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_mermaid, left_out
 from gitrag.callgraph.graph import Edge, Node, graph
+from gitrag.report.graph_data import graph_json
 from tests.support.mermaid import assert_parses
 
 
@@ -100,7 +101,7 @@ def test_dot_and_json_hold_the_whole_graph():
     middle, edges = star(30)
     whole = graph([middle], edges)
     assert as_dot(whole).count("->") == 30
-    value = json.loads(as_json(whole))
+    value = json.loads(graph_json(whole))
     assert len(value["nodes"]) == 31
     assert value["edges"][0].keys() == {"caller", "callee", "line", "confidence"}
     assert [each["name"] for each in value["nodes"] if each["matched"]] == ["middle"]

@@ -1,0 +1,126 @@
+"""Search for lines exactly: a regular expression, or whole words, in the files as they are now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gitrag.actions import catch_up
+from gitrag.actions.current_view import CurrentView
+from gitrag.actions.search import Answer, SearchOptions, no_collection
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import UsageError
+from gitrag.indexing.worker import running
+from gitrag.search.engine import Scoped
+from gitrag.search.exact import ExactLines, Pattern, find_lines
+from gitrag.search.sections import AnswerSection, Wanted, choose, touched_in
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+    from gitrag.store.views import ViewOverlay
+
+LIMIT = 200
+"""Lines that are returned if no other number is asked for: what somebody may read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactAnswer:
+    """The lines that match, and what was looked at.
+
+    Attributes:
+        pattern: What was searched for.
+        answer: The lines as hits, by path and line: those of a definition together.
+        lines: How many lines match, returned or not.
+        files: How many files they are in.
+        searched: How many files were looked at.
+        left_out: How many text files were not, since they are left out of the index.
+        unread: How many were not, since they could not be read, or not yet.
+    """
+
+    pattern: Pattern
+    answer: Answer
+    lines: int
+    files: int
+    searched: int
+    left_out: int
+    unread: int
+
+    @property
+    def omitted(self) -> int:
+        """How many of the lines that match are not returned."""
+        return self.lines - sum(len(hit.lines) for hit in self.answer.hits)
+
+    def marked(self, answer: Answer) -> Answer:
+        """Return an answer whose lines, others than before, are marked where they match."""
+        sections = tuple(
+            replace(
+                section,
+                hits=tuple(
+                    replace(
+                        hit,
+                        lines=tuple(
+                            replace(line, matches=self.pattern.matches(line.text)) for line in hit.lines
+                        ),
+                    )
+                    for hit in section.hits
+                ),
+            )
+            for section in answer.sections
+        )
+        return replace(answer, sections=sections)
+
+
+_ALL = SearchOptions()
+
+
+def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOptions = _ALL) -> ExactAnswer:
+    """Find every line that matches, in the text of the index, uncommitted changes included.
+
+    Args:
+        workspace: gitrag on the repository.
+        pattern: What to look for.
+        options: ``limit`` is that of lines; scores and what concerns questions in words are ignored.
+
+    Raises:
+        UsageError: The pattern is empty, or no regular expression.
+        NotSetUpError: There is no index, or none of the collections asked for.
+    """
+    if not pattern.text or "\n" in pattern.text:
+        raise UsageError(
+            "An exact search needs a text of one line.", "For example: gitrag search --word retry_count"
+        )
+    wanted = options.wanted or Wanted()
+    workspace.require_index()
+    view = CurrentView(
+        workspace,
+        revision=options.revision,
+        committed_only=options.committed_only,
+        with_issues=wanted.issues,
+    )
+    limit = LIMIT if options.limit is None else options.limit
+
+    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> ExactLines:
+        present = {*touched_in(db, view_id), *overlay.collections}
+        names = tuple(name for each in choose(wanted, present).values() for name in each)
+        filters = replace(options.filters, collections=names)
+        return find_lines(db, Scoped(view_id, overlay, filters), pattern, limit, workspace.store.memo)
+
+    result = view.read(ask)
+    found, refreshed = result.found, result.refreshed
+    if refreshed.waiting and running(workspace.store.directory) is None:
+        catch_up.start_worker(workspace)
+    if not found.collections:
+        raise no_collection(workspace, wanted)
+    answer = Answer(
+        query=pattern.text,
+        sections=(AnswerSection(CollectionKind.CODE, found.hits),),
+        commit=refreshed.head.commit,
+        dirty=refreshed.dirty,
+        drafts=0,
+        waiting=refreshed.waiting,
+        model=True,
+        collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
+    )
+    rest = found.unsearched
+    return ExactAnswer(pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread)

@@ -1,0 +1,73 @@
+"""``gitrag search --word`` and ``--regex``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gitrag.cli.page import Page, open_best, print_long, say_revision, styler
+from gitrag.cli.session import Session
+from gitrag.errors import NOTHING, OK
+from gitrag.words.control_characters import sanitise, sanitise_line
+
+if TYPE_CHECKING:
+    from gitrag.actions.search import SearchOptions
+    from gitrag.workspace import Workspace
+
+
+def exactly(
+    session: Session,
+    workspace: Workspace,
+    asked: tuple[str, bool],
+    options: SearchOptions,
+    page: Page,
+    *,
+    in_editor: bool,
+) -> int:
+    """Find lines exactly, and print them.
+
+    Args:
+        session: The session.
+        workspace: gitrag on the repository.
+        asked: What to look for, and whether it is a regular expression.
+        options: What to limit it to.
+        page: How it is shown.
+        in_editor: Open the first one instead.
+    """
+    from gitrag import report
+    from gitrag.actions import hit_lines
+    from gitrag.actions.exact_search import search_exactly
+    from gitrag.report import exact
+    from gitrag.search.exact import Pattern
+
+    terminal = session.terminal
+    text, is_regex = asked
+    found = search_exactly(workspace, Pattern(text, is_regex), options)
+    if in_editor and found.answer.hits:
+        return open_best(session, workspace, found.answer)
+    shown = found.answer
+    if page.full:
+        shown = found.marked(hit_lines.with_definitions(workspace, shown))
+    elif page.around is not None:
+        shown = found.marked(hit_lines.with_context(workspace, shown, page.around))
+    if page.form == "json":
+        terminal.print_document(exact.exact_document(found))
+    elif not shown.hits:
+        terminal.note(exact.nothing_line(found))
+    elif page.form == "markdown":
+        terminal.print(sanitise(exact.exact_markdown(found, report.cleaned(shown, sanitise_line))))
+    else:
+        places = report.relative_to(shown, page.directory)
+        cleaned = report.cleaned(places, sanitise_line)
+        if page.form == "vimgrep":
+            lines = exact.exact_vimgrep(found, places)
+        elif page.form == "paths":
+            lines = report.as_paths(cleaned)
+        else:
+            columns = terminal.width if terminal.is_interactive else None
+            gaps = page.around is not None
+            lines = exact.exact_text(found, cleaned, styler(terminal), columns=columns, gaps=gaps)
+        print_long(session, workspace, lines, paged=page.paged)
+    say_revision(terminal, options.revision, found.answer)
+    for note in exact.exact_notes(found):
+        terminal.note(note)
+    return OK if shown.hits else NOTHING

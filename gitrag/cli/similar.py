@@ -1,0 +1,110 @@
+"""``gitrag similar``."""
+
+from __future__ import annotations
+
+import click
+
+from gitrag.cli.findings import form_of, json_alias
+from gitrag.cli.frame import Example, command
+from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
+from gitrag.cli.session import Session, pass_session
+from gitrag.errors import NOTHING, OK
+from gitrag.model import Kind
+from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.numbers import count
+
+
+@command(
+    "similar",
+    examples=[
+        Example("gitrag similar src/app.py:120", "what is like the code on this line"),
+        Example("gitrag similar app.py:100-140", "like these lines; the end of a path is enough"),
+        Example("gitrag similar Session.send", "like this definition"),
+        Example("gitrag similar app.py:120 --threshold 0.7", "only what does nearly the same"),
+        Example("vim -q <(gitrag similar app.py:120 -o vimgrep)", "all of them in vim's list"),
+    ],
+)
+@click.argument("place", metavar="FILE:LINE|NAME")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "markdown", "json", "vimgrep", "paths"]),
+    help="Form of the answer; text on a terminal, else markdown, or the setting output.",
+)
+@json_alias
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Chunks at most.")
+@click.option("--threshold", type=click.FloatRange(-1, 1), metavar="COSINE", help="Minimum cosine.")
+@click.option(
+    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
+)
+@click.option("--lang", "languages", multiple=True, metavar="NAME", help="Only this language, or suffix.")
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice([k.value for k in Kind]), help="Only this kind."
+)
+@click.option("--committed", is_flag=True, help="Leave uncommitted changes out.")
+@click.option("--open", "in_editor", is_flag=True, help="Open the nearest in $VISUAL or $EDITOR.")
+@click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")
+@pass_session
+def similar(
+    session: Session,
+    *,
+    place: str,
+    output: str | None,
+    limit: int | None,
+    threshold: float | None,
+    globs: tuple[str, ...],
+    languages: tuple[str, ...],
+    kinds: tuple[str, ...],
+    committed: bool,
+    in_editor: bool,
+    no_pager: bool,
+) -> int:
+    """List the code nearest in meaning to a line, a range of lines, a file or a definition.
+
+    Vectors are compared, not words. The number of each hit is the cosine; two definitions of one repository
+    seldom have 0.7 or more. Exact copies are named apart.
+    """
+    from gitrag import report
+    from gitrag.actions import hit_lines
+    from gitrag.actions.search import SearchOptions
+    from gitrag.actions.similar import similar as compare
+    from gitrag.report import similar as written
+    from gitrag.search.language_filter import language_named
+    from gitrag.store.candidates import Filters
+
+    terminal = session.terminal
+    workspace = session.index_first(session.workspace())
+    form = form_of(output, workspace.config.output, terminal)
+    directory = directory_of(session, workspace)
+    filters = Filters(kinds, tuple(language_named(name) for name in languages), globs_from(globs, directory))
+    options = SearchOptions(filters=filters, limit=limit, committed_only=committed, directory=directory)
+    found = compare(workspace, place, options, at_least=-1.0 if threshold is None else threshold)
+    if in_editor and found.answer.hits:
+        return open_best(session, workspace, found.answer)
+    shown = report.relative_to(found.answer, directory)
+    clean = report.cleaned(shown, sanitise_line)
+    status = OK if found.answer.hits else NOTHING
+    if form == "json":
+        terminal.print_document(written.similar_document(found))
+        return status
+    if form == "markdown":
+        terminal.print(sanitise(written.similar_markdown(found)))
+        return status
+    terminal.note(f"Similar to {written.place_text(found.place)}")
+    on_screen = terminal.is_interactive
+    if not found.answer.hits:
+        least = "" if threshold is None else f" with a cosine of {threshold:.2f} or more"
+        terminal.note(f"There is nothing else{least}.")
+    elif form == "text":
+        clean = clean if on_screen else hit_lines.with_passages(clean)
+        columns = terminal.width if on_screen else None
+        text = report.as_text(clean, styler(terminal), columns=columns)
+        print_long(session, workspace, text, paged=not no_pager)
+    else:
+        text = report.as_vimgrep(shown) if form == "vimgrep" else report.as_paths(clean)
+        print_long(session, workspace, text, paged=not no_pager)
+    if copies := written.copies_line(found):
+        terminal.note(copies)
+    if found.drafts:
+        terminal.note(f"{count(found.drafts, 'chunk')} on draft vectors — `gitrag index embed` refines them")
+    return status

@@ -1,0 +1,904 @@
+"""The JSON documents that commands print, and that `gitrag schema` describes: one dataclass for each.
+
+Keys may be added; one that changes its meaning or goes raises `gitrag.report.schema.VERSION`. A key whose
+type is `UnsetType` too is left out where it has no value. Paths start at the repository's top, lines are
+1-based and inclusive, scores are rounded to four places.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+
+def plain_data(document: object) -> object:
+    """Return a document, or a list of them, as dicts, lists, texts and numbers."""
+    return msgspec.to_builtins(document, str_keys=True, enc_hook=_as_text)
+
+
+def json_text(document: object) -> str:
+    """Return a document as JSON."""
+    return json.dumps(plain_data(document), ensure_ascii=False, indent=2)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(f"{type(value).__name__} in a document")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMatch:
+    """A decision, a specification or an issue that answers.
+
+    Attributes:
+        id: Its id, ``ADR-0007``; empty for none.
+        title: Its title.
+        path: The file.
+        score: How likely it answers, in [0, 1].
+        snippet: Its best part.
+    """
+
+    id: str
+    title: str
+    path: str
+    score: float
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMatch:
+    """A file that answers, by its best chunk.
+
+    Attributes:
+        path: The file.
+        score: How likely it answers, in [0, 1].
+        snippet: The chunk's lines.
+        name: The definition or heading; empty for none.
+        kind: function, method, class, module or section.
+        line_start: First line.
+        line_end: Last line.
+    """
+
+    path: str
+    score: float
+    snippet: str
+    name: str
+    kind: str
+    line_start: int
+    line_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGraph:
+    """The calls around what was found.
+
+    Attributes:
+        filter: The regular expression that its nodes match; null where all are drawn.
+        mermaid: The drawing; null where there is an error.
+        error: Why there is none; null where there is one.
+    """
+
+    filter: str | None
+    mermaid: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDocument:
+    """What `gitrag search` prints for a question.
+
+    Attributes:
+        query: The question.
+        adr_matches: Decisions, best first.
+        spec_matches: Specifications, best first.
+        code_snippets: Code and other files, best first.
+        call_graphs: One, if it was asked for.
+        issue_matches: Issues, best first, if they were asked for.
+    """
+
+    query: str
+    adr_matches: tuple[DocumentMatch, ...]
+    spec_matches: tuple[DocumentMatch, ...]
+    code_snippets: tuple[CodeMatch, ...]
+    call_graphs: tuple[DrawnGraph, ...]
+    issue_matches: tuple[DocumentMatch, ...] | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A definition in a graph of calls.
+
+    Attributes:
+        path: The file.
+        name: Its qualified name; ``<module>`` for code outside of definitions.
+        kind: module, function or class.
+        line_start: First line.
+        line_end: Last line.
+        matched: Whether it is what was asked for.
+    """
+
+    path: str
+    name: str
+    kind: str
+    line_start: int
+    line_end: int
+    matched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """A call.
+
+    Attributes:
+        caller: Index of the caller in ``nodes``.
+        callee: Index of the callee.
+        line: The line of the call.
+        confidence: 1 where it is certain, less where it is likely.
+    """
+
+    caller: int
+    callee: int
+    line: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """A line that names what was asked for.
+
+    Attributes:
+        path: The file.
+        line: The line.
+        use: What the name does there: defined, used, imported or text.
+        within: The definition it is in; empty for none.
+        text: The line.
+        is_sure: Whether the file defines the name, or imports it from where it is defined.
+    """
+
+    path: str
+    line: int
+    use: str
+    within: str
+    text: str
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlaces:
+    """Where something is named besides calls.
+
+    Attributes:
+        name: The name.
+        places: The lines.
+        files_not_read: Further files with the name that there was no time to read.
+    """
+
+    name: str
+    places: tuple[NamedPlace, ...]
+    files_not_read: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDocument:
+    """What `gitrag graph` prints.
+
+    Attributes:
+        nodes: The definitions.
+        edges: The calls between them.
+        files: The files that were read, also those without a call, where everything was asked for.
+        left_out: What was not followed, a sentence each, if anything.
+        references: Where it is named besides, if that was asked for, or nothing calls it.
+    """
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    files: tuple[str, ...] | UnsetType = UNSET
+    left_out: tuple[str, ...] | UnsetType = UNSET
+    references: NamedPlaces | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A place that calls.
+
+    Attributes:
+        path: The file.
+        name: The calling definition.
+        line: The line of the call.
+        confidence: 1 where it is certain, less where it is likely.
+    """
+
+    path: str
+    name: str
+    line: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalledDefinition:
+    """A definition and who calls it.
+
+    Attributes:
+        path: The file.
+        name: Its qualified name.
+        line_start: First line.
+        places: How many places call it, tests apart.
+        files: In how many files.
+        test_places: How many places in tests call it.
+        callers: The places.
+        tests: Those in tests.
+    """
+
+    path: str
+    name: str
+    line_start: int
+    places: int
+    files: int
+    test_places: int
+    callers: tuple[Caller, ...]
+    tests: tuple[Caller, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UncalledDefinition:
+    """A definition that no call was found of."""
+
+    path: str
+    name: str
+    line_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactPart:
+    """Who calls what a file defines or a change touches.
+
+    Attributes:
+        called: Definitions that are called.
+        with_callers: How many there are.
+        without_callers: Definitions that no call was found of.
+        definitions: How many definitions there are.
+        looked_at: What was looked at, in a sentence.
+        left_out: What was not followed, a sentence each.
+    """
+
+    called: tuple[CalledDefinition, ...]
+    with_callers: int
+    without_callers: tuple[UncalledDefinition, ...]
+    definitions: int
+    looked_at: str
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BearingDocument:
+    """A document that bears on a file.
+
+    Attributes:
+        id: Its id.
+        title: Its title.
+        status: Its status; empty if it has none.
+        path: The file.
+        kind: adrs, specs or issues.
+        score: How likely it bears on it, in [0, 1].
+        section: The section found.
+        why: Why it was found.
+        named: Whether the file names it.
+        named_line: The line that does; null where none does.
+        governing: Whether a governing comment names it.
+        note: A sentence or two of it.
+    """
+
+    id: str
+    title: str
+    status: str
+    path: str
+    kind: str
+    score: float
+    section: str
+    why: str
+    named: bool
+    named_line: int | None
+    governing: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDocument:
+    """What `gitrag check TARGET` prints.
+
+    Attributes:
+        target: The file or directory.
+        query: What documents were asked for.
+        candidates: The eight best decisions and specifications.
+        issues: Issues about the same subject.
+        missing: Ids that the target names and no document has.
+        impact: Who calls what it defines; null where that is nothing.
+    """
+
+    target: str
+    query: str
+    candidates: tuple[BearingDocument, ...]
+    issues: tuple[BearingDocument, ...]
+    missing: tuple[str, ...]
+    impact: ImpactPart | None
+
+
+@dataclass(frozen=True, slots=True)
+class BehindRef:
+    """A ref that is pushed and not indexed.
+
+    Attributes:
+        name: The ref.
+        files: How many files are not indexed.
+    """
+
+    name: str
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushDocument:
+    """What `gitrag check --push` prints.
+
+    Attributes:
+        policy: The setting ``pre_push``.
+        behind: The refs that are not indexed.
+        stopped: Whether the push is to be stopped.
+    """
+
+    policy: str
+    behind: tuple[BehindRef, ...]
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedEdge:
+    """A reference that a new document may make.
+
+    Attributes:
+        relation: supersedes, extends, related or requires.
+        id: The id of the other document.
+        title: Its title.
+        status: Its status; empty if it has none.
+        path: The file.
+        kind: adrs, specs, issues or code.
+        score: Relevance, in [0, 1].
+        section: The section or definition found.
+        note: A sentence or two of it.
+    """
+
+    relation: str
+    id: str
+    title: str
+    status: str
+    path: str
+    kind: str
+    score: float
+    section: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedDocument:
+    """What `gitrag related TEXT` prints.
+
+    Attributes:
+        text: The text.
+        edges: What it may refer to, best first.
+        nearest: Where these are few, what is nearest.
+    """
+
+    text: str
+    edges: tuple[RelatedEdge, ...]
+    nearest: tuple[RelatedEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LikeChunk:
+    """A chunk that is like a text.
+
+    Attributes:
+        path: The file.
+        name: The definition or heading; empty for none.
+        kind: function, method, class, module or section.
+        line_start: First line.
+        line_end: Last line.
+        cosine: Of the two vectors.
+    """
+
+    path: str
+    name: str
+    kind: str
+    line_start: int
+    line_end: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatesDocument:
+    """What `gitrag related --duplicates` prints.
+
+    Attributes:
+        text: The text.
+        threshold: The least cosine.
+        duplicates: What covers it already.
+        nearest: Where nothing does, what is nearest.
+    """
+
+    text: str
+    threshold: float
+    duplicates: tuple[LikeChunk, ...]
+    nearest: tuple[LikeChunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A document that a change touches and does not name.
+
+    Attributes:
+        question: The question to its author.
+        id: The document's id.
+        title: Its title.
+        status: Its status; empty if it has none.
+        path: Its file.
+        kind: adrs, specs or issues.
+        score: Relevance, in [0, 1].
+        section: The section found.
+        touched_by: The changed file that led to it.
+        note: A sentence or two of it.
+    """
+
+    question: str
+    id: str
+    title: str
+    status: str
+    path: str
+    kind: str
+    score: float
+    section: str
+    touched_by: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDefinition:
+    """A definition that a change adds, and what exists like it.
+
+    Attributes:
+        path: The file.
+        name: Its qualified name.
+        line_start: First line.
+        line_end: Last line.
+        existing: What is like it, the most similar first.
+    """
+
+    path: str
+    name: str
+    line_start: int
+    line_end: int
+    existing: tuple[LikeChunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearDocument:
+    """A document that scores less than what is shown.
+
+    Attributes:
+        id: Its id.
+        title: Its title.
+        status: Its status; empty if it has none.
+        path: The file.
+        kind: adrs, specs or issues.
+        score: Relevance, in [0, 1].
+    """
+
+    id: str
+    title: str
+    status: str
+    path: str
+    kind: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewDocument:
+    """What `gitrag related --diff` prints.
+
+    Attributes:
+        range: The change.
+        questions: Documents that it touches and does not name.
+        helpers: Definitions that it adds and that exist already in some form.
+        named: Ids that it names.
+        nearest: Documents that score too little.
+        impact: Who calls what it changes; null where that is nothing.
+    """
+
+    range: str
+    questions: tuple[AskedQuestion, ...]
+    helpers: tuple[AddedDefinition, ...]
+    named: tuple[str, ...]
+    nearest: tuple[NearDocument, ...]
+    impact: ImpactPart | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrimedEntry:
+    """A document that a session should know.
+
+    Attributes:
+        kind: adrs or specs.
+        id: Its id.
+        title: Its title.
+        status: Its status; empty if it has none.
+        path: The file.
+        text: The whole of it, where a topic was given.
+    """
+
+    kind: str
+    id: str
+    title: str
+    status: str
+    path: str
+    text: str | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class PrimeDocument:
+    """What `gitrag prime` prints.
+
+    Attributes:
+        topic: The topic; empty for none.
+        notes: What was done first, and what is missing, a line each.
+        documents: All documents, or those on the topic.
+        nearest: Documents that score too little.
+        core: The section on core files, in Markdown; empty for none.
+    """
+
+    topic: str
+    notes: tuple[str, ...]
+    documents: tuple[PrimedEntry, ...]
+    nearest: tuple[NearDocument, ...]
+    core: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRow:
+    """A collection, as `gitrag index status` lists it.
+
+    Attributes:
+        collection: Its name.
+        documents: How many files it has.
+        chunks: How many chunks these have.
+        unembedded: How many texts have only draft vectors.
+        updated: When it last changed, Unix seconds; null where it has only uncommitted files.
+    """
+
+    collection: str
+    documents: int
+    chunks: int
+    unembedded: int
+    updated: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """What `gitrag index update` and `gitrag init` did to the text of the index.
+
+    Attributes:
+        files: How many files are indexed.
+        chunks: How many chunks they have.
+        new: How many contents were read now.
+        dirty: How many paths with uncommitted changes are on top.
+        left_out: How many files are left out, by reason.
+        seconds: How long it took.
+    """
+
+    files: int
+    chunks: int
+    new: int
+    dirty: int
+    left_out: dict[str, int]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsDocument:
+    """What was done for the vectors.
+
+    Attributes:
+        embedded: How many texts got the model's vector now.
+        waiting: How many have only draft vectors as yet.
+        in_background: Whether the background worker was started for them.
+        seconds: How long embedding took.
+    """
+
+    embedded: int
+    waiting: int
+    in_background: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateDocument:
+    """What `gitrag index` and `gitrag index update` print.
+
+    Attributes:
+        indexed: The text.
+        vectors: The vectors; null where nothing was to be done, or was not asked for.
+    """
+
+    indexed: IndexedDocument
+    vectors: VectorsDocument | None
+
+
+@dataclass(frozen=True, slots=True)
+class InitDocument:
+    """What `gitrag init` prints.
+
+    Attributes:
+        hooks: The git hooks that are installed.
+        foreign_hooks: How many hooks are not gitrag's to change.
+        gitignore_added: Whether `.sdd/` was added to .gitignore.
+        indexed: The text of the index.
+        vectors: The vectors; null where nothing was to be done, or was not asked for.
+    """
+
+    hooks: tuple[str, ...]
+    foreign_hooks: int
+    gitignore_added: bool
+    indexed: IndexedDocument | None
+    vectors: VectorsDocument | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedDocument:
+    """What `gitrag index remove` prints: how many bytes it freed; 0 where there was no index."""
+
+    freed_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class GarbageDocument:
+    """What `gitrag gc` prints.
+
+    Attributes:
+        views: Views that nothing needs.
+        contents: File contents.
+        chunks: Their chunks.
+        texts: Texts with a vector or a draft.
+        paths: Paths.
+        commits: Commits.
+        applied: Whether they were dropped.
+        freed_bytes: How much that freed.
+        size_bytes: The index's size now.
+    """
+
+    views: int
+    contents: int
+    chunks: int
+    texts: int
+    paths: int
+    commits: int
+    applied: bool
+    freed_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class IssueReferences:
+    """What an issue refers to, by id."""
+
+    specs: tuple[str, ...]
+    adrs: tuple[str, ...]
+    blocks: tuple[str, ...]
+    blocked_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IssueDocument:
+    """An issue of the tracker.
+
+    Attributes:
+        id: Its id in the tracker.
+        title: Its title.
+        status: open, closed, merged or draft.
+        labels: In the tracker's order.
+        assignees: User names.
+        author: User name; empty if unknown.
+        created: ISO 8601, UTC; empty if unknown.
+        updated: In the same form.
+        closed: In the same form; empty while it is open.
+        url: Its page, or its file.
+        tracker: The tracker's name.
+        references: What it refers to.
+        body: Its text; `gitrag issues show` has it, the list has not.
+    """
+
+    id: str
+    title: str
+    status: str
+    labels: tuple[str, ...]
+    assignees: tuple[str, ...]
+    author: str
+    created: str
+    updated: str
+    closed: str
+    url: str
+    tracker: str
+    references: IssueReferences
+    body: str | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What happened, or would happen, to a file for an agent.
+
+    Attributes:
+        path: From the repository's top, or with --user from your home.
+        action: written, changed or removed; left for a file that is left alone; none where nothing is to do.
+        note: Why it is left alone; empty else.
+    """
+
+    path: str
+    action: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsDocument:
+    """What `gitrag agents` and `gitrag init --agents` print.
+
+    Attributes:
+        clients: The agents.
+        applied: Whether the files were written, or only looked at.
+        files: The files.
+    """
+
+    clients: tuple[str, ...]
+    applied: bool
+    files: tuple[FileChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicIdentity:
+    """What tells topics apart."""
+
+    topic_key: str
+    project: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDocument:
+    """A topic that is remembered.
+
+    Attributes:
+        observation_id: Its number.
+        kind: explore.
+        identity: Its key, project and scope.
+        title: Its title.
+        session_id: The session that wrote it last.
+        revision: 1 when it was new.
+        created: ISO 8601, UTC.
+        updated: In the same form.
+        sections: Its texts, by section.
+        score: How well it answers, in [0, 1]; `gitrag explore search` has it.
+        section: The section that does.
+        is_new: Whether `gitrag explore save` made it.
+    """
+
+    observation_id: int
+    kind: str
+    identity: TopicIdentity
+    title: str
+    session_id: str
+    revision: int
+    created: str
+    updated: str
+    sections: dict[str, str]
+    score: float | UnsetType = UNSET
+    section: str | UnsetType = UNSET
+    is_new: bool | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class ExportDocument:
+    """What `gitrag explore export` prints: how many topics it wrote, and where."""
+
+    exported: int
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedDocument:
+    """What `gitrag explore delete` prints: the numbers of the topics that are forgotten."""
+
+    deleted: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnmarkedDocument:
+    """What `gitrag core unmark` prints: the path, and whether it was marked."""
+
+    path: str
+    unmarked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HookRow:
+    """A git hook.
+
+    Attributes:
+        name: git's name of it.
+        state: Whether it is installed.
+        path: The file that git runs, or would run.
+        detail: Why; may be empty.
+        advice: The command to run; empty if none.
+        lines: Lines to add by hand; empty if none.
+        configured: The section of git's configuration that runs it; empty if a file does.
+        changed: Whether the command changed anything; `gitrag hooks status` has it not.
+    """
+
+    name: str
+    state: str
+    path: str
+    detail: str
+    advice: str
+    lines: str
+    configured: str
+    changed: bool | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check of `gitrag doctor`.
+
+    Attributes:
+        name: What was checked.
+        state: ok, warn or fail.
+        message: What was found.
+        mend: What to do; empty if nothing.
+    """
+
+    name: str
+    state: str
+    message: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """A setting.
+
+    Attributes:
+        key: Its name.
+        value: Its value.
+        origin: Where the value comes from.
+        help: What it is for.
+        git_config: Its name in git's configuration.
+        variable: Its environment variable.
+        team: Whether .gitrag.yaml may set it.
+        allowed: What values it may have.
+    """
+
+    key: str
+    value: str | int | float | list[str] | None
+    origin: str
+    help: str
+    git_config: str
+    variable: str
+    team: bool
+    allowed: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """A command whose JSON has a schema: `gitrag schema` lists them."""
+
+    command: str
+    id: str

@@ -1,0 +1,234 @@
+"""Lines that match exactly, as text, Markdown, JSON or places. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from gitrag.actions.exact_search import ExactAnswer
+from gitrag.actions.search import Answer
+from gitrag.model import Kind
+from gitrag.report.markdown import as_code
+from gitrag.report.parts import Style, cut, plain, shown
+from gitrag.report.places import place_line
+from gitrag.search.engine import Hit
+from gitrag.search.exact import Pattern
+from gitrag.search.snippet import Line
+from gitrag.words.numbers import count
+
+LONGEST_LINE = 400
+"""Characters shown of a line in text and Markdown, around what matches; places and JSON have all of it."""
+
+_BEFORE = 60
+"""Characters shown before what matches, where a line is too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A line that matches.
+
+    Attributes:
+        path: The file, from the repository's top.
+        line: Its number, 1-based.
+        column: The byte at which the match begins, 1-based.
+        text: The whole line.
+        name: The definition or heading that it is in; empty for none.
+        kind: What that is: function, method, class, module or section.
+    """
+
+    path: str
+    line: int
+    column: int
+    text: str
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExactDocument:
+    """What `gitrag search --regex` and `--word` print as JSON.
+
+    Attributes:
+        query: What was searched for.
+        mode: How: regex, or word.
+        matches: The lines, by path and number.
+        lines: How many lines match, also of those left out beyond the limit.
+        files: How many files they are in.
+        omitted: How many of them are beyond the limit.
+        searched_files: How many files were looked at.
+        left_out_files: How many text files were not: left out of the index.
+        unread_files: How many were not: not read yet, or not readable.
+        commit: The commit that was searched; null before the first one.
+        dirty: How many paths with uncommitted changes are in the answer.
+    """
+
+    query: str
+    mode: str
+    matches: tuple[Match, ...]
+    lines: int
+    files: int
+    omitted: int
+    searched_files: int
+    left_out_files: int
+    unread_files: int
+    commit: str | None
+    dirty: int
+
+
+def exact_document(found: ExactAnswer) -> ExactDocument:
+    """Return an answer for programs."""
+    return ExactDocument(
+        query=found.pattern.text,
+        mode="regex" if found.pattern.is_regex else "word",
+        matches=tuple(
+            Match(
+                path=shown(hit.path),
+                line=line.number,
+                column=_column(found.pattern, line.text),
+                text=line.text,
+                name=hit.chunk.qualified_name,
+                kind=hit.chunk.kind.value,
+            )
+            for hit in found.answer.hits
+            for line in hit.lines
+        ),
+        lines=found.lines,
+        files=found.files,
+        omitted=found.omitted,
+        searched_files=found.searched,
+        left_out_files=found.left_out,
+        unread_files=found.unread,
+        commit=found.answer.commit,
+        dirty=found.answer.dirty,
+    )
+
+
+def exact_text(
+    found: ExactAnswer,
+    answer: Answer,
+    style: Style = plain,
+    *,
+    columns: int | None = None,
+    gaps: bool = False,
+) -> str:
+    """Return the lines below their files, each definition named once.
+
+    Args:
+        found: What was found.
+        answer: Its hits as they are to be shown: cleaned, relative, with more lines around.
+        style: Applies the style of a role to a text.
+        columns: The terminal's width, to which lines are shortened.
+        gaps: Mark where lines are left out between two that are shown.
+    """
+    if not found.answer.hits:
+        return nothing_line(found)
+    parts: list[str] = []
+    for path, hits in groupby(answer.hits, key=lambda hit: hit.path):
+        own = list(hits)
+        parts += [style(shown(path), "path"), *_below(own, found.pattern, style, columns, gaps=gaps), ""]
+    return "\n".join(parts).rstrip("\n")
+
+
+def _below(
+    hits: list[Hit], pattern: Pattern, style: Style, columns: int | None, *, gaps: bool
+) -> Iterator[str]:
+    lines: dict[int, tuple[Hit, Line]] = {}
+    for hit in hits:
+        for line in hit.lines:
+            if line.number not in lines or hit.chunk.line_start <= line.number <= hit.chunk.line_end:
+                lines[line.number] = (hit, line)  # what is around one definition may be in the next
+    width = len(str(max(lines, default=0)))
+    most = min((columns or LONGEST_LINE) - width - 4, LONGEST_LINE)
+    ordered = sorted(lines.items())
+    last, named = -1, ""
+    for at, (number, (own, line)) in enumerate(ordered):
+        begins = number > last + 1
+        if gaps and at and begins:
+            yield f"  {style('…', 'dim')}"
+        last = number
+        if begins or not gaps:  # above the lines around a match, not between them
+            ahead = (hit for _, (hit, other) in ordered[at:] if other.matches)
+            chunk = (next(ahead, own) if gaps else own).chunk
+            if chunk.qualified_name != named and number != chunk.line_start and chunk.kind is not Kind.MODULE:
+                what = f"{chunk.kind.value} {chunk.qualified_name}"
+                yield f"  {' ' * width}  {style(cut(what, most), 'dim')}"
+            named = chunk.qualified_name
+        text = (
+            _marked(_around(line.text, pattern, most), pattern, style)
+            if line.matches
+            else style(cut(line.text, most), "dim")
+        )
+        yield f"  {style(f'{number:>{width}}', 'number')}  {text}".rstrip()
+
+
+def exact_markdown(found: ExactAnswer, answer: Answer) -> str:
+    """Return the lines below their files, for readers of reports and for agents."""
+    if not found.answer.hits:
+        return nothing_line(found)
+    parts = [f"## Exact matches: {found.pattern.text}", "", f"{_told(found)}.", ""]
+    for path, hits in groupby(answer.hits, key=lambda hit: hit.path):
+        parts.append(f"- **{shown(path)}**")
+        for hit in hits:
+            name = f" ({hit.chunk.qualified_name})" if hit.chunk.qualified_name else ""
+            for line in hit.lines:
+                text = _around(line.text, found.pattern, LONGEST_LINE).strip()
+                parts.append(f"  {line.number}{name}: {as_code(text)}")
+    return "\n".join(parts)
+
+
+def exact_vimgrep(found: ExactAnswer, answer: Answer) -> str:
+    """Return ``path:line:column:text`` for each line that matches; columns are bytes, from 1."""
+    return "\n".join(
+        place_line(hit.path, line, _column(found.pattern, line.text))
+        for hit in answer.hits
+        for line in hit.lines
+        if line.matches
+    )
+
+
+def nothing_line(found: ExactAnswer) -> str:
+    """Return the line that nothing was found, with what was looked at."""
+    what = "matches" if found.pattern.is_regex else "has the word"
+    return f"No line {what} {cut(found.pattern.text, 200)!r}: {count(found.searched, 'file')} searched."
+
+
+def exact_notes(found: ExactAnswer) -> list[str]:
+    """Say what is not in an answer, a line each."""
+    notes = []
+    if found.omitted:
+        notes.append(f"{_told(found)}: a limit of {found.lines} returns all, path and language narrow it.")
+    apart = []
+    if found.left_out:
+        apart.append(f"{count(found.left_out, 'text file')} left out of the index (`gitrag status` says why)")
+    if found.unread:
+        apart.append(f"{count(found.unread, 'file')} not read yet, or not readable")
+    if apart:
+        notes.append(f"Not searched: {'; '.join(apart)}.")
+    return notes
+
+
+def _told(found: ExactAnswer) -> str:
+    all_lines = f"{count(found.lines, 'line')} in {count(found.files, 'file')}"
+    given = found.lines - found.omitted
+    return f"The first {given:,} of {all_lines}" if found.omitted else all_lines
+
+
+def _around(text: str, pattern: Pattern, columns: int) -> str:
+    """Shorten a line so that the first match is in what is left."""
+    spans = pattern.spans(text) if len(text) > columns else []
+    start = max(spans[0][0] - _BEFORE, 0) if spans and spans[0][1] > columns - 1 else 0
+    return cut(f"…{text[start:]}" if start else text, columns)
+
+
+def _marked(text: str, pattern: Pattern, style: Style) -> str:
+    parts, end = [], 0
+    for first, last in pattern.spans(text):
+        parts += [text[end:first], style(text[first:last], "word")]
+        end = last
+    return "".join([*parts, text[end:]])
+
+
+def _column(pattern: Pattern, text: str) -> int:
+    start = next(iter(pattern.spans(text)), (0, 0))[0]
+    return len(text[:start].encode("utf-8", "surrogateescape")) + 1

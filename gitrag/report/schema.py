@@ -1,0 +1,128 @@
+"""The JSON Schemas of what commands print with ``--json``, made from the dataclasses that they print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from gitrag.actions.core_context import Suggested
+from gitrag.actions.issues import IssuesStatus, Synced
+from gitrag.actions.status import WorkspaceStatus
+from gitrag.embedding.local_model import ModelFetch, ModelStatus
+from gitrag.errors import UsageError
+from gitrag.memory.core_files import CoreFile
+from gitrag.memory.explorations import Imported
+from gitrag.report import documents
+from gitrag.report.exact import ExactDocument
+from gitrag.report.similar import SimilarDocument
+from gitrag.words.spelling import did_you_mean
+
+VERSION: Final = 1
+"""Raised when a key of any document changes its meaning or goes; new keys may come without."""
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REF = "#/$defs/{name}"
+_ATTRIBUTE = re.compile(r"^    (?P<name>\w+): (?P<text>.+?)(?=^    \w+: |^\S|\Z)", re.MULTILINE | re.DOTALL)
+
+DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "init": (documents.InitDocument, documents.AgentsDocument),
+    "search": (documents.SearchDocument, ExactDocument),
+    "similar": (SimilarDocument,),
+    "prime": (documents.PrimeDocument,),
+    "graph": (documents.GraphDocument,),
+    "status": (WorkspaceStatus,),
+    "index": (documents.UpdateDocument,),
+    "index update": (documents.UpdateDocument,),
+    "index embed": (documents.VectorsDocument,),
+    "index status": (list[documents.CollectionRow],),
+    "index remove": (documents.RemovedDocument,),
+    "gc": (documents.GarbageDocument,),
+    "issues sync": (Synced,),
+    "issues status": (IssuesStatus,),
+    "issues list": (list[documents.IssueDocument],),
+    "issues show": (documents.IssueDocument,),
+    "agents install": (documents.AgentsDocument,),
+    "agents remove": (documents.AgentsDocument,),
+    "explore save": (documents.TopicDocument,),
+    "explore show": (documents.TopicDocument,),
+    "explore list": (list[documents.TopicDocument],),
+    "explore search": (list[documents.TopicDocument],),
+    "explore export": (documents.ExportDocument,),
+    "explore import": (Imported,),
+    "explore delete": (documents.DeletedDocument,),
+    "core mark": (CoreFile,),
+    "core list": (list[CoreFile],),
+    "core unmark": (documents.UnmarkedDocument,),
+    "core suggest": (list[Suggested],),
+    "check": (documents.CheckDocument, documents.PushDocument),
+    "related": (documents.RelatedDocument, documents.DuplicatesDocument, documents.ReviewDocument),
+    "model fetch": (ModelFetch,),
+    "model status": (ModelStatus,),
+    "doctor": (list[documents.CheckRow],),
+    "hooks install": (list[documents.HookRow],),
+    "hooks uninstall": (list[documents.HookRow],),
+    "hooks status": (list[documents.HookRow],),
+    "config": (list[documents.SettingRow],),
+    "schema": (list[documents.CommandRow],),
+}
+"""For each command what it prints with ``--json``; one of several, by its options."""
+
+
+def schema_id(command: str) -> str:
+    """Return the name of a command's schema, with its version."""
+    return f"urn:gitrag:{command.replace(' ', '-')}:{VERSION}"
+
+
+def commands() -> list[documents.CommandRow]:
+    """List the commands that print JSON, with the names of their schemas."""
+    return [documents.CommandRow(command, schema_id(command)) for command in DOCUMENTS]
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """Return the JSON Schema of what a command prints.
+
+    Raises:
+        UsageError: It prints no JSON.
+    """
+    types = DOCUMENTS.get(command)
+    if types is None:
+        raise UsageError(
+            f'There is no schema of "{command[:60]}".{did_you_mean(command, list(DOCUMENTS))}',
+            "`gitrag schema` lists the commands that have one.",
+        )
+    roots, definitions = msgspec.json.schema_components(types, schema_hook=_of_path, ref_template=_REF)
+    for each in definitions.values():
+        _describe(each)
+    root = roots[0] if len(roots) == 1 else {"anyOf": list(roots)}
+    return {
+        "$schema": _DIALECT,
+        "$id": schema_id(command),
+        "title": f"gitrag {command} --json",
+        "version": VERSION,
+        **root,
+        "$defs": definitions,
+    }
+
+
+def _of_path(kind: type) -> dict[str, Any]:
+    if kind is Path:
+        return {"type": "string"}
+    raise NotImplementedError(kind.__name__)
+
+
+def _describe(definition: dict[str, Any]) -> None:
+    """Take the descriptions of the keys from the class's docstring; no other keys are allowed."""
+    if definition.get("type") != "object":
+        return
+    definition["additionalProperties"] = False
+    head, _, attributes = cleandoc(definition.get("description", "")).partition("Attributes:\n")
+    definition["description"] = " ".join(head.split())
+    for found in _ATTRIBUTE.finditer(attributes):
+        if found["name"] in definition["properties"]:
+            own = definition["properties"][found["name"]]
+            definition["properties"][found["name"]] = {**own, "description": " ".join(found["text"].split())}

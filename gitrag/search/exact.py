@@ -1,0 +1,211 @@
+"""Find lines word for word, or by a regular expression: every one of them, by path and line."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from gitrag.errors import UsageError
+from gitrag.model import Chunk
+from gitrag.search.engine import Hit, Scoped, allowed_paths
+from gitrag.search.snippet import Line
+from gitrag.store import candidates, content
+from gitrag.store.candidates import SearchScope, Unsearched
+from gitrag.store.memo import Memo
+from gitrag.words.regular_expressions import compiled
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+
+_MATCHING_S = 20.0
+"""Limit of processor time: an expression of 10,000 characters is a hundred times slower than a word."""
+
+_OF_THE_WHOLE = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
+"""What asks for the ends of a text, or may switch ``(?m)`` off: the store's chunks are no lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What lines are searched for.
+
+    Attributes:
+        text: A regular expression (RE2), or a text to find as it is, whole words only; case matters.
+        is_regex: Which of the two.
+    """
+
+    text: str
+    is_regex: bool
+
+    def matches(self, line: str) -> bool:
+        """Tell whether it is found in a line."""
+        if self.is_regex:
+            return _compiled(self.text).search(line) is not None
+        return next(self._words(line), None) is not None
+
+    def spans(self, line: str) -> list[tuple[int, int]]:
+        """Return where it is found in a line: first character, and the one after the last, from 0."""
+        if self.is_regex:
+            return [found.span() for found in _compiled(self.text).finditer(line)]
+        return list(self._words(line))
+
+    def _words(self, line: str) -> Iterator[tuple[int, int]]:
+        size = len(self.text)
+        start = line.find(self.text)
+        while start >= 0:
+            end = start + size
+            whole = not (
+                _joined(line[start - 1 : start], self.text[0]) or _joined(self.text[-1], line[end : end + 1])
+            )
+            if whole:
+                yield start, end
+            start = line.find(self.text, end if whole else start + 1)
+
+
+def _joined(left: str, right: str) -> bool:
+    """Tell whether two neighbouring characters are of one word."""
+    return all(each == "_" or each.isalnum() for each in (left, right))
+
+
+@lru_cache(maxsize=8)
+def _compiled(expression: str) -> Any:
+    return compiled(expression)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactLines:
+    """The lines found.
+
+    Attributes:
+        hits: By path and line, the lines of a definition in one hit; with a score of 1.
+        lines: How many lines there are, shown or not.
+        files: How many files they are in.
+        searched: How many files were looked at.
+        unsearched: How many were not.
+        collections: The collections that were searched, without the repository's slug.
+    """
+
+    hits: tuple[Hit, ...]
+    lines: int
+    files: int
+    searched: int
+    unsearched: Unsearched
+    collections: tuple[str, ...] = ()
+
+
+def find_lines(
+    db: Connection, scoped: Scoped, pattern: Pattern, limit: int, memo: Memo | None = None
+) -> ExactLines:
+    """Find the lines that match.
+
+    Args:
+        db: An open connection; reading is enough.
+        scoped: Where to look.
+        pattern: What to look for. Blank lines are in no chunk, and never match.
+        limit: How many lines to return; all are counted.
+        memo: Cache for the next question.
+
+    Raises:
+        UsageError: The expression is none, or takes too long.
+    """
+    memo = memo or Memo()
+    filters = scoped.filters
+    scope = candidates.open_scope(
+        db, scoped.view_id, scoped.overlay, filters, path_ids=allowed_paths(db, filters, memo), memo=memo
+    )
+    files = scope.files
+    pattern.matches("")  # an expression that is none is refused, whatever there is to search
+    found = _matching_lines(db, scope, pattern)
+    places = [place for place in range(len(files)) if int(files.content_id[place]) in found]
+    paths = candidates.read_paths(db, [int(files.path_id[place]) for place in places])
+    hits: list[Hit] = []
+    counted = 0
+    for place in sorted(places, key=lambda place: paths[int(files.path_id[place])]):
+        content_id = int(files.content_id[place])
+        shown = found[content_id][: max(limit - counted, 0)]
+        counted += len(found[content_id])
+        hits += _hits(paths[int(files.path_id[place])], content_id, str(files.language[place]), shown)
+    rest = candidates.unsearched(db, scoped.view_id, scoped.overlay, filters.collections)
+    return ExactLines(tuple(hits), counted, len(places), len(files), rest, filters.collections or ())
+
+
+def _matching_lines(
+    db: Connection, scope: SearchScope, pattern: Pattern
+) -> dict[int, list[tuple[Chunk, Line]]]:
+    """Return the lines that match, each with its chunk, by content; each content once."""
+    import numpy as np
+
+    content_of = scope.files.content_id[scope.file]
+    likely = _candidates(db, pattern, np.unique(content_of).tolist())
+    rows = (
+        np.arange(len(content_of))
+        if likely is None
+        else np.flatnonzero(np.isin(scope.chunk_id, sorted(likely)))
+    )
+    chunks = content.read_chunks(db, np.unique(scope.chunk_id[rows]).tolist())
+    by_content: dict[int, dict[int, Chunk]] = {}
+    for content_id, chunk_id in zip(content_of[rows].tolist(), scope.chunk_id[rows].tolist(), strict=True):
+        by_content.setdefault(content_id, {})[chunk_id] = chunks[chunk_id]
+    found = {}
+    end = time.thread_time() + _MATCHING_S
+    for content_id, own in by_content.items():
+        if time.thread_time() > end:
+            problem = f"{pattern.text[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
+            raise UsageError(problem, "Give a simpler expression, or fewer files: --path, --lang.")
+        ordered = sorted(own.items(), key=lambda item: (item[1].line_start, item[0]))
+        lines = _lines([chunk for _, chunk in ordered])
+        if matching := [(chunk, line) for chunk, line in lines if pattern.matches(line.text)]:
+            found[content_id] = matching
+    return found
+
+
+def _candidates(db: Connection, pattern: Pattern, content_ids: Sequence[int]) -> set[int] | None:
+    """Return the chunks that may match; None for all."""
+    if not pattern.is_regex:
+        return content.containing(db, content_ids, pattern.text)
+    if _OF_THE_WHOLE.search(pattern.text):
+        return None
+    return content.matching(db, content_ids, pattern.text)
+
+
+def _lines(chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Line]]:
+    """Yield each line of a file once, with the chunk it is in; chunks of files without a grammar overlap."""
+    last = 0
+    long: tuple[Chunk, list[str]] | None = None
+    for chunk in chunks:
+        lines = chunk.text.split("\n")
+        if long is not None and (chunk.line_start != last or len(lines) > 1):
+            yield _joined_line(*long)
+            long = None
+        if len(lines) == 1 and (chunk.line_start > last or long is not None):
+            long = (long[0], [*long[1], chunk.text]) if long is not None else (chunk, [chunk.text])
+            last = chunk.line_start
+            continue
+        for number, text in enumerate(lines, chunk.line_start):
+            if number > last and text.strip():
+                yield chunk, Line(number, text, matches=True)
+        last = max(last, chunk.line_start + len(lines) - 1)
+    if long is not None:
+        yield _joined_line(*long)
+
+
+def _joined_line(chunk: Chunk, parts: Sequence[str]) -> tuple[Chunk, Line]:
+    """Return a line that is several chunks, as the first of them with all of the text."""
+    text = "".join(parts)
+    return replace(chunk, text=text), Line(chunk.line_start, text, matches=True)
+
+
+def _hits(path: str, content_id: int, language: str, found: Sequence[tuple[Chunk, Line]]) -> Iterator[Hit]:
+    """Yield the lines of a file, those of one chunk together."""
+    at = 0
+    while at < len(found):
+        chunk = found[at][0]
+        end = at
+        while end < len(found) and found[end][0] is chunk:
+            end += 1
+        lines = tuple(line for _, line in found[at:end])
+        yield Hit(path, chunk, 1.0, lines, (), 0.0, -1.0, (), content_id=content_id, language=language)
+        at = end

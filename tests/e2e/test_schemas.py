@@ -1,0 +1,166 @@
+"""Every command prints JSON, and what it prints is what `gitrag schema` says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+import pytest
+from jsonschema import Draft202012Validator
+
+from gitrag.cli.root import COMMANDS, root
+from gitrag.report.schema import DOCUMENTS, schema_id
+from tests.support.command import Gitrag, Project, user_environment
+from tests.support.repository import create_repository
+
+NO_JSON = {"completion", "mcp", "hook run"}
+"""They print a script, speak a protocol, or nothing at all."""
+
+FILES = {
+    "shop/client.py": '''def retry(call):
+    """Call again after a failure."""
+    return call() or again(call)
+
+
+def again(call):
+    # Governing: ADR-0001
+    return retry(call)
+
+
+LIMIT = 3
+''',
+    "docs/adrs/ADR-0001-retries.md": "# Retry what fails\n\n## Status\n\nAccepted\n\nCalls are retried.\n",
+    "docs/specs/retries/spec.md": "# SPEC-0001: Retries\n\n## Requirement: Retry\n\nCalls are retried.\n",
+    "docs/specs/retries/tasks.md": "# Tasks\n\n- [ ] 1.1 Retry a failed call\n- [x] 1.2 Write about it\n",
+    "large.bin": b"\0\1\2",
+}
+
+RUNS = [
+    ("init", []),
+    ("init", ["--agents", "claude"]),
+    ("search", ["where are retries"]),
+    ("search", ["where are retries", "--graph", "-c", "issues", "-c", "code", "-c", "adrs"]),
+    ("search", ["--word", "retry"]),
+    ("search", ["--regex", "nothing like it"]),
+    ("similar", ["client.py:1"]),
+    ("prime", []),
+    ("prime", ["retries"]),
+    ("graph", ["retry"]),
+    ("graph", ["LIMIT"]),
+    ("graph", ["uncommitted"]),
+    ("graph", []),
+    ("status", []),
+    ("index", []),
+    ("index update", []),
+    ("index embed", ["--skip"]),
+    ("index embed", ["--foreground"]),
+    ("index embed", []),
+    ("index status", []),
+    ("gc", []),
+    ("gc", ["--apply"]),
+    ("issues sync", []),
+    ("issues status", []),
+    ("issues list", ["--status", "all"]),
+    ("issues show", ["tasks-retries-1.1"]),
+    ("agents install", ["claude"]),
+    ("agents install", ["claude", "--dry-run"]),
+    ("agents remove", ["claude"]),
+    ("explore save", ["Retries", "--goals", "fewer failures"]),
+    ("explore show", ["Retries"]),
+    ("explore list", []),
+    ("explore search", ["failures"]),
+    ("explore export", ["notes"]),
+    ("explore import", ["notes"]),
+    ("explore delete", ["1"]),
+    ("core mark", ["shop/client.py", "-s", "calls"]),
+    ("core list", []),
+    ("core suggest", []),
+    ("core unmark", ["shop/client.py"]),
+    ("check", ["shop/client.py"]),
+    ("check", ["--push"]),
+    ("related", ["retry what fails"]),
+    ("related", ["--duplicates", "call again after a failure"]),
+    ("related", ["--diff", "HEAD"]),
+    ("model fetch", []),
+    ("model status", []),
+    ("doctor", []),
+    ("hooks install", []),
+    ("hooks status", []),
+    ("hooks uninstall", []),
+    ("config", []),
+    ("config", ["pre_push"]),
+    ("config", ["set", "pre_push", "block"]),
+    ("config", ["unset", "pre_push"]),
+    ("schema", []),
+    ("index remove", []),
+]
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, by the words that call it."""
+    for name in COMMANDS:
+        command = root.get_command(click.Context(root), name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {own}", each) for own, each in command.commands.items())
+        if not isinstance(command, click.Group) or command.invoke_without_command:
+            yield name, command
+
+
+def test_every_command_has_json_a_schema_and_a_run():
+    there = {name: command for name, command in commands() if name not in NO_JSON}
+    assert set(there) == set(DOCUMENTS)
+    without = [name for name, each in there.items() if not any("--json" in own.opts for own in each.params)]
+    assert without == []
+    assert {name for name, _ in RUNS} == set(DOCUMENTS)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, model_dir) -> Project:
+    directory = tmp_path_factory.mktemp("schemas")
+    environment = user_environment(directory / "home", model_dir)
+    git = create_repository(directory / "project", environment, FILES)
+    made = Project(git, Gitrag(git.path, environment))
+    git.git("config", "gitrag.tracker", "tasks-md")
+    (git.path / "shop" / "new.py").write_text("def uncommitted():\n    return 1\n")
+    return made
+
+
+def test_what_every_command_prints_is_what_its_schema_says(shop):
+    """In one go and in this order: later commands need what earlier ones made."""
+    validators = {}
+    for name in DOCUMENTS:
+        done = shop.gitrag("schema", *name.split())
+        schema = json.loads(done.out)
+        Draft202012Validator.check_schema(schema)
+        assert (schema["$id"], schema["version"]) == (schema_id(name), 1)
+        validators[name] = Draft202012Validator(schema)
+    for name, args in RUNS:
+        done = shop.gitrag(*name.split(), *args, "--json", stdin=b"")
+        assert done.out, (name, args, done)
+        document = json.loads(done.out)
+        problems = [error.message for error in validators[name].iter_errors(document)]
+        assert problems == [], (name, args, document)
+        assert done.status in {0, 1}, (name, args, done)
+
+
+def test_a_schema_describes_its_keys_and_takes_no_others(shop):
+    schema = json.loads(shop.gitrag("schema", "search").out)
+    match = schema["$defs"]["Match"]
+    assert match["properties"]["line"] == {"type": "integer", "description": "Its number, 1-based."}
+    validator = Draft202012Validator(schema)
+    good = {"query": "x", "adr_matches": [], "spec_matches": [], "code_snippets": [], "call_graphs": []}
+    assert validator.is_valid(good)
+    assert not validator.is_valid({**good, "more": 1})
+    assert not validator.is_valid({**good, "query": 1})
+    assert not validator.is_valid({"query": "x"})
+
+
+def test_what_has_no_schema_is_said(shop):
+    done = shop.gitrag("schema", "serach")
+    assert done.status == 2
+    assert done.said == [
+        'There is no schema of "serach". Did you mean "search"?',
+        "hint: `gitrag schema` lists the commands that have one.",
+    ]
