@@ -15,6 +15,7 @@ from gitrag.actions.lines import file_lines
 from gitrag.chunking import chunk, language_of
 from gitrag.corpus.governing import named
 from gitrag.errors import GitragError, NotSetUpError, UsageError
+from gitrag.git import meant_path
 from gitrag.git.blame import Blame, blame, brought_by, changed_before, unchanged_lines
 from gitrag.git.commits import Commit, is_shallow, read_commits
 from gitrag.git.own import own_file
@@ -169,12 +170,12 @@ def _read_target(
     workspace: Workspace, root: Path, start: Path, target: str
 ) -> tuple[str, tuple[int, int] | None]:
     """Return the file and lines that are meant; a file's own name may end in a colon and digits."""
-    if (start / target).is_file():
-        return own_file(workspace.repo, root, start / target, target), None
+    if meant_path(workspace.repo, start, target).is_file():
+        return own_file(workspace.repo, root, meant_path(workspace.repo, start, target), target), None
     found = _TARGET.fullmatch(target)
     if found is None:
         raise UsageError(f'"{target[:80]}" names no file.', "Give a path, path:line or path:first-last.")
-    path = own_file(workspace.repo, root, start / found["path"], found["path"])
+    path = own_file(workspace.repo, root, meant_path(workspace.repo, start, found["path"]), found["path"])
     if found["first"] is None:
         return path, None
     return path, (int(found["first"]), int(found["last"] or found["first"]))

@@ -902,3 +902,144 @@ class CommandRow:
 
     command: str
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitEntry:
+    """A commit that answers.
+
+    Attributes:
+        commit: Its id.
+        date: The day it was written, in UTC.
+        author: Its author's name.
+        subject: Its subject; of a merged pull request the title.
+        score: By which commits are ordered; no probability.
+        paths: What it changes; of very many paths not all.
+        snippet: The sentence of its message that gives a reason; empty for none.
+    """
+
+    commit: str
+    date: str
+    author: str
+    subject: str
+    score: float
+    paths: tuple[str, ...]
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryDocument:
+    """What `gitrag history` prints.
+
+    Attributes:
+        query: The question.
+        commit_matches: The commits, best first.
+    """
+
+    query: str
+    commit_matches: tuple[CommitEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IssueName:
+    """An issue or pull request that a commit names.
+
+    Attributes:
+        id: Its number or key.
+        title: Its title; empty where there is no copy of it here.
+        state: open, closed, merged or draft; empty likewise.
+    """
+
+    id: str
+    title: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonEntry:
+    """A commit that made lines what they are.
+
+    Attributes:
+        commit: Its id.
+        date: The day it was written, in UTC.
+        author: Its author's name.
+        subject: Its subject.
+        reason: The sentence of its message that gives a reason; empty for none.
+        lines: How many of the lines are from it.
+        paths: Where they were then, if not in this file.
+        merge: The merge that brought it, where that names the issue; else empty.
+        issues: Issues and pull requests that it, or the merge, names.
+        decisions: Ids of decisions and specifications that it names.
+    """
+
+    commit: str
+    date: str
+    author: str
+    subject: str
+    reason: str
+    lines: int
+    paths: tuple[str, ...]
+    merge: str
+    issues: tuple[IssueName, ...]
+    decisions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCommits:
+    """Commits that are not listed.
+
+    Attributes:
+        commits: How many.
+        lines: How many of the lines are from them.
+    """
+
+    commits: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuledBy:
+    """A decision or specification that likely bears on a file.
+
+    Attributes:
+        id: Its id.
+        title: Its title.
+        status: Its status; empty if unknown.
+        path: The file.
+        score: How likely it bears on the file, in [0, 1].
+    """
+
+    id: str
+    title: str
+    status: str
+    path: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class WhyDocument:
+    """What `gitrag why` prints.
+
+    Attributes:
+        path: The file.
+        line_start: First line.
+        line_end: Last line.
+        within: The definition that they are in; empty for none, and for a whole file.
+        reasons: The commits that made them so, newest first; at most five, those of the most lines.
+        further: The other commits.
+        uncommitted: How many lines are in no commit yet.
+        before: The newest commit that changed the lines or their definition and that no line is from now.
+        documents: The decisions and specifications that likely bear on the file.
+        notes: What was not looked at.
+    """
+
+    path: str
+    line_start: int
+    line_end: int
+    within: str
+    reasons: tuple[ReasonEntry, ...]
+    further: OtherCommits
+    uncommitted: int
+    before: ReasonEntry | None
+    documents: tuple[RuledBy, ...]
+    notes: tuple[str, ...]

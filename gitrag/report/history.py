@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from gitrag.actions.history import CommitMatch, HistoryAnswer
 from gitrag.report import Style, plain, shown
+from gitrag.report.documents import CommitEntry, HistoryDocument, json_text
 from gitrag.report.why import SHORT, day
 from gitrag.words.numbers import count
 
@@ -29,19 +29,19 @@ def as_markdown(found: HistoryAnswer) -> str:
 
 def as_json(found: HistoryAnswer) -> str:
     """Return it as JSON; scores rounded to four places."""
-    matches = [
-        {
-            "commit": match.commit.id,
-            "date": day(match.commit.authored),
-            "author": match.commit.author,
-            "subject": match.said.subject,
-            "score": round(match.score, 4),
-            "paths": [shown(path) for path in match.commit.paths],
-            "snippet": match.said.reason,
-        }
+    matches = tuple(
+        CommitEntry(
+            commit=match.commit.id,
+            date=day(match.commit.authored),
+            author=match.commit.author,
+            subject=match.said.subject,
+            score=round(match.score, 4),
+            paths=tuple(map(shown, match.commit.paths)),
+            snippet=match.said.reason,
+        )
         for match in found.matches
-    ]
-    return json.dumps({"query": found.query, "commit_matches": matches}, ensure_ascii=False, indent=2)
+    )
+    return json_text(HistoryDocument(found.query, matches))
 
 
 def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:

@@ -33,6 +33,8 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "init": (documents.InitDocument, documents.AgentsDocument),
     "search": (documents.SearchDocument, ExactDocument),
     "similar": (SimilarDocument,),
+    "history": (documents.HistoryDocument,),
+    "why": (documents.WhyDocument,),
     "prime": (documents.PrimeDocument,),
     "graph": (documents.GraphDocument,),
     "status": (WorkspaceStatus,),

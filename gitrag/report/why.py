@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 from gitrag.actions.why import NamedIssue, Reason, Why
 from gitrag.report import Style, plain, shown, standing
+from gitrag.report.documents import (
+    IssueName,
+    OtherCommits,
+    ReasonEntry,
+    RuledBy,
+    WhyDocument,
+    json_text,
+)
 from gitrag.words.numbers import count
 
 SHORT = 10
@@ -45,28 +51,30 @@ def as_markdown(found: Why) -> str:
 
 def as_json(found: Why) -> str:
     """Return it as JSON."""
-    data = {
-        "path": shown(found.path),
-        "line_start": found.line_start,
-        "line_end": found.line_end,
-        "within": found.within,
-        "reasons": [_reason_data(each) for each in found.reasons],
-        "further": {"commits": found.further[0], "lines": found.further[1]},
-        "uncommitted": found.uncommitted,
-        "before": None if found.before is None else _reason_data(found.before),
-        "documents": [
-            {
-                "id": each.document.id,
-                "title": each.document.title,
-                "status": standing(each.document),
-                "path": shown(each.document.path),
-                "score": round(each.score, 4),
-            }
-            for each in found.documents
-        ],
-        "notes": list(found.notes),
-    }
-    return json.dumps(data, ensure_ascii=False, indent=2)
+    documents = tuple(
+        RuledBy(
+            each.document.id,
+            each.document.title,
+            standing(each.document),
+            shown(each.document.path),
+            round(each.score, 4),
+        )
+        for each in found.documents
+    )
+    return json_text(
+        WhyDocument(
+            path=shown(found.path),
+            line_start=found.line_start,
+            line_end=found.line_end,
+            within=found.within,
+            reasons=tuple(map(_entry, found.reasons)),
+            further=OtherCommits(*found.further),
+            uncommitted=found.uncommitted,
+            before=None if found.before is None else _entry(found.before),
+            documents=documents,
+            notes=found.notes,
+        )
+    )
 
 
 def _heading(found: Why, style: Style) -> str:
@@ -117,16 +125,16 @@ def day(moment: int) -> str:
         return "date unknown"
 
 
-def _reason_data(reason: Reason) -> dict[str, Any]:
-    return {
-        "commit": reason.commit,
-        "date": day(reason.authored),
-        "author": reason.author,
-        "subject": reason.said.subject,
-        "reason": reason.said.reason,
-        "lines": reason.lines,
-        "paths": [shown(each) for each in reason.paths],
-        "merge": reason.merge,
-        "issues": [{"id": each.id, "title": each.title, "state": each.state} for each in reason.issues],
-        "decisions": list(reason.decisions),
-    }
+def _entry(reason: Reason) -> ReasonEntry:
+    return ReasonEntry(
+        commit=reason.commit,
+        date=day(reason.authored),
+        author=reason.author,
+        subject=reason.said.subject,
+        reason=reason.said.reason,
+        lines=reason.lines,
+        paths=tuple(map(shown, reason.paths)),
+        merge=reason.merge,
+        issues=tuple(IssueName(each.id, each.title, each.state) for each in reason.issues),
+        decisions=reason.decisions,
+    )
