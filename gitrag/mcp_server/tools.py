@@ -217,7 +217,7 @@ def prime(
     call: ToolCall,
     topic: Annotated[str, Field(description="Empty for an overview.")] = "",
 ) -> Reply[replies.Told]:
-    """What a session should know: decisions and specifications on a topic, core files."""
+    """What a session should know: an overview (languages, entry points, tests), or a topic's decisions."""
     primed = gather(
         bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
     )
