@@ -13,7 +13,7 @@ from gitrag.actions import graph as graph_action
 from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
-from gitrag.actions.core_context import core_context, project_of
+from gitrag.actions.core_context import core_context
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.search import SearchOptions
@@ -28,7 +28,6 @@ from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import as_json, as_markdown
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.sections import Wanted
-from gitrag.workspace import Workspace
 
 Project = Annotated[str, Field(description="Another project, as index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
@@ -53,12 +52,13 @@ def search_code(
     Gives code with its line range, uncommitted changes included. When it says sufficient, search no further.
     """
     del call
-    workspace = bench.app_of(project)
+    asked = bench.project(project)
+    workspace = asked.workspace
     found = search_code_action.search_code(
         workspace,
         query,
         limit=limit,
-        globs=(path,) if path else (),
+        globs=asked.globs(path),
         languages=(language,) if language else (),
         kinds=(kind,) if kind else (),
         collection=collection,
@@ -66,7 +66,7 @@ def search_code(
     freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*found.notes, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
-        project=project_of(workspace),
+        project=asked.name,
         sufficient=found.sufficient,
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,
@@ -117,7 +117,8 @@ def call_graph(
     project: Project = "",
 ) -> Reply[replies.Calls]:
     """Who calls whom around a definition, with the line of each call; who uses a constant or a type."""
-    workspace = bench.app_of(project)
+    asked = bench.project(project)
+    workspace = asked.workspace
     if to and not target:
         raise UsageError("A chain of calls to something begins somewhere.", "Give target, too.")
     if not target and not filter:
@@ -125,7 +126,13 @@ def call_graph(
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = graph_action.target_file(workspace, target)
     found, named = graph_or_references(
-        workspace, question, to=to or None, with_references=references, about=about, check=call.tick
+        workspace,
+        question,
+        to=to or None,
+        with_references=references,
+        globs=asked.globs(),
+        about=about,
+        check=call.tick,
     )
     said = [*found.notes, *found.negatives, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
@@ -140,11 +147,16 @@ def get(
     what: Annotated[str, Field(description="path:first-last, path:line, path, or id.")],
     project: Project = "",
 ) -> Reply[replies.Lines]:
-    """Read exact lines of a file as it is now, by range or by the id of a search hit."""
+    """Read exact lines of a file as it is now, by range or hit id; of a long file alone, its outline."""
     del call
-    workspace = bench.app_of(project)
-    found = lines.read_range(workspace, what)
+    workspace = bench.project(project).workspace
+    outline = lines.read_outline(workspace, what)
     freshness = replies.of_answer(None, workspace.repo.head().commit, bench.notes())
+    if outline is not None:
+        text = replies.outline_text(outline)
+        told = replies.Lines(outline.path, 0, 0, outline.lines, text, "", freshness, is_outline=True)
+        return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", told)
+    found = lines.read_range(workspace, what)
     data = replies.Lines(
         path=found.path,
         line_start=found.line_start,
@@ -167,15 +179,15 @@ def index_code(
 
     Not needed for this repository: its searches catch up by themselves.
     """
-    workspace, inside = bench.open_path(path, project)
+    opened = bench.open_path(path, project)
+    workspace = opened.workspace
     workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
     call.check()
-    files, chunks = count_indexed(workspace, inside)
+    files, chunks = count_indexed(workspace, opened.directory)
     start_worker(workspace)
-    text = f"Indexed {chunks} chunks from {files} files"
     freshness = replies.of_status(read_status(workspace), bench.notes())
-    data = replies.IndexedCode(project_of(workspace, project), files, chunks, freshness)
-    return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", data)
+    data = replies.IndexedCode(opened.name, files, chunks, freshness)
+    return Reply(replies.indexed_text(data, path, is_named=bench.is_named(opened)), data)
 
 
 def reindex(
@@ -196,18 +208,17 @@ def reindex(
 def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Standing]:
     """What is indexed, how fresh. For when answers surprise you."""
     del call
-    workspace = bench.app_of(project)
-    found = read_status(workspace)
-    data = _standing(workspace, found, bench)
+    asked = bench.project(project)
+    data = _standing(asked.name, read_status(asked.workspace), bench)
     return Reply(_status_text(data), data)
 
 
 def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Told]:
     """At a session's start: the status, and the core files."""
     del call
-    workspace = bench.app_of(project)
-    context = core_context(workspace, bench.core, project or None)
-    standing = _standing(workspace, read_status(workspace), bench)
+    asked = bench.project(project)
+    context = core_context(asked.workspace, bench.core, project or None)
+    standing = _standing(asked.name, read_status(asked.workspace), bench)
     text = _status_text(standing) + context
     return Reply(text, replies.Told(text, standing.freshness))
 
@@ -226,10 +237,10 @@ def prime(
     return Reply(f"{text}\n\n[{replies.freshness_line(freshness)}]", replies.Told(text, freshness))
 
 
-def _standing(workspace: Workspace, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
+def _standing(project: str, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
     view = found.view
     return replies.Standing(
-        project=project_of(workspace),
+        project=project,
         indexed=view is not None,
         fresh=found.fresh,
         files=view.files if view else 0,
