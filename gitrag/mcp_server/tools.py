@@ -14,6 +14,7 @@ from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.core_context import core_context
+from gitrag.actions.hit_lines import for_report
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.search import SearchOptions
@@ -96,7 +97,7 @@ def search(
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
     words = replies.word_data(answer)
-    text = as_markdown(answer, drawn, date=today)
+    text = as_markdown(for_report(answer), drawn, date=today)
     if words.note and not answer.hits:
         text += f"\n{words.note[0].upper()}{words.note[1:]}."
     text += f"\n\n[{replies.freshness_line(freshness)}]"
