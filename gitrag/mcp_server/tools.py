@@ -240,6 +240,7 @@ def prime(
 
 def _standing(project: str, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
     view = found.view
+    failed = [f"The last background worker failed: {found.failure}."] if found.failure else []
     return replies.Standing(
         project=project,
         indexed=view is not None,
@@ -250,7 +251,7 @@ def _standing(project: str, found: WorkspaceStatus, bench: Workbench) -> replies
         texts=view.texts if view else 0,
         model_ready=found.model.ready,
         working=found.worker is not None,
-        freshness=replies.of_status(found, [*found.notes, *bench.notes()]),
+        freshness=replies.of_status(found, [*found.notes, *failed, *bench.notes()]),
     )
 
 

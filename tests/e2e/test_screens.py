@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import time
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
 from gitrag import errors
 from gitrag.machine.locks import try_lock
-from tests.support.command import Project
+from tests.support.command import PATIENCE_S, Project
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 BODY = "".join(f"    total = total + {i}\n" for i in range(120))
@@ -162,15 +166,40 @@ def test_status_says_what_the_worker_does_now(make_project):
     own = make_project({"a.py": "def one():\n    return 1\n"})
     assert own.gitrag("index", "update", "--no-embed").status == 0
     directory = own.store
-    (directory / "worker.holder").write_text(json.dumps({"pid": 7, "purpose": "indexing", "since": 0}))
+
+    def working(purpose: str) -> str:
+        (directory / "worker.holder").write_text(json.dumps({"pid": 7, "purpose": purpose, "since": 0}))
+        return re.search(r"(?m)^working +(.+)$", own.gitrag("status").out)[1]
+
     with (directory / "worker.lock").open("w") as lock:
         assert try_lock(lock)
-        said = own.gitrag("status").out
-        assert "refining draft vectors in the background, 0 % (process 7)" in said
+        assert working("reading commits") == "reading commits in the background (process 7)"
+        refining = "refining draft vectors in the background, 0 %"
+        assert working("refining draft vectors") == f"{refining} (process 7)"
         (directory / "embed.rate").write_text("0.01\n")
-        assert re.search(
-            r"in the background, 0 %, about \d+ min left \(process 7\)", own.gitrag("status").out
+        assert re.fullmatch(
+            rf"{refining}, about \d+ min left \(process 7\)", working("refining draft vectors")
         )
+    said = own.gitrag("status").out
+    assert "failed      the last background worker: process 7 ended while refining draft vectors" in said
+
+
+def test_status_follows_a_real_worker_and_tells_that_it_was_killed(make_project):
+    functions = (f"def step_{i}(value):\n    return value + {i}\n" for i in range(3_000))
+    own = make_project({f"m{i}.py": "".join(islice(functions, 300)) for i in range(10)})
+    assert own.gitrag("index", "update", "--no-embed").status == 0
+    own.gitrag("index", "embed")
+    seen = []
+    deadline = time.monotonic() + PATIENCE_S
+    while not (seen and re.search(r"refining .*, [1-9]\d* %, about \d+ (s|min) left", seen[-1])):
+        assert time.monotonic() < deadline, seen
+        seen.append(re.search(r"(?m)^working +(.+)$", own.gitrag("status").out)[1])
+        time.sleep(0.2)
+    os.kill(json.loads(own.gitrag("status", "--json").out)["worker"]["pid"], signal.SIGKILL)
+    while "working     nobody" not in (said := own.gitrag("status")).out:
+        assert time.monotonic() < deadline, said.out
+    assert re.search(r"failed +the last background worker: process \d+ ended while refining", said.out)
+    assert said.err == "hint: gitrag index embed\n"
 
 
 def test_help_lists_the_exit_codes(shop):
