@@ -12,7 +12,7 @@ from gitrag.words.control_characters import sanitise_line
 if TYPE_CHECKING:
     from gitrag.machine.prerequisites import Check
 
-_COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
+_COLORS = {"ok": "green", "warn": "magenta", "fail": "red"}
 
 
 @command(

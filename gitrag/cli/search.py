@@ -132,7 +132,7 @@ class _Search(ExampleCommand):
     "--graph/--no-graph",
     "with_graph",
     default=None,
-    help="Draw the calls around what is found; the default in Markdown and JSON.",
+    help="Draw the calls around all hits; by default around likely ones, in Markdown and JSON.",
 )
 @click.option("--unfiltered", is_flag=True, help="Draw all calls, not only those around what is found.")
 @click.pass_context

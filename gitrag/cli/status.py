@@ -53,7 +53,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         _show_none(found, line, terminal)
         return
     view = found.view
-    state = terminal.style("up to date", "green") if found.fresh else terminal.style(_state(found), "yellow")
+    state = terminal.style("up to date", "green") if found.fresh else terminal.style(_state(found), "magenta")
     since = f", updated {age(time.time() - found.updated)} ago" if found.updated else ""
     line("index", f"{state}{since}" + _uncommitted(found))
     languages = ", ".join(f"{name} {number}" for name, number in view.languages[:6])

@@ -43,7 +43,8 @@ def as_text(primed: Primed, style: Style) -> str:
         lines += _none_about(primed, style) if primed.topic else [NONE_INDEXED]
     if primed.overview is not None:
         lines += ["", style(f"Overview of {count(primed.overview.files, 'file')}", "title")]
-        lines += [f"{style(label, 'name')}: {said}" for label, said in overview_lines(primed.overview)]
+        for label, items in overview_lines(primed.overview):
+            lines += [style(label, "name"), *(f"  {item}" for item in items)]
     return "\n".join(lines).rstrip("\n") + primed.core.rstrip("\n")
 
 
@@ -89,8 +90,8 @@ def overview_data(found: Overview | None) -> dict[str, object] | None:
     return None if found is None else _readable(asdict(found))  # type: ignore[return-value]
 
 
-def overview_lines(found: Overview) -> Iterator[tuple[str, str]]:
-    """Yield what an overview says as labels and lines, each cut to its room; none about what is not there."""
+def overview_lines(found: Overview) -> Iterator[tuple[str, list[str]]]:
+    """Yield what an overview says as labels and items, cut to their room; none about what is not there."""
     lines = sum(each.lines for each in found.languages)
     said: dict[str, list[str]] = {
         "Languages": [
@@ -135,8 +136,8 @@ def _short_reason(reason: str) -> str:
     return reason.partition(" in the last")[0]
 
 
-def _fitted(items: Iterable[str], room: int) -> str:
-    """Join as many items as there is room for, and say how many more there are."""
+def _fitted(items: Iterable[str], room: int) -> list[str]:
+    """Return as many items as there is room for, and how many more there are."""
     chosen: list[str] = []
     left_out = 0
     for item in items:
@@ -145,7 +146,7 @@ def _fitted(items: Iterable[str], room: int) -> str:
             left_out += 1
         else:
             chosen.append(text)
-    return "; ".join(chosen) + (f"; {left_out} more" if left_out else "")
+    return [*chosen, *([f"{left_out} more"] if left_out else [])]
 
 
 def _one_line(text: str) -> str:
@@ -176,7 +177,7 @@ def _documents(primed: Primed) -> str:
             lines += ["", *_table(kind, [entry for entry in primed.entries if entry.kind is kind])]
         if primed.overview is not None:
             lines += ["", f"## Overview of {count(primed.overview.files, 'file')}", ""]
-            lines += [f"- {label}: {said}" for label, said in overview_lines(primed.overview)]
+            lines += [f"- {label}: {'; '.join(said)}" for label, said in overview_lines(primed.overview)]
         return "\n".join(lines)
     lines.append(f"# {primed.name}: {primed.topic}")
     if not primed.entries:

@@ -13,6 +13,8 @@ from itertools import islice
 import pytest
 
 from gitrag import errors
+from gitrag.cli import terminal
+from gitrag.cli.terminal import folded
 from gitrag.machine.locks import try_lock
 from tests.support.command import PATIENCE_S, Project
 
@@ -251,3 +253,26 @@ def test_json_is_the_same_word_everywhere_and_one_document(shop, command):
     if command[0] not in {"graph", "status", "config"}:
         assert shop.gitrag(*command, "--output", "json").out == done.out
         assert not shop.gitrag(*command, "-o", "markdown").out.startswith(("{", "["))
+
+
+def test_a_terminal_gets_whole_words_in_readable_colours():
+    """Yellow, cyan and white cannot be read on white, blue not on black."""
+    text = "  \x1b[1mname\x1b[0m \x1b[35mand some more\x1b[0m words to read\nshort\n" + "x" * 40 + " end"
+    assert folded(text, 18) == (
+        "  \x1b[1mname\x1b[0m \x1b[35mand some\n    more\x1b[0m words to\n    read\nshort\n"
+        + "x" * 40
+        + "\n  end"
+    )
+    assert folded("short", 3) == "short"
+    assert all(len(line) <= 30 for line in folded("- " + "word " * 40, 30).split("\n"))
+    assert set(terminal._STYLES.values()) <= {"1", "2", "4", "31", "32", "35"}
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("command", [("prime",), ("check", "shop/client.py"), ("config",), ("status",)])
+def test_what_is_told_fits_a_terminal(shop, command, columns):
+    """A path alone may be longer than the line."""
+    said = COLOUR.sub("", shop.gitrag.on_terminal(*command, columns=columns).out).splitlines()
+    assert said
+    for line in said:
+        assert len(line) <= columns or " " not in line.strip(), line
