@@ -18,7 +18,11 @@ from gitrag.words.bounded_yaml import parse_mapping
 from gitrag.words.path_traits import Trait, traits
 
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
-_MOST_WORKFLOWS = 12
+_WORKFLOW_BYTES = 200_000
+"""Of all pipelines read; a second of YAML. The largest of those looked at have 20,000."""
+
+_LONGEST_LINE = 300
+"""Characters of a command that are looked at."""
 
 _RUNNER = re.compile(
     r"""(?x)
@@ -126,9 +130,12 @@ def commands_for_tests(paths: Collection[str], read: Read) -> tuple[CommandForTe
         if data is not None and len(data) <= MANIFEST_BYTES:
             found += [CommandForTests(command, name) for command in _said_by(partial(reader, data, there))]
     found += [CommandForTests(f"./{path}", path) for path in sorted(there) if _SCRIPT.fullmatch(path)]
-    workflows = [path for path in sorted(there) if _WORKFLOW.fullmatch(path)][:_MOST_WORKFLOWS]
+    workflows = [path for path in sorted(there) if _WORKFLOW.fullmatch(path)]
+    left = _WORKFLOW_BYTES
     for path in [*workflows, *({".gitlab-ci.yml"} & there)]:
-        if (data := read(path)) is not None:
+        data = read(path) or b""
+        left -= len(data)
+        if data and left >= 0:
             found += [CommandForTests(command, path) for command in _said_by(partial(_pipeline, data, path))]
     first: dict[str, CommandForTests] = {}
     for run in found:
@@ -195,7 +202,7 @@ def _pipeline(data: bytes, name: str) -> Iterator[str]:
     """Yield the lines of a pipeline's scripts that run tests."""
     for text in _scripts_of(parse_mapping(data, name, MANIFEST_BYTES)):
         for line in re.sub(r"\\\n\s*", "", text).splitlines():
-            command = _EXPRESSION.sub(lambda found: f"${found[1]}", line).strip()
+            command = _EXPRESSION.sub(lambda found: f"${found[1]}", line[:_LONGEST_LINE]).strip()
             if _RUNNER.search(command) and not _NO_TESTS.search(command):
                 yield command
 

@@ -108,6 +108,12 @@ def test_a_pipeline_of_aliases_or_tags_says_nothing():
     assert commands_for_tests(files, reading(files)) == ()
 
 
+def test_a_line_without_end_is_looked_at_in_part():
+    """All of it would take minutes: a pattern may begin at each word and end at none."""
+    files = {".github/workflows/ci.yml": f"a:\n- run: {'mvn ' * 40_000}\n- run: mvn test\n"}
+    assert [each.command for each in commands_for_tests(files, reading(files))] == ["mvn test"]
+
+
 def test_tests_are_counted_by_how_they_are_named():
     paths = [
         *("tests/unit/test_a.py", "tests/unit/test_b.py", "tests/e2e/test_c.py", "tests/conftest.py"),
