@@ -20,6 +20,7 @@ from gitrag.actions.core_context import project_of
 from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
 from gitrag.errors import GitragError, NoRepositoryError, UsageError
+from gitrag.git.patterns import MAX_GLOB_CHARS
 from gitrag.machine.files import existing
 from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
@@ -30,11 +31,17 @@ from gitrag.workspace import Workspace
 MOST_OTHERS = 8
 """Most repositories besides the server's own, each with its index in memory."""
 
+MOST_NAMED = 64
+"""Most projects with a name of their own, directories of repositories included."""
+
 
 _TELL_EVERY_S = 0.1
 
 _MOST_THREADS = 8
 """Most threads of tool calls; only one works, the others wait for it."""
+
+_SPECIAL = frozenset("*?[\\")
+"""Characters with a meaning in patterns."""
 
 T = TypeVar("T")
 
@@ -58,16 +65,24 @@ class Project:
 
         Args:
             path: A pattern as in .gitignore, of paths from the directory or from the repository's top.
+
+        Raises:
+            UsageError: The pattern is longer than patterns may be.
         """
         if not self.directory:
             return (path,) if path else ()
-        below = "/" + "".join("\\" + each if each in "*?[\\" else each for each in self.directory)
-        if not path:
-            return (f"{below}/",)
-        inner = path.removeprefix("/")
-        if inner.startswith(f"{self.directory}/"):
-            return (below + inner.removeprefix(self.directory),)
-        return (f"{below}/{inner}" if "/" in path.rstrip("/") else f"{below}/**/{inner}",)
+        pattern = "/" + "".join("\\" + each if each in _SPECIAL else each for each in self.directory)
+        inner = path.removeprefix("/").removeprefix(f"{self.directory}/")
+        if path:
+            anywhere = "/" not in path.rstrip("/")
+            pattern += f"/**/{inner}" if anywhere else f"/{inner}"
+        if len(pattern) > MAX_GLOB_CHARS and not _SPECIAL.isdisjoint(pattern):
+            raise UsageError(
+                f"The pattern {pattern[:60]}… of this project has {len(pattern)} characters; more than"
+                f" {MAX_GLOB_CHARS} match nothing.",
+                "Leave path or project out.",
+            )
+        return (pattern,)  # alone a file, or a directory with all that is in it
 
 
 class StoppedError(Exception):
@@ -209,6 +224,10 @@ class Workbench:
             return Project(project_of(workspace), workspace, inside)
         found = Project(given or self._free_name(workspace, inside), workspace, inside)
         self._require_free(found)
+        if found.name not in self._named and len(self._named) >= MOST_NAMED:
+            raise UsageError(
+                f"{MOST_NAMED} projects have names.", "Use one of them, or start a server there."
+            )
         if not (is_own and not inside and found.name in {project_of(workspace), workspace.name}):
             self._named[found.name] = found
         return found

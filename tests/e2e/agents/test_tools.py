@@ -515,6 +515,11 @@ def test_a_part_of_a_repository_is_a_project_by_its_name(own: Project):
         assert [each.partition(":")[0] for each in data_of(calls)["matches"]] == [first]
         got = data_of(await client.call_tool("get", {"what": f"{first}:1", "project": "door"}))
         assert got["text"] == "def open_door():"
+        long = await client.call_tool("search_code", {"query": "x", "project": "door", "path": "*" * 120})
+        assert "more than 128 match nothing. Leave path or project out." in text_of(long)
+        one = await client.call_tool("index_code", {"path": "web/[id]/door.py", "project": "one"})
+        assert text_of(one).startswith("Indexed 1 chunks from 1 files")
+        assert await paths(project="one") == {first}
         taken = await client.call_tool("index_code", {"path": "web/i", "project": "door"})
         assert "web/[id] already. Give this one another name in project." in text_of(taken)
         own_name = await client.call_tool("index_code", {"path": "web/i", "project": "project"})

@@ -72,7 +72,7 @@ def test_the_latest_commits_are_told_without_merges(make_repository):
     repository.git("merge", "--quiet", "--no-ff", "--no-edit", "side")
     repository.git("config", "log.showSignature", "true")
     found = latest_commits(Repository.discover(repository.path), 5)
-    assert [each.subject for each in found][0] == "Größe"
+    assert found[0].subject == "Größe"
     assert len(found) == 2
     assert repository.git("rev-parse", "side").startswith(found[0].commit)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", found[0].day)
