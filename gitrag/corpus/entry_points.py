@@ -19,7 +19,7 @@ Read = Callable[[str], bytes | None]
 _USUAL = frozenset(
     "manage.py wsgi.py asgi.py config.ru artisan public/index.php index.php Program.cs src/lib.rs".split()
 )
-"""Files that are entry points by their place at the top, or, without a directory, of any directory."""
+"""Files that are entry points by their place; ``wsgi.py`` and ``asgi.py`` are in any directory."""
 
 _BUILD_SCRIPTS = frozenset({"build.rs", "setup.py"})
 
