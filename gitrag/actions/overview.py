@@ -94,6 +94,8 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
     """
     from gitrag.store import inspection, views
 
+    # First: the calls are read from the files as they are now, and the index brought up to date for that.
+    core = () if marked else suggest(workspace, (), _CORE, _GRAPH_S).files
     now = workspace.snapshot()
     outlines = None
     with suppress(StoreMissingError), workspace.store.read() as db:
@@ -117,7 +119,7 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
         files=len(outlines),
         languages=tuple(sorted(languages, key=lambda each: (-each.lines, each.name))),
         entry_points=entry_points(paths, read, mains),
-        core=() if marked else suggest(workspace, (), _CORE, _GRAPH_S).files,
+        core=core,
         latest=latest_commits(workspace.repo, LATEST),
         changed=tuple(
             ChangedFile(path, commits)
