@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from gitrag.actions.governance.presets import USES
 from gitrag.actions.governance.unreached import Unreached
 from gitrag.actions.impact import Impact
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
+from gitrag.actions.prime import prime as prime_action
 from gitrag.actions.references import Reference, graph_or_references
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
@@ -52,6 +54,7 @@ from gitrag.api_types import (
     IndexStatus,
     Line,
     NameReference,
+    Primed,
     RelatedAnswer,
     RelatedDocument,
     ReviewAnswer,
@@ -71,9 +74,12 @@ from gitrag.git.environment import LEAKING
 from gitrag.indexing.worker import running
 from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
 from gitrag.machine.prerequisites import check_writable, require
+from gitrag.memory.core_files import CoreFiles
+from gitrag.memory.home import home_directory
 from gitrag.model import Kind
 from gitrag.report import notes_of
 from gitrag.report.exact import exact_notes
+from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search import engine, similar_chunks
 from gitrag.search.exact import Pattern
 from gitrag.search.language_filter import language_named
@@ -392,6 +398,21 @@ class Workspace:
         notes = self._told(heard, [*_unreached(found.unreached), *left_out])
         called = _called(found.impact)
         return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), notes, called)
+
+    def prime(self, topic: str = "") -> Primed:
+        """Say what a session should know at its start, as ``gitrag prime`` does.
+
+        Args:
+            topic: What it is about; empty for an overview: decisions and specifications, languages, entry
+                points, core files, what changed lately, tests.
+
+        Raises:
+            NotSetUpError: There is no index: call `update`.
+        """
+        with self._turn() as inner:
+            found = prime_action(inner, topic, CoreFiles(home_directory(inner.environ)))
+            heard = self._notes()
+        return Primed(topic, primed_text(replace(found, notes=())), self._told(heard, found.notes))
 
     def check(self, path: str | os.PathLike[str]) -> CheckAnswer:
         """Say which decisions, specifications and issues bear on a file, as ``gitrag check`` does.

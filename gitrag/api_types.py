@@ -222,6 +222,21 @@ class CallAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Primed:
+    """What a session should know at its start.
+
+    Attributes:
+        topic: What it is about; empty for an overview.
+        markdown: What ``gitrag prime --output markdown`` prints.
+        notes: Lines on the state of the index.
+    """
+
+    topic: str
+    markdown: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RelatedDocument:
     """A document that one about to be written may refer to.
 

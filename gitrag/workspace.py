@@ -267,17 +267,23 @@ class Workspace:
         from gitrag.indexing.embed_texts import embed_pending, record_rate
 
         begin = time.monotonic()
-        done = embed_pending(
+        embedded = 0
+
+        def told(done: int) -> None:
+            nonlocal embedded
+            embedded += done
+            record_rate(self.store.directory, embedded, time.monotonic() - begin)
+            advance(done)
+
+        return embed_pending(
             self.store,
             self.embedder,
             entries=entries,
             view_id=view_id,
             oldest_first=oldest_first,
-            advance=advance,
+            advance=told,
             stop=stop,
         )
-        record_rate(self.store.directory, done, time.monotonic() - begin)
-        return done
 
     def uncommitted_entries(self) -> tuple[tuple[int, int], ...]:
         """Return path and content ids of the uncommitted changes and issues that are indexed here."""

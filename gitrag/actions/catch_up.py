@@ -105,6 +105,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
 
     @contextmanager
     def stage(name: str) -> Iterator[None]:
+        worker.tell(workspace.store.directory, name)
         try:
             yield
         except GitragError as error:
@@ -125,15 +126,16 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
             _read_commits(workspace, now, revision, asked)
     own = refreshed.overlay.entries if refreshed is not None else ()
     few = False
-    with stage("embedding"):
+    with stage("looking for draft vectors"):
         few = workspace.count_unembedded(own) <= _FEW_TEXTS
-        if few:
+    if few:
+        with stage(worker.REFINING):
             _embed_waiting(workspace, own, asked)
     if refreshed is not None:
         with stage("reading who calls whom"):
             _make_facts(workspace, now, refreshed)
     if not few:
-        with stage("embedding"):
+        with stage(worker.REFINING):
             _embed_waiting(workspace, own, asked)
     if failures:
         raise failures[0]
@@ -151,7 +153,12 @@ def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> No
 def _embed_waiting(
     workspace: Workspace, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]
 ) -> None:
-    if workspace.count_unembedded(entries) and not asked() and fetch_in_background(workspace):
+    if not workspace.count_unembedded(entries) or asked():
+        return
+    if not workspace.model_is_there():
+        worker.tell(workspace.store.directory, "fetching the model")
+    if fetch_in_background(workspace):
+        worker.tell(workspace.store.directory, worker.REFINING)
         workspace.embed(entries=entries, stop=asked)
 
 

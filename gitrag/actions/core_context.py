@@ -119,8 +119,10 @@ def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]
     return {path: sorted(own, key=lambda chunk: chunk.line_start) for path, own in found.items()}
 
 
-def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> Suggestions:
-    """Suggest files to mark as core, with the reason; marks nothing.
+def suggest(
+    workspace: Workspace, marked: Sequence[CoreFile], most: int = SUGGESTIONS, graph_s: float = _GRAPH_S
+) -> Suggestions:
+    """Suggest files to mark as core, with the reason; marks nothing. Callers are looked for in `graph_s`.
 
     Core is likely what many files of the repository call and what is changed often; a change counts half for
     each half year since. Both numbers have the same weight: the logarithm of each, relative to the largest.
@@ -128,7 +130,7 @@ def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> Suggestions:
     from gitrag.git.history import recent_changes
 
     history = recent_changes(workspace.repo)
-    callers, all_known = _calling_files(workspace)
+    callers, all_known = _calling_files(workspace, graph_s)
     known = {each.path for each in marked}
     newest = max((count.last for count in history.changes.values()), default=0)
     root = workspace.repo.root
@@ -149,7 +151,7 @@ def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> Suggestions:
         }
     )
     central = _shares({path: len(callers.get(path, ())) for path in paths})
-    best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:SUGGESTIONS]
+    best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:most]
     found = tuple(
         Suggested(
             path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, history.commits)
@@ -160,13 +162,13 @@ def suggest(workspace: Workspace, marked: Sequence[CoreFile]) -> Suggestions:
     return Suggestions(found, history.commits, all_known)
 
 
-def _calling_files(workspace: Workspace) -> tuple[dict[str, set[str]], bool]:
+def _calling_files(workspace: Workspace, graph_s: float) -> tuple[dict[str, set[str]], bool]:
     """Map each file to the files, tests excepted, that call it; return also whether that is complete."""
     from gitrag.actions.graph import calling_files
 
     if not workspace.store.exists():
         return {}, False
-    return calling_files(workspace, lambda path: not traits(path) & OUTSIDE_THE_PRODUCT, _GRAPH_S)
+    return calling_files(workspace, lambda path: not traits(path) & OUTSIDE_THE_PRODUCT, graph_s)
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:

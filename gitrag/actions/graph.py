@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer
 from gitrag.callgraph import answering
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 TIMEOUT_S = 30.0
 """Time limit of a call graph; a search answers without one after that."""
 
+_LEAST_SCORE = 0.2
+"""Score below which a graph around a hit is not shown unasked: four of five such hits do not answer."""
+
 _MOST_NAMED = 3
 """Unreadable files that are named; `gitrag doctor` lists more."""
 
@@ -68,6 +72,7 @@ FAILED = "Call graph generation failed: {reason}"
 NO_NODES = "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
 SKIPPED = "Call graph generation skipped for {path} (language not supported). Showing other results."
 UNREAD = "Files that could not be read for the call graph: {count} ({paths})."
+NONE_LIKELY = "No call graph: no code found likely answers. `gitrag search --graph` draws one all the same."
 UNFILTERED = "Generating unfiltered call graph — output may be large."
 
 
@@ -469,6 +474,7 @@ def graph_of(
     globs: Sequence[str] = (),
     module: str = "",
     unfiltered: bool = False,
+    asked_for: bool = True,
     check: Callable[[], None] = lambda: None,
 ) -> CallGraph | None:
     """Return the call graph around the code hits of a search; None without hits.
@@ -479,6 +485,8 @@ def graph_of(
         globs: Only paths like these.
         module: Only this module of the workspace; empty for all.
         unfiltered: Return all calls.
+        asked_for: Draw the calls around every hit and its further passages; else only around the passages
+            that likely answer, if any does.
         check: Called repeatedly; an exception from it ends the work.
     """
     from gitrag.callgraph.drawing import as_calls, as_mermaid, left_out
@@ -486,6 +494,10 @@ def graph_of(
     if not answer.hits:
         return None
     code = code_of(answer)
+    if not asked_for and not unfiltered:
+        every, code = code, _likely(code)
+        if not code:
+            return CallGraph(graph_filter(answer.query, every) or None, None, NONE_LIKELY, 0)
     pattern = None if unfiltered else graph_filter(answer.query, code) or None
     found = call_graph(
         workspace,
@@ -495,6 +507,8 @@ def graph_of(
         about=[(hit.path, hit.language) for hit in code if is_graphed(hit)],
         check=check,
     )
+    if found.graph and not (asked_for or unfiltered):
+        found = _without_tests(found, found.graph)
     return CallGraph(
         pattern,
         as_mermaid(found.graph) if found.graph else None,
@@ -504,6 +518,25 @@ def graph_of(
         as_calls(found.graph) if found.graph else (),
         left_out(found.graph) if found.graph else 0,
     )
+
+
+def _likely(code: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the best passages of hits that likely answer, beside the best one and by themselves."""
+    best = max((hit.score for hit in code), default=0.0)
+    least = max(_LEAST_SCORE, best * LIKELY_SHARE)
+    return tuple(replace(hit, also=()) for hit in code if hit.score >= least)
+
+
+def _without_tests(found: GraphAnswer, whole: Graph) -> GraphAnswer:
+    """Leave out the tests that call what was found, and say how many they are."""
+    tests = {node for node in whole.nodes if is_test(node) and node not in whole.matches}
+    if not tests:
+        return found
+    kept = [edge for edge in whole.edges if tests.isdisjoint((edge.caller, edge.callee))]
+    calling = len(tests & {edge.caller for edge in whole.edges})
+    limits = (*whole.followed.limits, f"Left out: {count(calling, 'test')} that call them.")
+    followed = replace(whole.followed, limits=limits if calling else whole.followed.limits)
+    return replace(found, graph=graph(whole.matches, kept, followed))
 
 
 def _places(code: Sequence[Hit]) -> Iterator[Place]:

@@ -20,12 +20,22 @@ CODE_CHARACTERS = 1_400
 has some 2,400 in all, as many as one of `search_code` on average."""
 
 
-def with_passages(answer: Answer, characters: int = CODE_CHARACTERS) -> Answer:
-    """Show the likeliest passages of code whole, as many as there is room for, and the others' best lines."""
+LIKELY_SHARE = 0.25
+"""Of the best hit's score, below which a hit is likely beside the question: its place is enough."""
+
+
+def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: float = 0.0) -> Answer:
+    """Show the likeliest passages of code whole, as many as there is room for, and the others' best lines.
+
+    Args:
+        answer: The answer.
+        characters: Room for whole passages.
+        least: Least score of a hit whose passage is shown whole.
+    """
     left = characters
     chosen: set[int] = set()
     for hit in answer.hits:
-        if hit.document is None and len(hit.chunk.text) <= left:
+        if hit.document is None and len(hit.chunk.text) <= left and hit.score >= least:
             chosen.add(id(hit))
             left -= len(hit.chunk.text)
     words = _words(answer)
@@ -36,6 +46,12 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS) -> Answer:
         return _numbered(hit.chunk.text.split("\n"), hit.chunk.line_start, words)
 
     return _with_lines(answer, lines)
+
+
+def for_report(answer: Answer) -> Answer:
+    """Show passages of hits whole, only of those that are likely beside the best one."""
+    best = max((hit.score for hit in answer.hits if hit.document is None), default=0.0)
+    return with_passages(answer, CODE_CHARACTERS, best * LIKELY_SHARE)
 
 
 def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:

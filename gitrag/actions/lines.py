@@ -1,20 +1,28 @@
-"""Read exact lines of files of the working tree, by path and range, or by a hit's id."""
+"""Read exact lines of files of the working tree, by path and range, or by a hit's id; or a file's outline."""
 
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from gitrag.chunking import chunk as chunks_of
 from gitrag.chunking import decode
+from gitrag.chunking.languages import language_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
 from gitrag.machine.files import within
+from gitrag.model import Kind
 from gitrag.workspace import Workspace
 
 MOST_LINES = 400
 """Most lines of one answer; callers who need more ask for the next range."""
+
+LONG = 120
+"""Lines of a file of which a reader who names no range gets the outline: some 1,500 tokens."""
+
+_LONGEST_SIGNATURE = 100
 
 _MOST_BYTES = 8 * 1024 * 1024
 _DIGEST_BYTES = 4
@@ -42,6 +50,24 @@ class Range:
     text: str
     lines: int
     moved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A definition of a file, or a heading of prose: its lines, and what to show for it."""
+
+    line_start: int
+    line_end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A file's definitions or headings, in order, and how many lines it has."""
+
+    path: str
+    lines: int
+    parts: tuple[Part, ...]
 
 
 def hit_id(path: str, line_start: int, line_end: int, text: str) -> str:
@@ -75,6 +101,38 @@ def read_range(workspace: Workspace, what: str) -> Range:
         raise UsageError(f"{path} has no lines {first}-{last}: it has {len(lines)}.", "Give others.")
     last = min(last, len(lines), first + MOST_LINES - 1)
     return Range(path, first, last, "\n".join(lines[first - 1 : last]), len(lines), moved)
+
+
+def read_outline(workspace: Workspace, what: str) -> Outline | None:
+    """Return the outline of a file that is too long to be read unasked; None for all that names lines.
+
+    Args:
+        workspace: The repository.
+        what: As for `read_range`.
+
+    Raises:
+        UsageError: The working tree has no such file.
+    """
+    found = _WHAT.fullmatch(what.strip())
+    if found is None or found["first"]:
+        return None
+    lines = file_lines(workspace, found["path"])
+    if len(lines) <= LONG:
+        return None
+    text = "\n".join(lines).encode("utf-8", "surrogatepass")
+    parts: list[Part] = []
+    name = ""
+    for each in chunks_of(text, language_of(found["path"], lines[0])):
+        if not each.name:
+            continue
+        if each.qualified_name == name and not each.signature:  # a long definition has several chunks
+            parts[-1] = replace(parts[-1], line_end=each.line_end)
+            continue
+        name = each.qualified_name
+        said = each.signature or f"{'' if each.kind is Kind.SECTION else f'{each.kind} '}{name}"
+        indent = "  " if each.kind is Kind.METHOD else ""
+        parts.append(Part(each.line_start, each.line_end, indent + said[:_LONGEST_SIGNATURE]))
+    return Outline(found["path"], len(lines), tuple(parts))
 
 
 def file_lines(workspace: Workspace, path: str) -> list[str]:

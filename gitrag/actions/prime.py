@@ -1,14 +1,15 @@
-"""What an agent's session should know at its start: the index's state, decisions, specifications."""
+"""What an agent's session should know at its start: the index's state, decisions, what there is besides."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gitrag.actions.core_context import core_context
+from gitrag.actions.core_context import core_context, project_of
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
+from gitrag.actions.overview import Overview, overview
 from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.actions.status import read_status
 from gitrag.corpus.documents import Document
@@ -49,6 +50,7 @@ class Primed:
         entries: Decisions, then specifications: all by path, or a topic's best first.
         core: The section on the core files; empty when none is marked.
         unreached: What comes nearest to a topic on which there is nothing; None where there is something.
+        overview: What the repository consists of; None for a topic.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Primed:
     entries: tuple[PrimedDocument, ...]
     core: str = ""
     unreached: Unreached | None = None
+    overview: Overview | None = None
 
 
 def prime(
@@ -94,7 +97,16 @@ def prime(
     if topic and not entries:
         scored = [NearDocument(each.kind, each.document, score) for each, score in found]
         unreached = find_unreached(workspace, scored, KINDS, least)
-    return Primed(workspace.name, topic, tuple(note for note in notes if note), entries, told, unreached)
+    marked = core.all(project_of(workspace)) if core is not None else []
+    return Primed(
+        workspace.name,
+        topic,
+        tuple(note for note in notes if note),
+        entries,
+        told,
+        unreached,
+        None if topic else overview(workspace, tuple(marked)),
+    )
 
 
 def _all(workspace: Workspace) -> list[tuple[PrimedDocument, float]]:

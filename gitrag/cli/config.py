@@ -137,13 +137,13 @@ def _print_all(settings: list[Setting], session: Session) -> None:
         origin = f"  {terminal.style(f'({sanitise_line(setting.origin)})', 'dim')}"
         if value == "unset" and not changed:
             origin = ""  # its default is that it is not set
-        terminal.print(
+        terminal.print_folded(
             f"{terminal.style(f'{setting.key:<{key_width}}', 'bold')}  "
             f"{terminal.style(value, 'green') if changed else value}{origin}"
         )
-        terminal.print(f"    {setting.help}")
+        terminal.print_folded(f"    {setting.help}")
     terminal.print()
-    terminal.print(f"Set one with `gitrag config set pre_push block`, or for the team in {TEAM_FILE}.")
+    terminal.print_folded(f"Set one with `gitrag config set pre_push block`, or for the team in {TEAM_FILE}.")
 
 
 def _text(setting: Setting) -> str:

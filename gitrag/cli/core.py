@@ -120,7 +120,7 @@ def suggest(session: Session, *, as_json: bool) -> int:
         return OK
     for each in found.files:
         name = session.terminal.style(sanitise_line(each.path), "bold")
-        session.terminal.print(f"{name}  {each.reason}")
+        session.terminal.print_folded(f"{name}  {each.reason}")
     if not found.files:
         looked_at = f"was changed in the {count(found.commits, 'commit')} looked at"
         calls = " or is called from another file" if found.callers_known else ""

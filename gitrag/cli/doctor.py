@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gitrag.machine.prerequisites import Check
     from gitrag.report.documents import CheckRow
 
-_COLORS = {"ok": "green", "warn": "yellow", "fail": "red"}
+_COLORS = {"ok": "green", "warn": "magenta", "fail": "red"}
 
 
 @command(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _STYLES = {
     "title": ("bold",),
     "path": ("magenta",),
-    "name": ("bold", "cyan"),
+    "name": ("bold",),
     "score": ("green",),
     "dim": ("dim",),
 }
@@ -57,4 +57,4 @@ def print_finding(
     elif form == "markdown":
         terminal.print(sanitise(markdown()))
     else:
-        terminal.print(text(lambda part, role: terminal.style(sanitise(part), *_STYLES.get(role, ()))))
+        terminal.print_folded(text(lambda part, role: terminal.style(sanitise(part), *_STYLES.get(role, ()))))

@@ -8,9 +8,8 @@ import click
 
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.config.rules import show_duration
 from gitrag.errors import OK
-from gitrag.words.numbers import count, size
+from gitrag.words.numbers import age, count, size
 
 if TYPE_CHECKING:
     from gitrag.store.garbage import Garbage
@@ -61,8 +60,8 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
         )
         return OK
     if not garbage:
-        kept = show_duration(workspace.config.gc_keep)
-        terminal.print(f"Nothing to drop: all is needed, or was within {kept}.")
+        kept = age(workspace.config.gc_keep.total_seconds())
+        terminal.print(f"Nothing to drop: all is needed, or was in the last {kept}.")
     elif really:
         terminal.print(f"Dropped {_named(garbage)}.")
     else:

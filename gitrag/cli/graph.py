@@ -25,7 +25,7 @@ _STYLES = {
     "path": ("magenta",),
     "number": ("dim",),
     "name": ("bold",),
-    "likely": ("yellow",),
+    "likely": ("dim",),
     "dim": ("dim",),
 }
 

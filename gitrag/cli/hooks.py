@@ -125,7 +125,7 @@ def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool 
     does = {hook.name: hook.does for hook in HOOKS}
     for report in reports:
         good = report.state is HookState.INSTALLED
-        state = terminal.style(f"{report.state.value:<14}", "green" if good else "yellow")
+        state = terminal.style(f"{report.state.value:<14}", "green" if good else "magenta")
         detail = sanitise_line(report.detail) or does[report.name]
         terminal.print(f"{report.name:<14} {state} {detail}")
         if report.lines and (for_older or not good):

@@ -13,7 +13,9 @@ from gitrag.errors import OK
 @command(
     "prime",
     examples=[
-        Example("gitrag prime", "all decisions and specifications, a line each"),
+        Example(
+            "gitrag prime", "an overview: decisions, languages, entry points, core files, changes, tests"
+        ),
         Example("gitrag prime authentication", "those on a topic, in full"),
         Example("gitrag prime -o json", "for a script"),
     ],
@@ -25,8 +27,8 @@ from gitrag.errors import OK
 def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> int:
     """Say what a session should know at its start.
 
-    Brings the index up to date first, silently. Without TOPIC: every decision and specification, a line each.
-    With TOPIC: those on it, in full.
+    Brings the index up to date first, silently. Without TOPIC: every decision and specification, a line each,
+    and an overview of the repository, from its files and commits. With TOPIC: the decisions on it, in full.
     """
     from gitrag.actions.prime import prime as gather
     from gitrag.report.prime import as_json, as_markdown, as_text

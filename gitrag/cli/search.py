@@ -141,7 +141,7 @@ class _Search(ExampleCommand):
     "--graph/--no-graph",
     "with_graph",
     default=None,
-    help="Draw the calls around what is found; the default in Markdown and JSON.",
+    help="Draw the calls around all hits; by default around likely ones, in Markdown and JSON.",
 )
 @click.option("--unfiltered", is_flag=True, help="Draw all calls, not only those around what is found.")
 @click.pass_context
@@ -229,7 +229,14 @@ def search(
     if unfiltered or (form in {"markdown", "json"} if with_graph is None else with_graph):
         from gitrag.actions.graph import graph_of
 
-        graph = graph_of(workspace, answer, globs=globs, module=module or "", unfiltered=unfiltered)
+        graph = graph_of(
+            workspace,
+            answer,
+            globs=globs,
+            module=module or "",
+            unfiltered=unfiltered,
+            asked_for=bool(with_graph),
+        )
     why = "all" if explain_all else "words" if explain else ""
     page = Page(form, directory, full, context_lines, why, long=bool(limit), paged=not no_pager)
     _show(session, workspace, answer, graph, page)
@@ -270,9 +277,10 @@ def _show(
 ) -> None:
     """Write an answer in the form asked for."""
     from gitrag import report
+    from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = report.cleaned(answer, sanitise_line)
+    shown = report.cleaned(hit_lines.for_report(answer), sanitise_line)
     if page.form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
         if answer.hits and (line := report.wording_line(shown)):

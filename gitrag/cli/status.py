@@ -12,6 +12,7 @@ from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
+from gitrag.indexing.worker import REFINING
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
 
@@ -49,7 +50,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         _show_none(found, line, terminal)
         return
     view = found.view
-    state = terminal.style("up to date", "green") if found.fresh else terminal.style(_state(found), "yellow")
+    state = terminal.style("up to date", "green") if found.fresh else terminal.style(_state(found), "magenta")
     since = f", updated {age(time.time() - found.updated)} ago" if found.updated else ""
     line("index", f"{state}{since}" + _uncommitted(found))
     languages = ", ".join(f"{name} {number}" for name, number in view.languages[:6])
@@ -78,7 +79,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         f"{size(found.size_bytes)}, {count(found.store.worktrees, 'worktree')},"
         f" {count(found.store.chunks, 'chunk')} in all",
     )
-    line("working", _work(found) if found.worker else "nobody")
+    line("working", _work(found))
     if found.failure:
         line("failed", f"the last background worker: {sanitise_line(found.failure)}")
     line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
@@ -92,13 +93,14 @@ def _state(found: WorkspaceStatus) -> str:
 
 def _work(found: WorkspaceStatus) -> str:
     """Return what the background worker does now, how far it is, and how long that takes."""
-    view = found.view
-    if view is None or not found.unembedded or not found.fresh or not found.model.ready:
-        return str(found.worker)
-    done = int(100 * view.embedded / max(view.texts, 1))
-    process = f" (process {found.worker.pid})" if found.worker else ""
-    left = f", about {age(found.refined_in_s)} left" if found.refined_in_s is not None else ""
-    return f"refining draft vectors in the background, {done} %{left}{process}"
+    if found.worker is None:
+        return "nobody"
+    doing = f"{sanitise_line(found.worker.purpose)} in the background"
+    if found.worker.purpose == REFINING and found.view is not None and found.unembedded:
+        done = int(100 * found.view.embedded / max(found.view.texts, 1))
+        left = f", about {age(found.refined_in_s)} left" if found.refined_in_s is not None else ""
+        doing += f", {done} %{left}"
+    return f"{doing} (process {found.worker.pid})"
 
 
 def _uncommitted(found: WorkspaceStatus) -> str:
@@ -130,6 +132,8 @@ def _hints(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> No
         terminal.hint("gitrag model fetch")
     elif found.unembedded and not found.worker:
         terminal.hint("gitrag index embed")
+    elif found.failure:
+        terminal.hint("gitrag index")
 
 
 def _show_none(found: WorkspaceStatus, line: Callable[[str, str], None], terminal: Terminal) -> None:

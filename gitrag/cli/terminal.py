@@ -27,12 +27,11 @@ _STYLES = {
     "underline": "4",
     "red": "31",
     "green": "32",
-    "yellow": "33",
-    "blue": "34",
     "magenta": "35",
-    "cyan": "36",
 }
+"""Colours that can be read on a dark and on a light background: not yellow and cyan, nor blue."""
 
+_CODE = re.compile("\x1b\\[[0-9;]*m")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
@@ -121,6 +120,10 @@ class Terminal:
 
         self.print_json_text(json_text(document))
 
+    def print_folded(self, text: str) -> None:
+        """Write lines of the result, on a terminal folded at spaces where they are longer than its width."""
+        self.print(folded(text, self.width) if self.is_interactive else text)
+
     def print_json_text(self, text: str) -> None:
         """Write serialised JSON; escape control characters, and those that the stream cannot encode."""
         text = sanitise_json(text)
@@ -134,11 +137,11 @@ class Terminal:
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr."""
-        self._say(self._err_style("warning:", "yellow") + " " + sanitise(text))
+        self._say(self._err_style("warning:", "magenta") + " " + sanitise(text))
 
     def hint(self, text: str) -> None:
         """Write a hint to stderr: what the user can do."""
-        self._say(self._err_style("hint:", "cyan") + " " + sanitise(text))
+        self._say(self._err_style("hint:", "bold") + " " + sanitise(text))
 
     def error(self, text: str) -> None:
         """Write an error to stderr."""
@@ -174,6 +177,32 @@ class Terminal:
 
     def _err_style(self, text: str, *styles: str) -> str:
         return _styled(text, styles) if self._err_color else text
+
+
+def folded(text: str, columns: int) -> str:
+    """Fold lines at spaces, so that they fit; what follows is indented by two more than the line.
+
+    Args:
+        text: Lines, perhaps coloured; a word that is too long stays whole.
+        columns: The width.
+    """
+    lines = []
+    for line in text.split("\n"):
+        if len(_CODE.sub("", line)) <= columns:
+            lines.append(line)
+            continue
+        plain = _CODE.sub("", line)
+        indent = " " * (len(plain) - len(plain.lstrip()) + 2)
+        start, *words = line.lstrip(" ").split(" ")
+        held = indent[2:] + start
+        for word in words:
+            if len(_CODE.sub("", f"{held} {word}")) > columns and held.strip():
+                lines.append(held)
+                held = indent + word
+            else:
+                held += f" {word}"
+        lines.append(held)
+    return "\n".join(lines)
 
 
 def discard(stream: TextIO) -> None:

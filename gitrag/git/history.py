@@ -1,4 +1,4 @@
-"""How often files have been changed."""
+"""How often files have been changed, and what the latest commits say."""
 
 from __future__ import annotations
 
@@ -36,7 +36,36 @@ class History:
     changes: dict[str, ChangeCount]
 
 
-def recent_changes(repo: Repository) -> History:
+@dataclass(frozen=True, slots=True)
+class LatestCommit:
+    """A commit: its abbreviated id, the day it was made (``2026-11-23``), and its message's first line."""
+
+    commit: str
+    day: str
+    subject: str
+
+
+def latest_commits(repo: Repository, most: int) -> tuple[LatestCommit, ...]:
+    """Return HEAD's latest commits without merges, the newest first; none where there is no commit yet."""
+    done = repo.git(
+        "log",
+        "-z",
+        "--encoding=UTF-8",
+        f"--max-count={most}",
+        "--no-merges",
+        "--no-show-signature",
+        "--no-patch",
+        "--format=%h%n%cs%n%s",
+        "HEAD",
+        "--",
+    )
+    if done.returncode:
+        return ()
+    each = (row.decode("utf-8", "replace").split("\n", 2) for row in done.stdout.split(b"\0") if row)
+    return tuple(LatestCommit(*fields) for fields in each if len(fields) == 3)
+
+
+def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> History:
     """Count for each path how many of HEAD's last commits changed it, without merges and mass changes."""
     done = repo.git(
         "-c",
@@ -45,7 +74,7 @@ def recent_changes(repo: Repository) -> History:
         "-z",
         "--encoding=UTF-8",
         "-O/dev/null",  # override diff.orderFile
-        f"--max-count={MOST_COMMITS}",
+        f"--max-count={most}",
         "--no-merges",
         "--no-renames",
         *RUN_NOTHING,

@@ -35,7 +35,8 @@ _ANY_TEXT = ("a",)
 """A text that any working model embeds: if it fails, the fault is the model's."""
 
 _TELLING = 64
-"""Minimum number of texts for a measured rate to count; below it, start-up time dominates."""
+"""Minimum number of texts for a measured rate to count; below it, start-up time dominates. The first round
+has so many: those who watch soon learn how long the rest takes."""
 
 _USUAL_PER_CORE = 35.0
 """Texts per second that one core embeds: 50 to 100 on two (`scripts/bench/encoder.py`)."""
@@ -71,7 +72,8 @@ def embed_pending(
     """
     done = 0
     while not stop() and (limit is None or done < limit):
-        room = _ROUND if limit is None else min(_ROUND, limit - done)
+        room = _ROUND if done else _TELLING
+        room = room if limit is None else min(room, limit - done)
         with store.read() as db:
             texts = vectors.pending(db, room, entries, view_id, oldest_first=oldest_first)
         if not texts:

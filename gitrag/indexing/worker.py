@@ -35,6 +35,10 @@ _AUTOGROUP = Path("/proc/self/autogroup")
 session. The session's own niceness is written here; unlike a process's it may be set back."""
 
 _FAILURE = "worker.failed"
+_NOTE = "worker.holder"
+
+REFINING = "refining draft vectors"
+"""What the worker does for most of its time."""
 
 _IDLE_LOAD = 0.25
 """Load per processor, averaged over the last minute, below which the machine counts as idle."""
@@ -47,7 +51,7 @@ class Worker:
         self._directory = directory
         self._marks = directory / "worker.marks"
         self._taken = directory / "worker.taken"
-        self._note = directory / "worker.holder"
+        self._note = directory / _NOTE
         self._failure = directory / _FAILURE
         self._lock = FileLock(directory / "worker.lock")
 
@@ -81,7 +85,7 @@ class Worker:
             try:
                 worked = True
                 settled()
-                write_holder(self._note, "indexing in the background")
+                write_holder(self._note, "indexing")
                 while asked := self._take_marks():
                     for path in asked:
                         if path.is_dir():
@@ -129,9 +133,9 @@ def last_failure(directory: Path) -> str:
     """Return why the last background worker failed; empty when it did not, or is still running."""
     if is_held(directory / "worker.lock"):
         return ""
-    ended = read_holder(directory / "worker.holder")  # the worker deletes its record on success
+    ended = read_holder(directory / _NOTE)  # the worker deletes its record on success
     if ended is not None:
-        return f"process {ended.pid} ended in the middle of its work"
+        return f"process {ended.pid} ended while {ended.purpose}"
     try:
         return (directory / _FAILURE).read_text("utf-8").strip()
     except (OSError, ValueError):
@@ -139,8 +143,15 @@ def last_failure(directory: Path) -> str:
 
 
 def running(directory: Path) -> Holder | None:
-    """Return the id of the background process, if one is running."""
-    return read_holder(directory / "worker.holder") if is_held(directory / "worker.lock") else None
+    """Return the background process and what it does, if one is running."""
+    return read_holder(directory / _NOTE) if is_held(directory / "worker.lock") else None
+
+
+def tell(directory: Path, purpose: str) -> None:
+    """Record what this process does now, where it is the worker."""
+    own = read_holder(directory / _NOTE)
+    if own is not None and own.pid == os.getpid() and own.purpose != purpose:
+        write_holder(directory / _NOTE, purpose)
 
 
 def lower_priority() -> None:

@@ -70,7 +70,9 @@ def memory_search(
     text = "\n\n".join(observation_text(each) for each in found)
     data = replies.Recollection(results)
     if not found:
-        text = nothing_recalled(len(explorations.all(kind=kind, project=owner)), asked=bool(query.strip()))
+        remembered = len(explorations.all(kind=kind, project=owner))
+        text = nothing_recalled(remembered, asked=bool(query.strip()))
+        text += " Leave query out to list them." if remembered else " explore remembers what you give it."
     return Reply(text, data)
 
 
@@ -96,7 +98,9 @@ def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[re
     found = bench.core.all(owner)
     text = "\n".join(f"{each.path}: {each.summary}".rstrip(": ") for each in found)
     return Reply(
-        text or f"No file of {owner} is marked as core.", replies.Core(owner, replies.core_rows(found))
+        text
+        or f"No file of {owner} is marked as core. mark_core marks one; `gitrag core suggest` names some.",
+        replies.Core(owner, replies.core_rows(found)),
     )
 
 

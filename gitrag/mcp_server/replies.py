@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitrag.actions.graph import GraphAnswer
-from gitrag.actions.lines import Range
+from gitrag.actions.lines import MOST_LINES, Outline, Range
 from gitrag.actions.references import References
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
@@ -22,6 +22,10 @@ from gitrag.words.control_characters import sanitise_line
 
 _SURE = 0.9
 """As in ``gitrag graph``: calls with a lower confidence are likely, not certain."""
+
+_MOST_PARTS = 120
+_FIRST_LINES = 60
+"""Parts of an outline, and lines of the range that it names as an example."""
 
 CALLS = 40
 """Most calls in one answer, some 1,500 tokens: the callers of a base class's method may be hundreds."""
@@ -164,7 +168,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a file."""
+    """Lines of a file; or, of a long one of which no range was asked for, its outline as ``text``."""
 
     path: str
     line_start: int
@@ -173,6 +177,7 @@ class Lines:
     text: str
     moved: str
     freshness: Freshness
+    is_outline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +289,7 @@ def freshness_line(freshness: Freshness) -> str:
     if freshness.unembedded and freshness.drafted:
         said.append(f"{counted(freshness.unembedded, 'chunk')} on draft vectors")
     if freshness.waiting_files:
-        said.append(f"{counted(freshness.waiting_files, 'file')} not indexed yet")
+        said.append(f"{counted(freshness.waiting_files, 'file')} not indexed yet: ask again later")
     return "; ".join([*[", ".join(said)], *freshness.notes])
 
 
@@ -320,9 +325,15 @@ def word_data(answer: Answer | None) -> WordData:
     )
 
 
+_NOT_CODE = " search asks decisions, specifications and issues too."
+_NEXT_SEARCH = "ask for a name, in other words, or call_graph"
+
+
 def code_text(found: Cascade, freshness: Freshness) -> str:
     """Return snippets as text: a heading for each, then its lines."""
-    lines = [] if found.snippets else [f"No code found for '{found.query}'. Try a broader search term."]
+    lines = []
+    if not found.snippets:
+        lines.append(f"No code found for '{found.query}'. Try a broader search term.{_NOT_CODE}")
     if note := word_data(found.answer).note:
         lines.append(f"{note}; nearest:" if found.snippets else note)
     for each in found.snippets:
@@ -332,7 +343,7 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
         lines += [f"{each.path}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
         lines += [f"also: {listed_paths(each.variants)}"] if each.variants else []
         lines += [each.text, ""]
-    sufficient = "sufficient" if found.sufficient else "not sufficient"
+    sufficient = "sufficient" if found.sufficient else f"not sufficient: {_NEXT_SEARCH}"
     return "\n".join([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
 
@@ -406,11 +417,35 @@ def calls_text(found: Calls) -> str:
 
 
 def range_text(found: Range, freshness: Freshness) -> str:
-    """Return lines as text."""
+    """Return lines as text, with the range to ask for next where the file goes on."""
     moved = f" ({found.moved})" if found.moved else ""
-    more = f"; {found.path} has {found.lines} lines" if found.line_end < found.lines else ""
+    more = ""
+    if found.line_end < found.lines:
+        last = min(found.line_end + MOST_LINES, found.lines)
+        more = f"; {found.path} has {found.lines} lines, next {found.path}:{found.line_end + 1}-{last}"
     head = f"{found.path}:{found.line_start}-{found.line_end}{moved}"
     return f"{head}\n{found.text}\n[{freshness_line(freshness)}{more}]"
+
+
+def outline_text(found: Outline) -> str:
+    """Return an outline as text: a line for each definition or heading, and the range to ask for."""
+    rows = [f"{each.line_start}-{each.line_end}  {each.text}" for each in found.parts[:_MOST_PARTS]]
+    more = len(found.parts) - _MOST_PARTS
+    rows += [f"{counted(more, 'part')} more"] if more > 0 else []
+    asked = f"{found.path} has {found.lines} lines: get a range of it, as {found.path}:1-{_FIRST_LINES}."
+    return "\n".join([asked, *rows])
+
+
+def indexed_text(data: IndexedCode, path: str, *, is_named: bool) -> str:
+    """Return what was indexed, as text, and how to search it; is_named: as a project of its own."""
+    said = f"Indexed {data.chunks} chunks from {data.files} files"
+    if data.files and is_named:
+        said += f'\nsearch_code with project "{data.project}" searches them.'
+    elif data.files:
+        said += "\nsearch_code finds them; no project needs to be given."
+    else:
+        said += f"\nGit ignores what is in {path}, or the settings leave it out: `gitrag status` says why."
+    return f"{said}\n[{freshness_line(data.freshness)}]"
 
 
 def remembered(each: Observation, *, created: bool = False, score: float | None = None) -> Remembered:

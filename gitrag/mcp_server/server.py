@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 
 from gitrag import __version__
@@ -21,6 +22,7 @@ from gitrag.mcp_server.binding import Hints, Reply, bind
 from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
 from gitrag.mcp_server.resources import add_resources
 from gitrag.mcp_server.workbench import Workbench
+from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -71,13 +73,23 @@ CORE_INSTRUCTIONS = (
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
+class _Server(MCPServer):
+    """A server that repeats nothing raw of the name of a tool that it does not have."""
+
+    async def call_tool(self, name: str, *arguments: Any, **options: Any) -> Any:
+        tools = [tool.name for tool in await self.list_tools()]
+        if name not in tools:
+            raise ToolError(f"Unknown tool: {sanitise_line(name[:60])}. There is {', '.join(tools)}.")
+        return await super().call_tool(name, *arguments, **options)
+
+
 def build(bench: Workbench, *, core_only: bool = False) -> MCPServer:
     """Return the server, with every tool or the core ones.
 
     It has no prompts: the skills of ``gitrag init --agents`` take their place. Clients offer skills to the
     user by name, like prompts, and also to the model.
     """
-    server: MCPServer = MCPServer(
+    server = _Server(
         "gitrag",
         title="gitrag",
         instructions=CORE_INSTRUCTIONS if core_only else INSTRUCTIONS,

@@ -13,7 +13,8 @@ from gitrag.actions import graph as graph_action
 from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
-from gitrag.actions.core_context import core_context, project_of
+from gitrag.actions.core_context import core_context
+from gitrag.actions.hit_lines import for_report
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.search import SearchOptions
@@ -30,7 +31,6 @@ from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
 from gitrag.search.sections import Wanted
-from gitrag.workspace import Workspace
 
 Project = Annotated[str, Field(description="Another project, as index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
@@ -56,8 +56,10 @@ def search_code(
     Gives code with its line range, uncommitted changes included. When it says sufficient, search no further.
     """
     del call
-    workspace = bench.app_of(project)
-    globs, languages, kinds = (((each,) if each else ()) for each in (path, language, kind))
+    asked = bench.project(project)
+    workspace = asked.workspace
+    globs = asked.globs(path)
+    languages, kinds = (((each,) if each else ()) for each in (language, kind))
     if exact:
         found, lines_found = search_code_action.exact_lines(
             workspace,
@@ -83,7 +85,7 @@ def search_code(
     freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*said, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
-        project=project_of(workspace),
+        project=asked.name,
         sufficient=found.sufficient,
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,
@@ -113,7 +115,7 @@ def search(
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
     words = replies.word_data(answer)
-    text = as_markdown(answer, drawn, date=today)
+    text = as_markdown(for_report(answer), drawn, date=today)
     if words.note and not answer.hits:
         text += f"\n{words.note[0].upper()}{words.note[1:]}."
     text += f"\n\n[{replies.freshness_line(freshness)}]"
@@ -134,7 +136,8 @@ def call_graph(
     project: Project = "",
 ) -> Reply[replies.Calls]:
     """Who calls whom around a definition, with the line of each call; who uses a constant or a type."""
-    workspace = bench.app_of(project)
+    asked = bench.project(project)
+    workspace = asked.workspace
     if to and not target:
         raise UsageError("A chain of calls to something begins somewhere.", "Give target, too.")
     if not target and not filter:
@@ -142,7 +145,13 @@ def call_graph(
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = graph_action.target_file(workspace, target)
     found, named = graph_or_references(
-        workspace, question, to=to or None, with_references=references, about=about, check=call.tick
+        workspace,
+        question,
+        to=to or None,
+        with_references=references,
+        globs=asked.globs(),
+        about=about,
+        check=call.tick,
     )
     said = [*found.notes, *found.negatives, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
@@ -157,11 +166,16 @@ def get(
     what: Annotated[str, Field(description="path:first-last, path:line, path, or id.")],
     project: Project = "",
 ) -> Reply[replies.Lines]:
-    """Read exact lines of a file as it is now, by range or by the id of a search hit."""
+    """Read exact lines of a file as it is now, by range or hit id; of a long file alone, its outline."""
     del call
-    workspace = bench.app_of(project)
-    found = lines.read_range(workspace, what)
+    workspace = bench.project(project).workspace
+    outline = lines.read_outline(workspace, what)
     freshness = replies.of_answer(None, workspace.repo.head().commit, bench.notes())
+    if outline is not None:
+        text = replies.outline_text(outline)
+        told = replies.Lines(outline.path, 0, 0, outline.lines, text, "", freshness, is_outline=True)
+        return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", told)
+    found = lines.read_range(workspace, what)
     data = replies.Lines(
         path=found.path,
         line_start=found.line_start,
@@ -184,15 +198,15 @@ def index_code(
 
     Not needed for this repository: its searches catch up by themselves.
     """
-    workspace, inside = bench.open_path(path, project)
+    opened = bench.open_path(path, project)
+    workspace = opened.workspace
     workspace.update(advance=lambda done, total: call.advance(done, total, "files"))
     call.check()
-    files, chunks = count_indexed(workspace, inside)
+    files, chunks = count_indexed(workspace, opened.directory)
     start_worker(workspace)
-    text = f"Indexed {chunks} chunks from {files} files"
     freshness = replies.of_status(read_status(workspace), bench.notes())
-    data = replies.IndexedCode(project_of(workspace, project), files, chunks, freshness)
-    return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", data)
+    data = replies.IndexedCode(opened.name, files, chunks, freshness)
+    return Reply(replies.indexed_text(data, path, is_named=bench.is_named(opened)), data)
 
 
 def reindex(
@@ -213,18 +227,17 @@ def reindex(
 def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Standing]:
     """What is indexed, how fresh. For when answers surprise you."""
     del call
-    workspace = bench.app_of(project)
-    found = read_status(workspace)
-    data = _standing(workspace, found, bench)
+    asked = bench.project(project)
+    data = _standing(asked.name, read_status(asked.workspace), bench)
     return Reply(_status_text(data), data)
 
 
 def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Told]:
     """At a session's start: the status, and the core files."""
     del call
-    workspace = bench.app_of(project)
-    context = core_context(workspace, bench.core, project or None)
-    standing = _standing(workspace, read_status(workspace), bench)
+    asked = bench.project(project)
+    context = core_context(asked.workspace, bench.core, project or None)
+    standing = _standing(asked.name, read_status(asked.workspace), bench)
     text = _status_text(standing) + context
     return Reply(text, replies.Told(text, standing.freshness))
 
@@ -234,7 +247,7 @@ def prime(
     call: ToolCall,
     topic: Annotated[str, Field(description="Empty for an overview.")] = "",
 ) -> Reply[replies.Told]:
-    """What a session should know: decisions and specifications on a topic, core files."""
+    """What a session should know: an overview (languages, entry points, tests), or a topic's decisions."""
     primed = gather(
         bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
     )
@@ -243,10 +256,11 @@ def prime(
     return Reply(f"{text}\n\n[{replies.freshness_line(freshness)}]", replies.Told(text, freshness))
 
 
-def _standing(workspace: Workspace, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
+def _standing(project: str, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
     view = found.view
+    failed = [f"The last background worker failed: {found.failure}."] if found.failure else []
     return replies.Standing(
-        project=project_of(workspace),
+        project=project,
         indexed=view is not None,
         fresh=found.fresh,
         files=view.files if view else 0,
@@ -255,7 +269,7 @@ def _standing(workspace: Workspace, found: WorkspaceStatus, bench: Workbench) ->
         texts=view.texts if view else 0,
         model_ready=found.model.ready,
         working=found.worker is not None,
-        freshness=replies.of_status(found, [*found.notes, *bench.notes()]),
+        freshness=replies.of_status(found, [*found.notes, *failed, *bench.notes()]),
     )
 
 

@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +20,7 @@ from gitrag.actions.core_context import project_of
 from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
 from gitrag.errors import GitragError, NoRepositoryError, UsageError
+from gitrag.git.patterns import MAX_GLOB_CHARS
 from gitrag.machine.files import existing
 from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
@@ -28,13 +31,58 @@ from gitrag.workspace import Workspace
 MOST_OTHERS = 8
 """Most repositories besides the server's own, each with its index in memory."""
 
+MOST_NAMED = 64
+"""Most projects with a name of their own, directories of repositories included."""
+
 
 _TELL_EVERY_S = 0.1
 
 _MOST_THREADS = 8
 """Most threads of tool calls; only one works, the others wait for it."""
 
+_SPECIAL = frozenset("*?[\\")
+"""Characters with a meaning in patterns."""
+
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A repository, or a directory of one, by the name under which agents ask for it.
+
+    Attributes:
+        name: The name.
+        workspace: The repository.
+        directory: The directory, relative to the repository's top; empty for all of it.
+    """
+
+    name: str
+    workspace: Workspace
+    directory: str = ""
+
+    def globs(self, path: str = "") -> tuple[str, ...]:
+        """Return the patterns of paths for a question: all of the directory, or what a pattern has of it.
+
+        Args:
+            path: A pattern as in .gitignore, of paths from the directory or from the repository's top.
+
+        Raises:
+            UsageError: The pattern is longer than patterns may be.
+        """
+        if not self.directory:
+            return (path,) if path else ()
+        pattern = "/" + "".join("\\" + each if each in _SPECIAL else each for each in self.directory)
+        inner = path.removeprefix("/").removeprefix(f"{self.directory}/")
+        if path:
+            anywhere = "/" not in path.rstrip("/")
+            pattern += f"/**/{inner}" if anywhere else f"/{inner}"
+        if len(pattern) > MAX_GLOB_CHARS and not _SPECIAL.isdisjoint(pattern):
+            raise UsageError(
+                f"The pattern {pattern[:60]}… of this project has {len(pattern)} characters; more than"
+                f" {MAX_GLOB_CHARS} match nothing.",
+                "Leave path or project out.",
+            )
+        return (pattern,)  # alone a file, or a directory with all that is in it
 
 
 class StoppedError(Exception):
@@ -97,7 +145,7 @@ class Workbench:
         self.start = start
         self._environ = environ
         self._heard: list[str] = []
-        self._others: dict[str, Workspace] = {}
+        self._named: dict[str, Project] = {}
         self.workspace = self._open(start)
         self.core = CoreFiles(home_directory(environ))
         self.log_path: Path | None = None
@@ -117,32 +165,34 @@ class Workbench:
         """Open the user's explorations, with the model that searches use, if it is there."""
         return Explorations(home_directory(self._environ), self.workspace.encoder_if_ready)
 
-    def app_of(self, project: str) -> Workspace:
-        """Return the repository of a project; an empty name means the server's own.
+    def project(self, name: str) -> Project:
+        """Return the project of a name; an empty name means the server's own repository.
 
         Raises:
-            UsageError: No repository of this name has been opened.
+            UsageError: No project of this name has been named by `open_path`.
         """
-        wanted = project.strip()
-        if not wanted or wanted in {project_of(self.workspace), self.workspace.name}:
-            return self.workspace
-        if wanted in self._others:
-            self._others[wanted].require_repository()
-            return self._others[wanted]
-        known = ", ".join([project_of(self.workspace), *self._others])
+        own = project_of(self.workspace)
+        wanted = name.strip()
+        if wanted in self._named:
+            self._named[wanted].workspace.require_repository()
+            return self._named[wanted]
+        if not wanted or wanted in {own, self.workspace.name}:
+            return Project(own, self.workspace)
+        known = ", ".join([own, *self._named])
         raise UsageError(
             f'There is no project "{wanted[:60]}" here; there is {known}.',
-            "Leave project out, or call index_code with the path of another repository and this name.",
+            "Leave project out, or call index_code with the path of another directory and this name.",
         )
 
-    def open_path(self, path: str, project: str) -> tuple[Workspace, str]:
-        """Open the repository that contains a path: the server's own, or another one.
+    def open_path(self, path: str, name: str) -> Project:
+        """Open the repository that a path lies in, and name the path as a project.
 
-        Returns:
-            The repository, and the path relative to its top; empty for all of it.
+        Without a name the server's own repository and directories of it keep the repository's name, and are
+        no project of their own; another repository is named after its origin or directory, or where that is
+        another's name, after its parent directory too.
 
         Raises:
-            UsageError: There is no such directory or file, or no repository around it.
+            UsageError: There is no such directory or file, no repository around it, or the name is taken.
         """
         place = existing(self.start / path)
         if place is None:
@@ -157,21 +207,58 @@ class Workbench:
                 f"{path} is in no git repository.",
                 "gitrag indexes git repositories; run `git init` there first.",
             ) from error
-        if workspace.repo.git_dir == self.workspace.repo.git_dir:
+        is_own = workspace.repo.git_dir == self.workspace.repo.git_dir
+        if is_own:
             workspace = self.workspace
         else:
-            name = project_of(workspace, project)
-            if name in {project_of(self.workspace), self.workspace.name}:
-                raise UsageError(f'"{name}" is this project.', "Give the other one another name in project.")
-            if name not in self._others and len(self._others) >= MOST_OTHERS:
+            opened = {each.workspace.repo.git_dir: each.workspace for each in self._named.values()}
+            opened.pop(self.workspace.repo.git_dir, None)
+            if workspace.repo.git_dir not in opened and len(opened) >= MOST_OTHERS:
                 raise UsageError(f"{MOST_OTHERS} other repositories are open.", "Start a server there.")
-            known = self._others.get(name)
-            if known is not None and known.repo.git_dir == workspace.repo.git_dir:
-                workspace = known
-            self._others[name] = workspace
+            workspace = opened.get(workspace.repo.git_dir, workspace)
         root = (workspace.repo.root or workspace.repo.git_dir).resolve()
         inside = place.relative_to(root).as_posix() if place.is_relative_to(root) else "."
-        return workspace, "" if inside == "." else inside
+        inside = "" if inside == "." else inside
+        given = name.strip()
+        if not given and is_own:
+            return Project(project_of(workspace), workspace, inside)
+        found = Project(given or self._free_name(workspace, inside), workspace, inside)
+        self._require_free(found)
+        if found.name not in self._named and len(self._named) >= MOST_NAMED:
+            raise UsageError(
+                f"{MOST_NAMED} projects have names.", "Use one of them, or start a server there."
+            )
+        if not (is_own and not inside and found.name in {project_of(workspace), workspace.name}):
+            self._named[found.name] = found
+        return found
+
+    def is_named(self, project: Project) -> bool:
+        """Return whether questions reach a project by its name alone."""
+        return project.name in self._named
+
+    def _require_free(self, wanted: Project) -> None:
+        """Raise where a name stands for another repository, or for another directory."""
+        taken = self._named.get(wanted.name)
+        if taken is None and wanted.name in {project_of(self.workspace), self.workspace.name}:
+            taken = Project(wanted.name, self.workspace)
+        if taken is not None and (taken.workspace.repo.git_dir, taken.directory) != (
+            wanted.workspace.repo.git_dir,
+            wanted.directory,
+        ):
+            where = taken.workspace.place / taken.directory
+            raise UsageError(
+                f'"{wanted.name[:60]}" is {where} already.', "Give this one another name in project."
+            )
+
+    def _free_name(self, workspace: Workspace, inside: str) -> str:
+        """Return a name for a path of another repository that stands for nothing else."""
+        base = "/".join(filter(None, [project_of(workspace), inside]))
+        parent = workspace.place.parent.name
+        for name in chain((base, f"{parent}-{base}"), (f"{base}-{number}" for number in count(2))):
+            with suppress(UsageError):
+                self._require_free(Project(name, workspace, inside))
+                break
+        return name
 
     def index_first(self, call: ToolCall) -> None:
         """Index the server's own repository if it never was: nobody may have run `gitrag init`."""

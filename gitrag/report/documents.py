@@ -14,6 +14,8 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from gitrag.actions.overview import Overview
+
 
 def plain_data(document: object) -> object:
     """Return a document, or a list of them, as dicts, lists, texts and numbers."""
@@ -556,6 +558,7 @@ class PrimeDocument:
         notes: What was done first, and what is missing, a line each.
         documents: All documents, or those on the topic.
         nearest: Documents that score too little.
+        overview: What the repository consists of; null with a topic, and where it is not indexed.
         core: The section on core files, in Markdown; empty for none.
     """
 
@@ -563,6 +566,7 @@ class PrimeDocument:
     notes: tuple[str, ...]
     documents: tuple[PrimedEntry, ...]
     nearest: tuple[NearDocument, ...]
+    overview: Overview | None
     core: str
 
 

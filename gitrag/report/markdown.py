@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
     asked,
     asked_for,
+    cut,
     gist,
     hits_of,
     lines_of,
@@ -27,6 +29,12 @@ _NO_GRAPH = "No call graph was asked for."
 
 _REFINED = 6
 """Alternatives of the filter in the command that refines the graph."""
+
+_READABLE = 12
+"""Alternatives of a filter that are shown above a graph."""
+
+_BRIEF = 100
+"""Characters on what a hit is where its lines are shown beside, or where it is likely none."""
 
 
 def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "", refine: str = "") -> str:
@@ -109,22 +117,44 @@ def _documents(hits: Sequence[Hit]) -> list[str]:
 
 
 def _code(hits: Sequence[Hit]) -> Iterator[str]:
+    """Yield the hits: of likely ones the lines that answer, of the others only the place and what it is."""
+    likely = LIKELY_SHARE * max((hit.score for hit in hits), default=0.0)
     for hit in hits:
         yield f"- **{shown(hit.path)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}"
         said = gist(hit)
-        yield f"  {said}"
-        for line in hit.lines:
-            text = line.text.strip()
-            if line.matches and text.strip("\"'#/* ").rstrip(":{ ") not in said:
-                yield f"  {line.number}: {as_code(text)}"
+        if hit.score < likely:
+            yield f"  {cut(said, _BRIEF)}"
+        elif len(hit.lines) > 1 and len(hit.lines) == hit.chunk.line_end - hit.chunk.line_start + 1:
+            yield from _passage(hit)
+        else:
+            yield f"  {said}"
+            for line in hit.lines:
+                text = line.text.strip()
+                if line.matches and text.strip("\"'#/* ").rstrip(":{ ") not in said:
+                    yield f"  {line.number}: {as_code(text)}"
         also = ", ".join(
             f"{range_of(each.line_start, each.line_end)} {each.name}".rstrip()
             for each in (further.chunk for further in hit.also)
         )
-        if also:
+        if also and hit.score >= likely:
             yield f"  also {also}"
         if hit.variants:
             yield f"  also: {listed_paths(hit.variants)}"
+
+
+def _passage(hit: Hit) -> Iterator[str]:
+    """Yield a passage, its signature and docstring included, with the numbers of its lines, no blank ones."""
+    lines = [line for line in hit.lines if line.text.strip()]
+    indent = min((len(line.text) - len(line.text.lstrip()) for line in lines), default=0)
+    fence = _fence(line.text for line in lines)
+    yield f"  {fence}"
+    yield from (f"  {line.number}: {line.text[indent:]}" for line in lines)
+    yield f"  {fence}"
+
+
+def _fence(texts: Iterable[str]) -> str:
+    """Return a fence longer than any run of backquotes in a block."""
+    return "`" * max(3, *(len(run) + 1 for text in texts for run in re.findall("`+", text)), 0)
 
 
 def as_code(text: str) -> str:
@@ -133,9 +163,9 @@ def as_code(text: str) -> str:
     return f"{fence} {text} {fence}" if len(fence) > 1 else f"`{text}`"
 
 
-def _narrower(pattern: str) -> str:
+def _narrower(pattern: str, most: int = _REFINED) -> str:
     """Return the first alternatives of a filter: the names of the best hit, where it has very many."""
-    return "|".join(re.split(r"(?<!\\)\|", pattern)[:_REFINED])
+    return "|".join(re.split(r"(?<!\\)\|", pattern)[:most])
 
 
 def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:
@@ -149,6 +179,8 @@ def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:
     if graph.mermaid is not None:
         # The filter must not end the comment it is written into.
         pattern = "unfiltered" if graph.filter is None else graph.filter.replace("--", "- -")
+        if (short := _narrower(pattern, _READABLE)) != pattern:
+            pattern = f"{short}|…"
         yield f"<!-- Call graph: {pattern}, generated {date} -->"
         yield "```mermaid"
         yield from graph.mermaid.rstrip("\n").split("\n")

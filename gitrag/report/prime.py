@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 
+import msgspec
 from msgspec import UNSET
 
+from gitrag.actions.overview import LATELY, Overview
 from gitrag.actions.prime import KINDS, Primed, PrimedDocument
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.documents import PrimedEntry, PrimeDocument, json_text
 from gitrag.report.governance import near_documents, unreached_lines
+from gitrag.report.parts import cut
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
 
 _TITLES = {CollectionKind.ADRS: "ADRs", CollectionKind.SPECS: "Specs"}
 
 
 def as_markdown(primed: Primed) -> str:
-    """Return it as Markdown: a table of all, or a topic's documents in full, then the core files."""
+    """Return it as Markdown: a table of all and an overview, or a topic's documents in full; core files."""
     return _documents(primed) + primed.core.rstrip("\n")
 
 
 def as_text(primed: Primed, style: Style) -> str:
-    """Return it for a terminal: a line for each document, or a topic's in full, then the core files."""
+    """Return it for a terminal: all documents and an overview, or a topic's in full; core files."""
     lines = [*(style(note, "dim") for note in primed.notes)]
     for kind in KINDS:
         own = [entry for entry in primed.entries if entry.kind is kind]
@@ -37,12 +43,16 @@ def as_text(primed: Primed, style: Style) -> str:
             if primed.topic:
                 lines += ["", entry.text.strip("\n"), ""]
     if not primed.entries:
-        lines += _none_about(primed, style) if primed.topic else [_NONE]
+        lines += _none_about(primed, style) if primed.topic else [NONE_INDEXED]
+    if primed.overview is not None:
+        lines += ["", style(f"Overview of {count(primed.overview.files, 'file')}", "title")]
+        for label, items in overview_lines(primed.overview):
+            lines += [style(label, "name"), *(f"  {item}" for item in items)]
     return "\n".join(lines).rstrip("\n") + primed.core.rstrip("\n")
 
 
 def as_json(primed: Primed) -> str:
-    """Return it as JSON: the documents (with text if a topic was given), and the section on core files."""
+    """Return it as JSON: the documents (with text if a topic was given), an overview, the core files."""
     documents = (
         PrimedEntry(
             kind=entry.kind.value,
@@ -60,12 +70,100 @@ def as_json(primed: Primed) -> str:
             notes=tuple(primed.notes),
             documents=tuple(documents),
             nearest=near_documents(primed.unreached),
+            overview=_shown(primed.overview),
             core=primed.core.strip("\n"),
         )
     )
 
 
-_NONE = "No ADR and no spec is indexed here."
+NONE_INDEXED = "No ADR and no spec is indexed here."
+
+_ROOM = {
+    "Languages": 150,
+    "Entry points": 200,
+    "Likely core": 380,
+    "Latest commits": 240,
+    "Changed most": 230,
+    "Tests": 260,
+}
+"""Characters for each line of the overview: with what stands around them, 1,500 in all at most."""
+
+
+def _shown(found: Overview | None) -> Overview | None:
+    """Return an overview with paths as valid text."""
+    return None if found is None else msgspec.convert(_readable(asdict(found)), Overview)
+
+
+def overview_lines(found: Overview) -> Iterator[tuple[str, list[str]]]:
+    """Yield what an overview says as labels and items, cut to their room; none about what is not there."""
+    lines = sum(each.lines for each in found.languages)
+    said: dict[str, list[str]] = {
+        "Languages": [
+            f"{each.name} {100 * each.lines / max(lines, 1):.0f} % ({count(each.files, 'file')},"
+            f" {count(each.lines, 'line')})"
+            for each in found.languages
+            if each.lines >= lines * _LEAST_SHARE
+        ],
+        "Entry points": [
+            each.target + (f" ({each.source})" if each.source else "") for each in found.entry_points
+        ],
+        "Likely core": [f"{each.path} ({_short_reason(each.reason)})" for each in found.core],
+        "Latest commits": [f"{each.day} {cut(each.subject, _LONGEST_SUBJECT)}" for each in found.latest],
+        "Changed most": [f"{each.path} ({each.commits})" for each in found.changed],
+        "Tests": list(_tests(found)),
+    }
+    ends = {"Changed most": f" in the last {count(min(found.commits, LATELY), 'commit')}"}
+    for label, items in said.items():
+        if items:
+            yield label + ends.get(label, ""), _fitted(map(_one_line, items), _ROOM[label])
+
+
+_LEAST_SHARE = 0.005
+"""Of the lines of code, below which a language is not told."""
+
+_LONGEST_SUBJECT = 72
+_LONGEST_COMMAND = 80
+
+
+def _tests(found: Overview) -> Iterator[str]:
+    for run in found.runs[:3]:
+        yield f"`{cut(run.command, _LONGEST_COMMAND)}` ({run.source.rpartition('/')[2]})"
+    if found.inline_tests:
+        yield f"{count(found.inline_tests, 'Rust file')} with tests inside"
+    for each in found.tests:
+        yield f"{each.files:,} {each.pattern}" + (f" in {each.directory}/" if each.directory else "")
+    if not found.runs and (found.tests or found.inline_tests):
+        yield "no file looked at says how they are run"
+
+
+def _short_reason(reason: str) -> str:
+    return reason.partition(" in the last")[0]
+
+
+def _fitted(items: Iterable[str], room: int) -> list[str]:
+    """Return as many items as there is room for, and how many more there are."""
+    chosen: list[str] = []
+    left_out = 0
+    for item in items:
+        text = cut(item, room)
+        if left_out or (chosen and sum(len(each) + 2 for each in chosen) + len(text) > room):
+            left_out += 1
+        else:
+            chosen.append(text)
+    return [*chosen, *([f"{left_out} more"] if left_out else [])]
+
+
+def _one_line(text: str) -> str:
+    return sanitise_line(shown(text))
+
+
+def _readable(value: object) -> object:
+    """Make paths valid text throughout."""
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, dict):
+        return {key: _readable(item) for key, item in value.items()}
+    return [_readable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _none_about(primed: Primed, style: Style = plain) -> list[str]:
@@ -75,9 +173,15 @@ def _none_about(primed: Primed, style: Style = plain) -> list[str]:
 def _documents(primed: Primed) -> str:
     lines = [*primed.notes, ""] if primed.notes else []
     if not primed.topic:
-        lines.append(f"# {primed.name}: decisions and specifications")
-        for kind in KINDS:
+        if primed.entries:
+            lines.append(f"# {primed.name}: decisions and specifications")
+        else:
+            lines += [f"# {primed.name}", "", NONE_INDEXED]
+        for kind in KINDS if primed.entries else ():
             lines += ["", *_table(kind, [entry for entry in primed.entries if entry.kind is kind])]
+        if primed.overview is not None:
+            lines += ["", f"## Overview of {count(primed.overview.files, 'file')}", ""]
+            lines += [f"- {label}: {'; '.join(said)}" for label, said in overview_lines(primed.overview)]
         return "\n".join(lines)
     lines.append(f"# {primed.name}: {primed.topic}")
     if not primed.entries:

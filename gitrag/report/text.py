@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from textwrap import wrap
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
@@ -172,7 +173,8 @@ def _below(
         yield f"  {style(cut(f'also: {listed_paths(hit.variants)}', columns - 2), 'dim')}"
     if explain == "words":
         for sentence in sentences(hit, words):
-            yield f"  {style(sentence, 'dim')}"
+            folded = wrap(sentence, columns - 2, subsequent_indent="  ") if columns < _NO_END else [sentence]
+            yield from (f"  {style(line, 'dim')}" for line in folded)
     elif explain == "all":
         said = [f"cosine {hit.cosine:.2f}"] if hit.cosine > -1 else []
         said += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]

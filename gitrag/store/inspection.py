@@ -66,6 +66,25 @@ class ViewCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class FileOutline:
+    """What is known at a glance of an indexed file.
+
+    Attributes:
+        path: The file.
+        language: Its language; empty if unknown.
+        lines: Lines, up to the last one that is not blank.
+        defines: Whether it defines a function or method of the name asked for.
+        has: Whether it has the text asked for.
+    """
+
+    path: str
+    language: str
+    lines: int
+    defines: bool
+    has: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionCounts:
     """What a collection holds.
 
@@ -126,6 +145,41 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
     chunks, texts, embedded = row or (0, 0, 0)
     files, waiting = states.pop(INDEXED, 0), states.pop(PENDING, 0)
     return ViewCounts(files, waiting, tuple(states.items()), chunks, tuple(languages), texts, embedded)
+
+
+def outlines(
+    db: DuckDBPyConnection, view: View, overlay: ViewOverlay, name: str, within: str
+) -> list[FileOutline]:
+    """Read what is known at a glance of each indexed file of a view and its overlay, by path.
+
+    Args:
+        db: An open connection.
+        view: The view.
+        overlay: The uncommitted changes on top of it.
+        name: A function's name in lower case, for ``defines``.
+        within: A text, for ``has``.
+    """
+    columns = [
+        integers(path for path, _ in overlay.entries),
+        integers(content for _, content in overlay.entries),
+    ]
+    rows = run(
+        db,
+        columns,
+        """
+        WITH held AS MATERIALIZED (
+            SELECT path_id, content_id FROM entries
+            WHERE view_id = ? AND content_id <> 0 AND NOT list_contains(?, path_id)
+            UNION ALL SELECT column0, column1 FROM columns
+        )
+        SELECT path, coalesce(language, ''), max(line_end),
+            bool_or(name_key = ? AND kind IN ('function', 'method')), bool_or(contains(chunks.text, ?))
+        FROM held JOIN contents USING (content_id) JOIN chunks USING (content_id) JOIN paths USING (path_id)
+        GROUP BY path, language ORDER BY path
+        """,
+        [view.view_id, list(overlay.masked), name, within],
+    ).fetchall()
+    return [FileOutline(decode_path(path), *rest) for path, *rest in rows]
 
 
 def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes) -> list[Unread]:

@@ -230,6 +230,14 @@ def test_a_search_comes_between_the_rounds_of_embedding(make_project, environmen
         assert rounds[-1]
 
 
+def test_a_session_is_told_what_the_command_tells(known):
+    with gitrag.open(known.git.path) as repo:
+        assert known.gitrag("prime", "-o", "markdown").out.endswith(f"{repo.prime().markdown}\n")
+        on_topic = repo.prime("retries")
+        assert on_topic.topic == "retries"
+        assert "ADR-0001" in on_topic.markdown
+
+
 def test_the_other_methods_answer_as_the_commands(own):
     with gitrag.open(own.path / "src") as repo:
         assert repo.root == own.path

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import time
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
 from gitrag import errors
+from gitrag.cli import terminal
+from gitrag.cli.terminal import folded
 from gitrag.machine.locks import try_lock
-from tests.support.command import Project
+from tests.support.command import PATIENCE_S, Project
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 BODY = "".join(f"    total = total + {i}\n" for i in range(120))
@@ -162,15 +168,40 @@ def test_status_says_what_the_worker_does_now(make_project):
     own = make_project({"a.py": "def one():\n    return 1\n"})
     assert own.gitrag("index", "update", "--no-embed").status == 0
     directory = own.store
-    (directory / "worker.holder").write_text(json.dumps({"pid": 7, "purpose": "indexing", "since": 0}))
+
+    def working(purpose: str) -> str:
+        (directory / "worker.holder").write_text(json.dumps({"pid": 7, "purpose": purpose, "since": 0}))
+        return re.search(r"(?m)^working +(.+)$", own.gitrag("status").out)[1]
+
     with (directory / "worker.lock").open("w") as lock:
         assert try_lock(lock)
-        said = own.gitrag("status").out
-        assert "refining draft vectors in the background, 0 % (process 7)" in said
+        assert working("reading commits") == "reading commits in the background (process 7)"
+        refining = "refining draft vectors in the background, 0 %"
+        assert working("refining draft vectors") == f"{refining} (process 7)"
         (directory / "embed.rate").write_text("0.01\n")
-        assert re.search(
-            r"in the background, 0 %, about \d+ min left \(process 7\)", own.gitrag("status").out
+        assert re.fullmatch(
+            rf"{refining}, about \d+ min left \(process 7\)", working("refining draft vectors")
         )
+    said = own.gitrag("status").out
+    assert "failed      the last background worker: process 7 ended while refining draft vectors" in said
+
+
+def test_status_follows_a_real_worker_and_tells_that_it_was_killed(make_project):
+    functions = (f"def step_{i}(value):\n    return value + {i}\n" for i in range(3_000))
+    own = make_project({f"m{i}.py": "".join(islice(functions, 300)) for i in range(10)})
+    assert own.gitrag("index", "update", "--no-embed").status == 0
+    own.gitrag("index", "embed")
+    seen = []
+    deadline = time.monotonic() + PATIENCE_S
+    while not (seen and re.search(r"refining .*, [1-9]\d* %, about \d+ (s|min) left", seen[-1])):
+        assert time.monotonic() < deadline, seen
+        seen.append(re.search(r"(?m)^working +(.+)$", own.gitrag("status").out)[1])
+        time.sleep(0.2)
+    os.kill(json.loads(own.gitrag("status", "--json").out)["worker"]["pid"], signal.SIGKILL)
+    while "working     nobody" not in (said := own.gitrag("status")).out:
+        assert time.monotonic() < deadline, said.out
+    assert re.search(r"failed +the last background worker: process \d+ ended while refining", said.out)
+    assert said.err == "hint: gitrag index embed\n"
 
 
 def test_help_lists_the_exit_codes(shop):
@@ -222,3 +253,26 @@ def test_json_is_the_same_word_everywhere_and_one_document(shop, command):
     if command[0] not in {"graph", "status", "config"}:
         assert shop.gitrag(*command, "--output", "json").out == done.out
         assert not shop.gitrag(*command, "-o", "markdown").out.startswith(("{", "["))
+
+
+def test_a_terminal_gets_whole_words_in_readable_colours():
+    """Yellow, cyan and white cannot be read on white, blue not on black."""
+    text = "  \x1b[1mname\x1b[0m \x1b[35mand some more\x1b[0m words to read\nshort\n" + "x" * 40 + " end"
+    assert folded(text, 18) == (
+        "  \x1b[1mname\x1b[0m \x1b[35mand some\n    more\x1b[0m words to\n    read\nshort\n"
+        + "x" * 40
+        + "\n  end"
+    )
+    assert folded("short", 3) == "short"
+    assert all(len(line) <= 30 for line in folded("- " + "word " * 40, 30).split("\n"))
+    assert set(terminal._STYLES.values()) <= {"1", "2", "4", "31", "32", "35"}
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("command", [("prime",), ("check", "shop/client.py"), ("config",), ("status",)])
+def test_what_is_told_fits_a_terminal(shop, command, columns):
+    """A path alone may be longer than the line."""
+    said = COLOUR.sub("", shop.gitrag.on_terminal(*command, columns=columns).out).splitlines()
+    assert said
+    for line in said:
+        assert len(line) <= columns or " " not in line.strip(), line

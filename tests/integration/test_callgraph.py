@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 from textwrap import dedent
 
 import pytest
 
 from gitrag.actions import current_view
-from gitrag.actions.graph import FAILED, NO_NODES, TIMEOUT_S, call_graph, calling_files, graph_of
+from gitrag.actions.graph import FAILED, NO_NODES, NONE_LIKELY, TIMEOUT_S, call_graph, calling_files, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
@@ -542,6 +543,30 @@ def test_the_graph_of_a_search_is_about_what_it_found(make_repository):
     assert {path for path, _, _ in drawn} == {"shop/retry.py", "shop/api.py", "tests/test_retry.py"}
     assert "tick" not in found.mermaid
     assert "url" not in found.mermaid
+
+
+def test_the_graph_of_a_report_is_about_what_likely_answers(make_repository):
+    """Without tests, which it counts, and only where some code is likely."""
+    workspace = open_app(make_repository({path: dedent(text) for path, text in SHOP.items()}))
+    workspace.update()
+    answer = search(workspace, "backoff retry", SearchOptions(min_score=0.0, limit=1))
+    [best] = answer.hits
+    backoff = next(each.chunk for each in (best, *best.also) if each.chunk.name == "backoff")
+    likely = replace(best, chunk=backoff)
+    section = next(each for each in answer.sections if each.hits)
+
+    def drawn(*hits):
+        return graph_of(workspace, replace(answer, sections=(replace(section, hits=hits),)), asked_for=False)
+
+    found = drawn(replace(likely, score=0.9))
+    calls = {(name, callees) for _, name, callees in found.calls}
+    assert calls == {("backoff", ("pause",)), ("retry", ("backoff",))}
+    assert "%% Left out: 1 test that call them." in found.mermaid
+    assert "test_it" not in found.mermaid
+    beside = drawn(replace(likely, score=0.9), replace(best, path="shop/sockets.py", score=0.1))
+    assert (beside.filter, beside.calls) == (found.filter, found.calls)
+    unlikely = drawn(replace(likely, score=0.1))
+    assert (unlikely.mermaid, unlikely.error) == (None, NONE_LIKELY)
 
 
 def test_nothing_is_drawn_where_what_was_found_has_no_calls(make_repository):

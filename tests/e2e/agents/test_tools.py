@@ -336,7 +336,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("call_graph", {}, "Neither target nor filter is given. Name a definition"),
     ("call_graph", {"target": "nobody"}, "nobody"),
     ("call_graph", {"filter": "("}, "("),
-    ("nope", {}, "Unknown tool: nope"),
+    ("nope", {}, "Unknown tool: nope. There is search_code, search, get,"),
 ]
 
 
@@ -512,6 +512,123 @@ def test_another_repository_is_indexed_when_it_is_named(own: Project, tmp_path: 
         assert found["freshness"]["commit"] == other.git("rev-parse", "HEAD")
         own_files = data_of(await client.call_tool("search_code", {"query": "stripes"}))
         assert "zebra.py" not in {each["path"] for each in own_files["results"]}
+
+    use(own, steps)
+
+
+def test_a_part_of_a_repository_is_a_project_by_its_name(own: Project):
+    """Also where its name has characters that are special in patterns."""
+    files = {
+        "web/[id]/door.py": "def open_door():\n    return 1\n",
+        "web/[id]/inner/door.js": "function openDoor() { return 1 }\n",
+        "web/i/door.py": "def open_door():\n    return 2\n",
+    }
+    own.git.commit(files)
+
+    async def steps(client: Client) -> None:
+        indexed = await client.call_tool("index_code", {"path": "web/[id]", "project": "door"})
+        assert text_of(indexed).splitlines()[:2] == [
+            "Indexed 2 chunks from 2 files",
+            'search_code with project "door" searches them.',
+        ]
+
+        async def paths(query: str = "open door", **narrowing: str) -> set[str]:
+            result = data_of(await client.call_tool("search_code", {"query": query, **narrowing}))
+            assert result["project"] == narrowing.get("project", "project")
+            return {each["path"] for each in result["results"]}
+
+        first, second = "web/[id]/door.py", "web/[id]/inner/door.js"
+        assert await paths(project="door") == {first, second}
+        assert await paths("return 2", project="door") <= {first, second}  # exact matches too
+        assert await paths(project="door", path="*.js") == {second}
+        assert await paths(project="door", path="inner/**") == {second}
+        assert await paths(project="door", path="web/[id]/*.py") == {first}
+        assert "web/i/door.py" in await paths()
+        calls = await client.call_tool("call_graph", {"target": "open_door", "project": "door"})
+        assert [each.partition(":")[0] for each in data_of(calls)["matches"]] == [first]
+        got = data_of(await client.call_tool("get", {"what": f"{first}:1", "project": "door"}))
+        assert got["text"] == "def open_door():"
+        long = await client.call_tool("search_code", {"query": "x", "project": "door", "path": "*" * 120})
+        assert "more than 128 match nothing. Leave path or project out." in text_of(long)
+        one = await client.call_tool("index_code", {"path": "web/[id]/door.py", "project": "one"})
+        assert text_of(one).startswith("Indexed 1 chunks from 1 files")
+        assert await paths(project="one") == {first}
+        taken = await client.call_tool("index_code", {"path": "web/i", "project": "door"})
+        assert "web/[id] already. Give this one another name in project." in text_of(taken)
+        own_name = await client.call_tool("index_code", {"path": "web/i", "project": "project"})
+        assert own_name.is_error
+        unnamed = await client.call_tool("index_code", {"path": "web/i"})
+        assert "search_code finds them; no project needs to be given." in text_of(unnamed)
+
+    use(own, steps)
+
+
+def test_clones_whose_origins_end_alike_are_two_projects(own: Project, tmp_path: Path):
+    for owner in ("ann", "bob"):
+        clone = create_repository(
+            tmp_path / owner / "shop", own.gitrag.environment, {f"{owner}.py": "def sell(): pass\n"}
+        )
+        clone.git("remote", "add", "origin", f"https://forge.example/{owner}/shop.git")
+
+    async def steps(client: Client) -> None:
+        names = {}
+        for owner in ("ann", "bob", "ann"):
+            path = str(tmp_path / owner / "shop")
+            names[owner] = data_of(await client.call_tool("index_code", {"path": path}))["project"]
+        assert names == {"ann": "shop", "bob": "bob-shop"}
+        for owner, name in names.items():
+            found = data_of(await client.call_tool("search_code", {"query": "sell", "project": name}))
+            assert {each["path"] for each in found["results"]} == {f"{owner}.py"}
+        taken = {"path": str(tmp_path / "bob" / "shop"), "project": "shop"}
+        assert (await client.call_tool("index_code", taken)).is_error
+
+    use(own, steps)
+
+
+def test_a_long_file_is_given_as_its_outline_until_a_range_is_named(own: Project):
+    body = "".join(f"    def step_{i}(self):\n        return {i}\n\n" for i in range(60))
+    own.git.write({"long.py": f"class Walk:\n{body}", "data.json": "[\n" + "1,\n" * 500 + "1]\n"})
+
+    async def steps(client: Client) -> None:
+        result = await client.call_tool("get", {"what": "long.py"})
+        rows = text_of(result).splitlines()
+        assert rows[0] == "long.py has 181 lines: get a range of it, as long.py:1-60."
+        assert rows[1:4] == ["1-1  class Walk", "2-3    def step_0(self)", "5-6    def step_1(self)"]
+        assert data_of(result)["is_outline"] is True
+        assert (data_of(result)["line_start"], data_of(result)["line_end"]) == (0, 0)
+        part = await client.call_tool("get", {"what": "long.py:2-3"})
+        assert data_of(part)["text"] == "    def step_0(self):\n        return 0"
+        assert "long.py has 181 lines, next long.py:4-181]" in text_of(part)
+        plain = text_of(await client.call_tool("get", {"what": "data.json"}))
+        assert plain.startswith("data.json has 502 lines: get a range of it, as data.json:1-60.\n[")
+        short = await client.call_tool("get", {"what": "client.py"})
+        assert data_of(short)["is_outline"] is False
+        assert "next" not in text_of(short)
+
+    use(own, steps)
+
+
+def test_where_something_is_missing_a_reply_says_what_to_do_next(own: Project):
+    own.git.write({"empty/.gitkeep": ""})
+    missing: list[tuple[str, dict[str, Any], str]] = [
+        ("search_code", {"query": "xylophone"}, "Try a broader search term. search asks decisions,"),
+        (
+            "search_code",
+            {"query": "xylophone"},
+            "[not sufficient: ask for a name, in other words, or call_graph;",
+        ),
+        ("search", {"query": "xylophone"}, "Try a broader search term."),
+        ("index_code", {"path": "empty"}, "`gitrag status` says why"),
+        ("list_core", {}, "mark_core marks one"),
+        ("memory_search", {"query": "x"}, "explore remembers what you give it"),
+        ("related", {"text": "xylophone"}, "drafting from scratch"),
+        ("call_graph", {"target": "client.py"}, "no caller"),
+    ]
+
+    async def steps(client: Client) -> None:
+        for tool, arguments, said in missing:
+            result = await client.call_tool(tool, arguments)
+            assert said in text_of(result), (tool, text_of(result))
 
     use(own, steps)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -15,7 +16,8 @@ from gitrag.cli.root import root
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import NotSetUpError
-from gitrag.report.prime import as_markdown
+from gitrag.memory.core_files import CoreFiles
+from gitrag.report.prime import as_json, as_markdown
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
 from tests.support.repository import GitRepository
@@ -143,6 +145,75 @@ def test_a_repository_of_code_alone_has_nothing_on_any_topic(make_repository, gi
     workspace.update()
     said = "No ADR and no spec is indexed here, so there was nothing to compare with."
     assert said in as_markdown(prime(workspace, "signing keys"))
+
+
+PROGRAM = {
+    "Cargo.toml": '[[bin]]\nname = "serve"\npath = "src/main.rs"\n',
+    "Makefile": "test:\n\tcargo test\n",
+    "src/main.rs": "mod shop;\nfn main() {\n    shop::open()\n}\n",
+    "src/shop.rs": "pub fn open() {}\n\n#[test]\nfn opens() {\n    open()\n}\n",
+    "tests/test_whole.rs": "#[test]\nfn all() {}\n",
+    "README.md": "# A shop\n",
+}
+
+
+@pytest.fixture
+def program(make_repository) -> GitRepository:
+    return make_repository(PROGRAM, name="shop")
+
+
+def test_a_repository_without_decisions_is_told_by_what_it_consists_of(program, git_environment):
+    """Only what was looked at: languages, where it begins, commits, tests and how they are run."""
+    program.commit({"src/shop.rs": PROGRAM["src/shop.rs"] + "\npub fn close() {}\n"}, "Close the shop")
+    workspace = Workspace.open(program.path, environ=git_environment)
+    workspace.update()
+    program.write({"src/late.rs": "pub fn late() {}\n"})
+    workspace.update()
+    text = as_markdown(prime(workspace))
+    assert "No ADR and no spec is indexed here.\n\n## Overview of 7 files\n" in text
+    assert "- Languages: rust 100 % (4 files, 15 lines)" in text  # the uncommitted file counts
+    assert "- Entry points: serve: src/main.rs (Cargo.toml)" in text
+    assert "- Likely core: src/shop.rs (called from 1 file, changed 2 times)" in text
+    assert "Close the shop" in text
+    assert "- Changed most in the last 2 commits: src/shop.rs (2)" in text
+    assert "- Tests: `make test` (Makefile); 2 Rust files with tests inside; 1 test_*.rs in tests/" in text
+    assert len(text) <= 1500
+
+
+def test_an_overview_is_short_and_plain_whatever_a_repository_says(make_repository, git_environment):
+    """Names, messages and commands are cut, and control characters escaped."""
+    long = "a" * 120
+    scripts = ", ".join(f'"test:{long}{number}": "x"' for number in range(30))
+    files = {f"src/{long}{number}/{long}.go": "package a\nfunc main() {}\n" for number in range(20)}
+    repository = make_repository(files | {"package.json": f'{{"scripts": {{{scripts}}}}}'}, name="bare")
+    for number in range(4):
+        changed = {path: text + f"// {number}\n" for path, text in list(files.items())[:9]}
+        repository.commit(changed, f"\x1b[31m{number} {'m' * 5_000}")
+    workspace = Workspace.open(repository.path, environ=git_environment)
+    workspace.update()
+    primed = prime(workspace)
+    text = as_markdown(primed)
+    assert len(text) <= 1500
+    assert "\x1b" not in text
+    assert "\\x1b[31m3 mmm" in text
+    assert all(label in text for label in ("Languages", "Entry points", "core", "Latest", "Changed", "Tests"))
+    assert len(json.loads(as_json(primed))["overview"]["entry_points"]) == 20
+
+
+def test_an_overview_stands_below_the_decisions(workspace):
+    text = as_markdown(prime(workspace))
+    assert text.index("## ADRs (8)") < text.index("## Specs (6)") < text.index("## Overview of ")
+    assert "## Overview" not in as_markdown(prime(workspace, "signing keys"))
+
+
+def test_where_files_are_marked_as_core_none_is_suggested(program, git_environment, tmp_path):
+    workspace = Workspace.open(program.path, environ=git_environment)
+    workspace.update()
+    core = CoreFiles(tmp_path)
+    core.mark("shop", "src/main.rs", "Begins here")
+    text = as_markdown(prime(workspace, core=core))
+    assert "Likely core" not in text
+    assert "Begins here" in text
 
 
 def test_priming_needs_an_index(make_repository):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gitrag.git import Repository
 from gitrag.git.difference import changed_files, messages
-from gitrag.git.history import ChangeCount, History, recent_changes
+from gitrag.git.history import ChangeCount, History, latest_commits, recent_changes
 from tests.support.repository import FIRST_COMMIT_S
 
 FIRST = FIRST_COMMIT_S + 60
@@ -59,3 +61,25 @@ def test_a_commit_without_a_time_counts(make_repository, committer, last):
     repository.git("update-ref", "HEAD", made)
 
     assert history(repository) == History(2, {"a.py": ChangeCount(2, last)})
+
+
+def test_the_latest_commits_are_told_without_merges(make_repository):
+    """By their first lines, whatever the encoding; nothing of a repository without a commit."""
+    repository = make_repository({"a.txt": "a\n"})
+    repository.git("checkout", "--quiet", "-b", "side")
+    repository.commit({"b.txt": "b\n"}, "Größe\n\nMore of it.")
+    repository.git("checkout", "--quiet", "-")
+    repository.git("merge", "--quiet", "--no-ff", "--no-edit", "side")
+    repository.git("config", "log.showSignature", "true")
+    found = latest_commits(Repository.discover(repository.path), 5)
+    assert found[0].subject == "Größe"
+    assert len(found) == 2
+    assert repository.git("rev-parse", "side").startswith(found[0].commit)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found[0].day)
+    assert [each.subject for each in latest_commits(Repository.discover(repository.path), 1)] == ["Größe"]
+
+
+def test_a_repository_without_a_commit_has_no_latest_one(make_repository):
+    repository = make_repository({})
+    repository.git("checkout", "--quiet", "--orphan", "empty")
+    assert latest_commits(Repository.discover(repository.path), 5) == ()

@@ -21,6 +21,7 @@ RAW = {char for char in HOSTILE if not char.isprintable()} - set("\t\n")
 def bench(make_repository, git_environment, tmp_path) -> Workbench:
     sources = {
         "widget.py": SOURCE.replace("\x00", ""),
+        "long.py": "".join(f"def f{i}(a='{HOSTILE[:4]}'):\n    pass\n" for i in range(99)),
         "docs/adrs/ADR-0001-x.md": f"# ADR-0001: X{HOSTILE[:4]}\n",
     }
     repository = make_repository(sources)
@@ -49,6 +50,13 @@ def test_control_characters_reach_no_agent_raw(bench: Workbench):
         ("continuity_status", {}),
         ("call_graph", {"filter": f"({HOSTILE}"}),
         ("status", {f"x{HOSTILE}": 1}),
+        (f"no {HOSTILE}", {}),
+        ("search_code", {"query": "widget", "project": HOSTILE}),
+        ("search_code", {"query": "widget", "kind": HOSTILE}),
+        ("index_code", {"path": HOSTILE}),
+        ("index_code", {"path": ".", "project": f"x{HOSTILE}"}),
+        ("search_code", {"query": "widget", "project": f"x{HOSTILE}"}),
+        ("get", {"what": "long.py"}),
     ]
 
     async def run() -> None:
@@ -58,7 +66,7 @@ def test_control_characters_reach_no_agent_raw(bench: Workbench):
                 given = [answer.content[0].text, *texts_of(answer.structured_content)]
                 for text in given:
                     assert not RAW & set(text), (tool, text)
-                if tool == "get" and not answer.is_error:
+                if arguments == {"what": "widget.py"}:
                     for text in (answer.content[0].text, answer.structured_content["text"]):
                         assert FAITHFUL in text
                         assert r"# \x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202e\u2066\u200f" in text

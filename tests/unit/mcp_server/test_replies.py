@@ -22,4 +22,4 @@ def test_one_is_said_as_one(number: int, expected: str):
         unembedded=number,
         waiting_files=number,
     )
-    assert freshness_line(freshness) == f"commit 0123456789, {expected}"
+    assert freshness_line(freshness) == f"commit 0123456789, {expected}: ask again later"

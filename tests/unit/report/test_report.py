@@ -151,8 +151,10 @@ def test_markdown_is_the_whole_report():
         "### 3. Relevant Code Snippets",
         "",
         "- **src/session.py** (score: 0.99) lines 10-11",
-        "  `def send(self, request)` — Send a request.",
-        "  11: `return 1`",
+        "  ```",
+        "  10: def send(self, request):",
+        "  11:     return 1",
+        "  ```",
         "  also 20-24 Session.close, 1-3",
         "",
         "### 4. Call Graphs",
@@ -175,6 +177,34 @@ def test_markdown_is_the_whole_report():
         "",
         "Refine the call graph with: `gitrag graph --filter 'session|send'`",
     ]
+
+
+def test_markdown_shows_a_whole_passage_where_there_is_one():
+    """With the numbers of its lines, without blank ones, and fenced by more backquotes than it has."""
+    texts = ["    def send(self, request):", "", "        return `x` or ```y```"]
+    lines = tuple(Line(10 + at, text, matches=at == 2) for at, text in enumerate(texts))
+    whole = replace(HIT, chunk=replace(SEND, line_end=12), lines=lines)
+    text = as_markdown(answer_of(whole))
+    assert (
+        "- **src/session.py** (score: 0.99) lines 10-12\n"
+        "  ````\n  10: def send(self, request):\n  12:     return `x` or ```y```\n  ````\n"
+        "  also 20-24 Session.close, 1-3\n"
+    ) in text
+
+
+def test_markdown_gives_only_the_place_of_what_is_likely_beside_the_question():
+    longer = replace(HIT, chunk=replace(SEND, line_end=90))
+    text = as_markdown(answer_of(longer, replace(HIT, path="src/far.py", score=0.1)))
+    assert "lines 10-90\n  `def send(self, request)` — Send a request.\n  11: `return 1`\n  also 20" in text
+    assert "lines 10-11\n  `def send(self, request)` — Send a request.\n\n### 4." in text
+
+
+def test_a_filter_of_very_many_names_is_cut_where_it_is_read():
+    """The JSON has all of it."""
+    graph = replace(GRAPH, filter="|".join(f"name{i}" for i in range(30)))
+    shown = "|".join(f"name{i}" for i in range(12))
+    assert f"<!-- Call graph: {shown}|…, generated today -->" in as_markdown(FULL, graph, date="today")
+    assert json.loads(as_json(FULL, graph))["call_graphs"][0]["filter"] == graph.filter
 
 
 def test_markdown_says_which_sections_are_empty():
