@@ -109,9 +109,8 @@ def test_empty_sections_are_left_out():
     assert sections_text({"context": "x", "goals": ""}) == "## Context\nx"
 
 
-def test_what_was_saved_is_told_word_for_word():
-    """Agents recognise these headings."""
-    saved = Observation(
+def saved_with(goals: str) -> Observation:
+    return Observation(
         observation_id=7,
         kind="explore",
         identity=Identity("explore/user-auth", "shop", "project"),
@@ -120,8 +119,13 @@ def test_what_was_saved_is_told_word_for_word():
         revision=3,
         created="",
         updated="",
-        sections={"decisions": "no passwords", "goals": "fix a small bug"},
+        sections={"decisions": "no passwords", "goals": goals},
     )
+
+
+def test_what_was_saved_is_told_word_for_word():
+    """Agents recognise these headings."""
+    saved = saved_with("fix a small bug")
     lines = saved_text(saved, created=False).splitlines()
     assert lines[:13] == [
         "## Exploration Context Saved",
@@ -146,3 +150,9 @@ def test_what_was_saved_is_told_word_for_word():
         '- **Suggested size:** small — because of "small"',
     ]
     assert "**Action:** Created" in saved_text(saved, created=True)
+
+
+def test_nothing_is_said_of_a_size_that_nothing_speaks_for():
+    saved = saved_with("users want a page")
+    assert "Suggested type" in saved_text(saved, created=True)
+    assert "Suggested size" not in saved_text(saved, created=True)
