@@ -16,7 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from gitrag import __version__
 from gitrag.errors import UsageError
-from gitrag.mcp_server import governance_tools, memory_tools, stdio, tools
+from gitrag.mcp_server import governance_tools, history_tools, memory_tools, stdio, tools
 from gitrag.mcp_server.bearer import RequireToken
 from gitrag.mcp_server.binding import Hints, Reply, bind
 from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
@@ -53,6 +53,7 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
     (tools.prime, _ASKS),
     (governance_tools.check, _ASKS_TRACKER),
     (governance_tools.related, _ASKS_TRACKER),
+    (history_tools.history, _ASKS),
     (memory_tools.explore, Hints(reads_only=False, replaces=True, repeatable=False)),
     (memory_tools.memory_search, _READS),
     (memory_tools.mark_core, _REPLACES),

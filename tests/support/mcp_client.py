@@ -24,6 +24,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "prime": {},
     "check": {"target": "client.py"},
     "related": {"text": "retry with backoff"},
+    "history": {"lines": "client.py:4-5"},
     "explore": {"title": "Retries", "goals": "fewer failures"},
     "memory_search": {"query": "failures"},
     "mark_core": {"path": "client.py", "summary": "Calls others."},

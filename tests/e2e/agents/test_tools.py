@@ -39,6 +39,21 @@ def test_tools_are_described_for_agents(indexed: Project):
     assert replaces == {"explore", "mark_core", "unmark_core"}
 
 
+def test_commits_are_found_by_what_they_say_and_by_lines(own: Project):
+    own.git.commit({"client.py": own.git.file("client.py").read_text() + "# 1\n"}, "Wait for couriers (#7)")
+
+    async def steps(client: Client) -> Any:
+        asked = await client.call_tool("history", {"query": "waiting for couriers"})
+        lines = await client.call_tool("history", {"lines": "client.py:1-2"})
+        both = await client.call_tool("history", {"query": "x", "lines": "client.py:1"})
+        return data_of(asked), data_of(lines), text_of(both)
+
+    asked, lines, both = use(own, steps)
+    assert asked["commit_matches"][0]["subject"] == "Wait for couriers (#7)"
+    assert lines["why"]["reasons"][0]["lines"] == 2
+    assert "either query or lines" in both
+
+
 CORE = ["search_code", "get", "call_graph", "prime", "check", "related"]
 
 
