@@ -158,6 +158,23 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedAt:
+    """Where a team shares vectors: ``off``, a git remote, a directory, or a server that has one."""
+
+    @property
+    def allowed(self) -> str:
+        return "off, git, git:REMOTE, file:///directory or https://host/path"
+
+    def parse(self, text: str) -> str:
+        text = text.strip()
+        if text == "off" or re.fullmatch(r"git(:[A-Za-z0-9_][A-Za-z0-9_./-]*)?", text):
+            return text
+        if text.startswith("file:///") and text.isprintable() and len(text) > len("file:///"):
+            return text
+        return Address().parse(text)
+
+
+@dataclass(frozen=True, slots=True)
 class Matching:
     """A text that matches a pattern."""
 

@@ -1,0 +1,86 @@
+"""The place that a repository's vectors are shared at, opened; refusing a pack."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from gitrag.embedding.draft import drafter
+from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.errors import DiskFullError, NotSetUpError
+from gitrag.indexing.embed_texts import text_of
+from gitrag.sharing.addresses import open_place
+from gitrag.sharing.catalogue import Catalogue, Listed
+from gitrag.sharing.ledger import Ledger, Refusal
+from gitrag.sharing.place import Place
+from gitrag.store import shared, vectors
+from gitrag.store.connection import StoreMissingError
+from gitrag.store.vectors import shrink
+from gitrag.workspace import Workspace
+
+OFF = "off"
+
+SET_IT = "git config --global gitrag.share git: with those who have origin; or git:REMOTE, file:///directory"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A repository and the place its vectors are shared at.
+
+    Attributes:
+        workspace: The repository.
+        place: The place.
+        catalogue: The packs there.
+        ledger: What is known of packs here.
+    """
+
+    workspace: Workspace
+    place: Place
+    catalogue: Catalogue
+    ledger: Ledger
+
+    @classmethod
+    def open(cls, workspace: Workspace) -> Shared:
+        """Open the place that the user has set; nothing is asked over a network yet.
+
+        Raises:
+            NotSetUpError: None is set, or there is no such remote.
+        """
+        address = workspace.config.share
+        if address == OFF:
+            raise NotSetUpError("No vectors are shared: the setting share is off.", SET_IT)
+        directory = workspace.store.directory
+        place = open_place(address, workspace.repo, directory, workspace.environ)
+        return cls(workspace, place, Catalogue(place, directory, ENCODER_VERSION), Ledger.load(directory))
+
+    def usable(self) -> tuple[Listed, list[str]]:
+        """List what is there, and the names of the packs that may be used, largest first."""
+        listed = self.catalogue.list()
+        names = [name for name in listed.usable if name not in self.ledger.refused]
+        return listed, sorted(names, key=lambda name: (-listed.usable[name], name))
+
+    def refuse(self, pack: str, why: str) -> Refusal:
+        """Record that a pack is not to be used, and drop every vector that came from it."""
+        refusal = self.ledger.refuse(pack, self.place.address, why)
+        store = self.workspace.store
+        with suppress(StoreMissingError):
+            with store.read() as db:
+                texts = vectors.sources_of(db, shared.taken_from(db, pack))
+            if texts:
+                drafts = shrink(drafter().draft([text_of(item) for item in texts]))
+                with store.write("dropping a refused pack's vectors", make=False) as db:
+                    shared.give_back(db, pack, [item.text_id for item in texts], drafts)
+        return refusal
+
+    def save(self) -> None:
+        """Write the record of packs.
+
+        Raises:
+            DiskFullError: It cannot be written.
+        """
+        try:
+            self.ledger.save()
+        except OSError as error:
+            raise DiskFullError(
+                f"Cannot write {self.ledger.path}: {error.strerror}.", "Free some space and try again."
+            ) from error
