@@ -231,7 +231,7 @@ class Config:
     share: str = _key(
         SharedAt(),
         "off",
-        "Where vectors are shared with others: off, git (origin), git:REMOTE, file:///directory, https://…",
+        "Where vectors are shared: off, git (at origin), git:REMOTE, file:///directory, https://host/path.",
         not_in_repository=True,
         suggested=True,
     )

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gitrag.errors import StoreError
 from gitrag.git.configuration import Configuration, guards, with_settings
 from gitrag.git.environment import message_of, run_git, scrubbed_environment
 from gitrag.machine.files import make_private, private_mode, replace
@@ -28,9 +29,6 @@ REF: Final = "refs/gitrag/vectors"
 
 PROTOCOLS: Final = "file:https:ssh"
 """Protocols that may be used: those that nobody on the way can change anything of."""
-
-_LIMIT_S = 1800.0
-"""Time for a transfer: 50 MB at 30 kB/s."""
 
 _REMOTE = "cache"
 _MESSAGE = "gitrag: shared vectors\n\nMade by `gitrag share`; not part of the history.\n"
@@ -121,6 +119,15 @@ class RemoteFiles:
             self._git(*_FETCH, _REMOTE, f"+{REF}:{REF}")
             commit = self._read_ref()
         return RemoteRef(commit, self._tree(commit))
+
+    def size_bytes(self) -> int:
+        """Return how much is kept here, compressed."""
+        total = 0
+        for folder, _, names in os.walk(self._directory / "objects"):
+            for name in names:
+                with suppress(OSError):
+                    total += Path(folder, name).lstat().st_size
+        return total
 
     def sizes(self, blobs: Collection[str]) -> dict[str, int]:
         """Return the sizes of those blobs that are here."""
@@ -251,18 +258,13 @@ class RemoteFiles:
 
         It may have come with an archive, as all in a git directory may.
         """
-        make_private(self._directory.parent)
-        make_private(self._directory)
-        mode = private_mode(self._directory)
-        for folder in ("objects", "refs"):
-            make_private(self._directory / folder)
-        for stray in ("config.worktree", "commondir", "shallow", "objects/info/alternates", "info/grafts"):
-            with suppress(OSError):
-                (self._directory / stray).unlink()
-        url, push_url = map(_quoted, self._urls)
-        remote = f'[remote "{_REMOTE}"]\n\turl = {url}\n\tpushurl = {push_url}\n\tpromisor = true\n'
-        replace(self._directory / "config", (_CONFIG + remote).encode(), mode, durable=False)
-        replace(self._directory / "HEAD", b"ref: refs/heads/none\n", mode, durable=False)
+        try:
+            self._make()
+        except OSError as error:
+            raise StoreError(
+                f"Cannot keep shared vectors in {self._directory}: {error.strerror}.",
+                "Remove it, and look at the permissions of the directory that it is in.",
+            ) from error
         plain = scrubbed_environment(self._environ) | {
             "GIT_DIR": str(self._directory),
             "GIT_COMMON_DIR": str(self._directory),
@@ -280,6 +282,21 @@ class RemoteFiles:
             plain[f"GIT_{kind}_DATE"] = _DATE
         self._environment = with_settings(plain, guards(entries))
 
+    def _make(self) -> None:
+        make_private(self._directory.parent)
+        make_private(self._directory)
+        mode = private_mode(self._directory)
+        for folder in ("objects", "refs"):
+            make_private(self._directory / folder)
+        for stray in ("config.worktree", "commondir", "shallow", "objects/info/alternates", "info/grafts"):
+            with suppress(OSError):
+                (self._directory / stray).unlink()
+        url, push_url = map(_quoted, self._urls)
+        remote = f'[remote "{_REMOTE}"]\n\turl = {url}\n\tpushurl = {push_url}\n\tpromisor = true\n'
+        config = os.fsencode(_CONFIG + remote)
+        replace(self._directory / "config", config, mode, durable=False)
+        replace(self._directory / "HEAD", b"ref: refs/heads/none\n", mode, durable=False)
+
     def _git(self, *args: str | Path, stdin: bytes = b"", fails: bool = False) -> bytes:
         done = self._run(args, stdin)
         if done.returncode and not fails:
@@ -296,7 +313,6 @@ class RemoteFiles:
             cwd=self._directory,
             environment={**self._environment, **(more or {})},
             stdin=stdin,
-            timeout_s=_LIMIT_S,
         )
 
 

@@ -98,8 +98,9 @@ class Catalogue:
                 return self._kept[name]
             data = self.place.get(name + KEYS, MOST_KEYS_BYTES)
             self._kept[name] = packs.read_keys(name, data, self._encoder)
-            make_private(self._folder)
-            replace(path, data, private_mode(self._folder), durable=False)
+            with suppress(OSError):  # next time they are fetched again
+                make_private(self._folder)
+                replace(path, data, private_mode(self._folder), durable=False)
         return self._kept[name]
 
     def rows(self, index: PackKeys, wanted: NDArray[np.intp]) -> NDArray[np.int8]:

@@ -48,10 +48,12 @@ class GitRemote:
 
     def list(self) -> Mapping[str, int]:
         """List the packs' files; see `gitrag.sharing.place.Place`."""
+        before = self._files.size_bytes()
         try:
             self._seen = self._files.look()
         except RemoteError as error:
             raise self._unusable(error) from error
+        self.received += self._files.size_bytes() - before
         names = [name for name in self._seen.files if is_of_a_pack(name)]
         if len(names) > MOST_FILES:
             raise SharingError(f"{REF} of {self.address} has more than {MOST_FILES} packs' files.")
@@ -97,16 +99,14 @@ class GitRemote:
         raise BusyError(f"Others push vectors to {self.address} all the time.", "Try again.")
 
     def _fetch(self, blobs: Sequence[str]) -> None:
-        before = self._files.sizes(blobs) if blobs else {}
-        if len(before) == len(set(blobs)):
-            return
+        before = self._files.size_bytes()
         try:
             self._files.fetch(blobs)
         except RemoteError as error:
             if "not our ref" in str(error):  # merged meanwhile, and collected
                 raise GoneError(blobs[0]) from error
             raise self._unusable(error) from error
-        self.received += sum(self._files.sizes(blobs).values()) - sum(before.values())
+        self.received += self._files.size_bytes() - before
 
     def _ref(self) -> RemoteRef:
         if self._seen is None:

@@ -41,6 +41,7 @@ class Ledger:
         refused: Refused packs by name.
         checked: Packs that were made here, or a sample of which was computed and compared here.
         listed: When each place was last listed by the background worker, Unix seconds.
+        pushed: The tree that the background worker pushed last to each place.
         failure: Why the background worker could last not pull or push; empty if it could.
     """
 
@@ -48,6 +49,7 @@ class Ledger:
     refused: dict[str, Refusal] = field(default_factory=dict)
     checked: set[str] = field(default_factory=set)
     listed: dict[str, float] = field(default_factory=dict)
+    pushed: dict[str, str] = field(default_factory=dict)
     failure: str = ""
 
     @classmethod
@@ -59,6 +61,7 @@ class Ledger:
             refused = [Refusal(*(str(part) for part in each)) for each in data["refused"]]
             checked = {str(name) for name in data["checked"] if packs.is_pack(str(name))}
             listed = {str(address): float(at) for address, at in data["listed"].items()}
+            ledger.pushed = {str(address): str(tree) for address, tree in data["pushed"].items()}
             ledger.refused = {each.pack: each for each in refused if packs.is_pack(each.pack)}
             ledger.checked, ledger.listed, ledger.failure = checked, listed, str(data["failure"])
         return ledger
@@ -68,7 +71,6 @@ class Ledger:
         refusal = Refusal(pack, origin, why)
         self.refused[pack] = refusal
         self.checked.discard(pack)
-        self.save()
         return refusal
 
     def save(self) -> None:
@@ -82,6 +84,7 @@ class Ledger:
             "refused": [[each.pack, each.origin, each.why] for each in refused],
             "checked": sorted(self.checked),
             "listed": self.listed,
+            "pushed": self.pushed,
             "failure": self.failure,
         }
         make_private(self.path.parent)

@@ -62,6 +62,7 @@ class Shared:
     def refuse(self, pack: str, why: str) -> Refusal:
         """Record that a pack is not to be used, and drop every vector that came from it."""
         refusal = self.ledger.refuse(pack, self.place.address, why)
+        self.save()
         store = self.workspace.store
         with suppress(StoreMissingError):
             with store.read() as db:

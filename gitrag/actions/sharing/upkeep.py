@@ -90,7 +90,7 @@ def status(team: Shared) -> SharedStatus:
             ids, keys = shared.waiting(db)
     except StoreMissingError:
         pass  # there is nothing here yet
-    texts, available = 0, np.zeros(len(keys), dtype=bool)
+    texts, size_bytes, available = 0, 0, np.zeros(len(keys), dtype=bool)
     for name in names:
         try:
             index = team.catalogue.keys(name)
@@ -100,13 +100,14 @@ def status(team: Shared) -> SharedStatus:
         except GoneError:
             continue
         texts += len(index.keys)
+        size_bytes += len(index.data) + index.rows_bytes
         available |= np.isin(keys, index.keys)
     refused = [team.ledger.refused[name] for name in listed.usable if name in team.ledger.refused]
     return SharedStatus(
         team.place.address,
         len(names),
         texts,
-        sum(listed.usable[name] for name in names),
+        size_bytes,
         len(listed.other_models),
         len(listed.newer),
         len(ids),
