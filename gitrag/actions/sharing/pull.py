@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from gitrag.actions.sharing.shared import Shared
 from gitrag.errors import BusyError
 from gitrag.indexing.embed_texts import encode_texts
 from gitrag.sharing.ledger import Refusal
-from gitrag.sharing.packs import PackError
+from gitrag.sharing.packs import ROWS, PackError, PackKeys
 from gitrag.sharing.place import GoneError
 from gitrag.store import shared, vectors
 from gitrag.store.vectors import PendingText
@@ -105,39 +105,74 @@ def _pull(
     store = team.workspace.store
     with store.read() as db:
         ids, keys = shared.waiting(db, entries)
-    if len(ids):
-        team.catalogue.prefetch(names)
-    for name in names:
-        if stop() or not len(ids):
-            return
-        try:
-            index = team.catalogue.keys(name)
-            wanted = index.find(keys)
-            if not len(wanted):
-                continue
-            rows = team.catalogue.rows(index, wanted)
-        except PackError as error:
-            done.refused.append(team.refuse(name, str(error)))
-            continue
-        order = np.argsort(keys)
-        found = ids[order[np.searchsorted(keys, index.keys[wanted], sorter=order)]]
-        checked, problem = check(team, found, rows)
-        done.computed += checked
-        if problem:
-            done.refused.append(team.refuse(name, problem))
-            continue
-        if not checked:
-            continue
-        for start in range(0, len(found), _ROUND):
-            part = slice(start, start + _ROUND)
-            with store.write("writing shared vectors", make=False) as db:
-                taken = shared.take(db, found[part], rows[part], name)
-            done.texts += taken
-            advance(taken)
-        done.packs += 1
-        team.ledger.checked.add(name)
-        left = ~np.isin(ids, found)
-        ids, keys = ids[left], keys[left]
+    if not len(ids):
+        return
+    refused = len(team.ledger.refused)
+    there = team.keys(names)
+    done.refused += list(team.ledger.refused.values())[refused:]
+    plan = _plan(there.values(), keys)
+    while plan:
+        team.place.prefetch([index.name + ROWS for index in plan])
+        for index in plan:
+            if stop():
+                return
+            del there[index.name]
+            found = _take(team, done, index, (ids, keys), advance)
+            left = ~np.isin(ids, found)
+            ids, keys = ids[left], keys[left]
+        plan = _plan(there.values(), keys)  # what refused packs did not give, others may
+
+
+def _plan(there: Iterable[PackKeys], keys: NDArray[np.bytes_]) -> list[PackKeys]:
+    """Choose packs that have the vectors of some keys, S16 (n,): largest first, none in vain."""
+    import numpy as np
+
+    chosen = []
+    for index in there:
+        if not len(keys):
+            break
+        wanted = index.find(keys)
+        if len(wanted):
+            chosen.append(index)
+            keys = keys[~np.isin(keys, index.keys[wanted])]
+    return chosen
+
+
+def _take(
+    team: Shared,
+    done: Pulled,
+    index: PackKeys,
+    waiting: tuple[NDArray[np.int32], NDArray[np.bytes_]],
+    advance: Callable[[int], None],
+) -> NDArray[np.int32]:
+    """Take the vectors of waiting texts from a pack, or refuse it; return the texts, int32 (n,)."""
+    import numpy as np
+
+    ids, keys = waiting
+    nothing = ids[:0]
+    wanted = index.find(keys)
+    try:
+        rows = team.catalogue.rows(index, wanted)
+    except PackError as error:
+        done.refused.append(team.refuse(index.name, str(error)))
+        return nothing
+    order = np.argsort(keys)
+    found = ids[order[np.searchsorted(keys, index.keys[wanted], sorter=order)]]
+    checked, problem = check(team, found, rows)
+    done.computed += checked
+    if problem:
+        done.refused.append(team.refuse(index.name, problem))
+    if problem or not checked:
+        return nothing
+    for start in range(0, len(found), _ROUND):
+        part = slice(start, start + _ROUND)
+        with team.workspace.store.write("writing shared vectors", make=False) as db:
+            taken = shared.take(db, found[part], rows[part], index.name)
+        done.texts += taken
+        advance(taken)
+    done.packs += 1
+    team.ledger.checked.add(index.name)
+    return found
 
 
 def check(

@@ -12,7 +12,7 @@ from gitrag.actions.sharing.shared import Shared
 from gitrag.embedding.version import ENCODER_VERSION
 from gitrag.errors import BusyError
 from gitrag.sharing import packs
-from gitrag.sharing.packs import KEYS, MOST_ROWS, ROWS, Pack, PackError
+from gitrag.sharing.packs import KEYS, MOST_ROWS, ROWS, Pack, PackError, PackKeys
 from gitrag.sharing.place import GoneError, NoPlaceError
 from gitrag.store import shared
 
@@ -79,18 +79,19 @@ def _push(team: Shared, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> Pus
     import numpy as np
 
     _, names = team.usable()
-    there = keys_there(team, names)
-    for name in [name for name in there if name not in team.ledger.checked]:
-        if _contradicts(team, name, ids, keys):
-            del there[name]
-    missing = ~np.isin(keys, np.concatenate([keys[:0], *(index for index in there.values())]))
+    there = {
+        name: index
+        for name, index in team.keys(names).items()
+        if name in team.ledger.checked or not _contradicts(team, index, ids, keys)
+    }
+    missing = ~np.isin(keys, np.concatenate([keys[:0], *(index.keys for index in there.values())]))
     known = int((~missing).sum())
     if not missing.any():
         return Pushed(known=known)
     with team.workspace.store.read() as db:
         rows = shared.read(db, ids[missing])
     new = _packs_of(keys[missing], rows)
-    add, drop = merged(team, {name: len(index) for name, index in there.items()}, new)
+    add, drop = merged(team, {name: len(index.keys) for name, index in there.items()}, new)
     files = files_of(add)
     team.place.change(files, [name + end for name in drop for end in (KEYS, ROWS)])
     team.ledger.checked |= {pack.index.name for pack in add}
@@ -151,53 +152,36 @@ def merged(team: Shared, there: Mapping[str, int], new: Sequence[Pack]) -> tuple
     return list(made.values()), drop
 
 
-def keys_there(team: Shared, names: Sequence[str]) -> dict[str, NDArray[np.bytes_]]:
-    """Return the keys of packs by name; packs whose keys do not check are refused and left out.
-
-    Raises:
-        GoneError: One of them is not there any more.
-    """
-    team.catalogue.prefetch(names)
-    found = {}
-    for name in names:
-        try:
-            found[name] = team.catalogue.keys(name).keys
-        except PackError as error:
-            team.refuse(name, str(error))
-    return found
-
-
-def _contradicts(team: Shared, name: str, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> bool:
+def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> bool:
     """Compare a sample of a pack with vectors that were computed here; refuse it if they are others.
 
     Otherwise a pack of wrong vectors would keep everybody from pushing the right ones.
 
     Args:
         team: The place.
-        name: The pack.
+        index: The pack.
         ids: Texts that were computed here, int32 (n,).
         keys: Their keys.
     """
     import numpy as np
 
+    own = index.find(keys)
+    if not len(own):
+        return False
+    own = np.sort(np.random.default_rng().permutation(own)[: sample_size(len(own))])
     try:
-        index = team.catalogue.keys(name)
-        own = index.find(keys)
-        if not len(own):
-            return False
-        own = np.sort(np.random.default_rng().permutation(own)[: sample_size(len(own))])
         rows = team.catalogue.rows(index, own)
     except PackError as error:
-        team.refuse(name, str(error))
+        team.refuse(index.name, str(error))
         return True
     order = np.argsort(keys)
     texts = ids[order[np.searchsorted(keys, index.keys[own], sorter=order)]]
     with team.workspace.store.read() as db:
         problem = compare(shared.read(db, texts), rows)
     if problem:
-        team.refuse(name, problem)
+        team.refuse(index.name, problem)
     else:
-        team.ledger.checked.add(name)
+        team.ledger.checked.add(index.name)
     return bool(problem)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from gitrag.indexing.embed_texts import text_of
 from gitrag.sharing.addresses import open_place
 from gitrag.sharing.catalogue import Catalogue, Listed
 from gitrag.sharing.ledger import Ledger, Refusal
+from gitrag.sharing.packs import PackError, PackKeys
 from gitrag.sharing.place import Place
 from gitrag.store import shared, vectors
 from gitrag.store.connection import StoreMissingError
@@ -54,10 +56,26 @@ class Shared:
         return cls(workspace, place, Catalogue(place, directory, ENCODER_VERSION), Ledger.load(directory))
 
     def usable(self) -> tuple[Listed, list[str]]:
-        """List what is there, and the names of the packs that may be used, largest first."""
+        """List what is there, and the names of the packs that may be used."""
         listed = self.catalogue.list()
-        names = [name for name in listed.usable if name not in self.ledger.refused]
-        return listed, sorted(names, key=lambda name: (-listed.usable[name], name))
+        return listed, [name for name in listed.usable if name not in self.ledger.refused]
+
+    def keys(self, names: Sequence[str]) -> dict[str, PackKeys]:
+        """Return the keys of packs by name, largest first; packs whose keys do not check are refused.
+
+        Raises:
+            GoneError: One of them is not there any more.
+            GitragError: The place cannot be read.
+        """
+        self.catalogue.prefetch(names)
+        found = []
+        for name in names:
+            try:
+                found.append(self.catalogue.keys(name))
+            except PackError as error:
+                self.refuse(name, str(error))
+        found.sort(key=lambda index: (-len(index.keys), index.name))
+        return {index.name: index for index in found}
 
     def refuse(self, pack: str, why: str) -> Refusal:
         """Record that a pack is not to be used, and drop every vector that came from it."""

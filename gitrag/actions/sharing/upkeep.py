@@ -83,7 +83,10 @@ def status(team: Shared) -> SharedStatus:
     import numpy as np
 
     listed, names = team.usable()
-    team.catalogue.prefetch(names)
+    try:
+        there = team.keys(names)
+    except GoneError as error:
+        raise _changing(team) from error
     ids, keys = np.empty(0, np.int32), np.empty(0, "S16")
     try:
         with team.workspace.store.read() as db:
@@ -91,21 +94,14 @@ def status(team: Shared) -> SharedStatus:
     except StoreMissingError:
         pass  # there is nothing here yet
     texts, size_bytes, available = 0, 0, np.zeros(len(keys), dtype=bool)
-    for name in names:
-        try:
-            index = team.catalogue.keys(name)
-        except PackError as error:
-            team.refuse(name, str(error))
-            continue
-        except GoneError:
-            continue
+    for index in there.values():
         texts += len(index.keys)
         size_bytes += len(index.data) + index.rows_bytes
         available |= np.isin(keys, index.keys)
     refused = [team.ledger.refused[name] for name in listed.usable if name in team.ledger.refused]
     return SharedStatus(
         team.place.address,
-        len(names),
+        len(there),
         texts,
         size_bytes,
         len(listed.other_models),
@@ -183,7 +179,7 @@ def tidy(team: Shared, *, really: bool, other_models: bool = False) -> Tidied:
     push.require_writable(team)
     listed, names = team.usable()
     try:
-        there = {name: len(index) for name, index in push.keys_there(team, names).items()}
+        there = {name: len(index.keys) for name, index in team.keys(names).items()}
         groups = push.groups(team, there)
         refused = [name for name in listed.usable if name in team.ledger.refused]
         others = listed.other_models if other_models else ()
@@ -192,10 +188,14 @@ def tidy(team: Shared, *, really: bool, other_models: bool = False) -> Tidied:
             return found
         add, drop = push.merged(team, there, [])
     except GoneError as error:
-        raise BusyError(f"Somebody else changes the packs at {team.place.address}.", "Try again.") from error
+        raise _changing(team) from error
     unwanted = [*drop, *refused, *others]
     team.place.change(push.files_of(add), [name + end for name in unwanted for end in (KEYS, ROWS)])
     team.ledger.checked |= {pack.index.name for pack in add}
     team.ledger.checked -= set(drop)
     team.save()
     return found
+
+
+def _changing(team: Shared) -> BusyError:
+    return BusyError(f"Somebody else changes the packs at {team.place.address}.", "Try again.")
