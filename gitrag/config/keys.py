@@ -231,7 +231,7 @@ class Config:
     share: str = _key(
         SharedAt(),
         "off",
-        "Where vectors are shared: off, git (at origin), git:REMOTE, file:///directory, https://host/path.",
+        "Where vectors are shared: off, git (at origin), git:REMOTE, file:///directory, https://…, s3://….",
         not_in_repository=True,
         suggested=True,
     )

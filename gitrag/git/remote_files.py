@@ -13,7 +13,9 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import subprocess
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,6 +31,8 @@ REF: Final = "refs/gitrag/vectors"
 
 PROTOCOLS: Final = "file:https:ssh"
 """Protocols that may be used: those that nobody on the way can change anything of."""
+
+_LOCKED_TRIES, _LOCKED_S = 20, 0.1
 
 _REMOTE = "cache"
 _MESSAGE = "gitrag: shared vectors\n\nMade by `gitrag share`; not part of the history.\n"
@@ -116,9 +120,25 @@ class RemoteFiles:
         if not _OID.fullmatch(commit):
             raise RemoteError(f"{REF} is {commit[:80]!r}")
         if self._read_ref() != commit:
-            self._git(*_FETCH, _REMOTE, f"+{REF}:{REF}")
+            self._fetch_ref()
             commit = self._read_ref()
         return RemoteRef(commit, self._tree(commit))
+
+    def _fetch_ref(self) -> None:
+        """Fetch the ref; another process of ours that does the same may hold its lock."""
+        for _ in range(_LOCKED_TRIES):
+            done = self._run((*_FETCH, _REMOTE, f"+{REF}:{REF}"))
+            if done.returncode == 0:
+                return
+            if "cannot lock ref" not in os.fsdecode(done.stderr):
+                break
+            time.sleep(_LOCKED_S)
+        raise RemoteError(message_of(done))
+
+    def forget(self) -> None:
+        """Remove all that is kept here; the next look fetches it anew."""
+        shutil.rmtree(self._directory, ignore_errors=True)
+        self._environment = {}
 
     def size_bytes(self) -> int:
         """Return how much is kept here, compressed."""

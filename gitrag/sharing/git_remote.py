@@ -19,6 +19,9 @@ _ATTEMPTS = 12
 """Times to push while others do: each try of ours fails only where one of theirs succeeded."""
 
 _PAUSE_S = 0.2
+_KEPT_FACTOR, _KEPT_BYTES = 2, 64 << 20
+"""More is not kept of a remote, next to what those of its packs take that are here: it is fetched anew."""
+
 _NO_WAY = ("could not resolve", "connection", "timed out", "unable to access", "network")
 _NO_RIGHTS = (
     *("permission", "denied", "forbidden", "403", "401", "not authorized", "authentication", "declined"),
@@ -48,6 +51,13 @@ class GitRemote:
 
     def list(self) -> Mapping[str, int]:
         """List the packs' files; see `gitrag.sharing.place.Place`."""
+        listed = self._list()
+        if self._files.size_bytes() > _KEPT_FACTOR * sum(listed.values()) + _KEPT_BYTES:
+            self._files.forget()  # mostly packs that were merged since
+            listed = self._list()
+        return listed
+
+    def _list(self) -> dict[str, int]:
         before = self._files.size_bytes()
         try:
             self._seen = self._files.look()
@@ -94,7 +104,7 @@ class GitRemote:
             except RemoteError as error:
                 raise self._unusable(error) from error
             else:
-                self.list()
+                self._seen = None
                 return
         raise BusyError(f"Others push vectors to {self.address} all the time.", "Try again.")
 

@@ -56,14 +56,17 @@ class Ledger:
     def load(cls, directory: Path) -> Ledger:
         """Read the record of a repository; one that cannot be read counts as empty."""
         ledger = cls(directory / NAME)
-        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             data: Any = json.loads(read_regular(ledger.path, _MOST_BYTES))
             refused = [Refusal(*(str(part) for part in each)) for each in data["refused"]]
-            checked = {str(name) for name in data["checked"] if packs.is_pack(str(name))}
-            listed = {str(address): float(at) for address, at in data["listed"].items()}
-            ledger.pushed = {str(address): str(tree) for address, tree in data["pushed"].items()}
-            ledger.refused = {each.pack: each for each in refused if packs.is_pack(each.pack)}
-            ledger.checked, ledger.listed, ledger.failure = checked, listed, str(data["failure"])
+            return cls(
+                ledger.path,
+                {each.pack: each for each in refused if packs.is_pack(each.pack)},
+                {str(name) for name in data["checked"] if packs.is_pack(str(name))},
+                {str(address): float(at) for address, at in data["listed"].items()},
+                {str(address): str(tree) for address, tree in data["pushed"].items()},
+                str(data["failure"]),
+            )
         return ledger
 
     def refuse(self, pack: str, origin: str, why: str) -> Refusal:

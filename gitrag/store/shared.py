@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.store import vectors
-from gitrag.store.columns import objects, run
+from gitrag.store.columns import integers, objects, run
 from gitrag.store.paths import encode_path
 
 if TYPE_CHECKING:
@@ -55,15 +55,28 @@ def take(db: DuckDBPyConnection, text_ids: NDArray[np.int32], small: NDArray[np.
     return int(after - before)
 
 
-def taken_from(db: DuckDBPyConnection, pack: str) -> NDArray[np.int32]:
-    """Return the texts, int32 (n,), whose vectors came from a pack."""
-    return _ids(db.execute("SELECT text_id FROM taken WHERE pack = ?", [pack]))
+def taken_from(db: DuckDBPyConnection, pack: str, among: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the texts, int32 (n,), whose vectors came from a pack; of some, from any pack."""
+    return _ids(
+        run(
+            db,
+            [among],
+            "SELECT text_id FROM taken WHERE pack = ? OR text_id IN (SELECT column0 FROM columns)",
+            [pack],
+        )
+    )
 
 
-def give_back(db: DuckDBPyConnection, pack: str, text_ids: Sequence[int], drafts: NDArray[np.int8]) -> None:
-    """Drop every vector that came from a pack; those texts have the drafts, int8 (n, 384), again."""
-    db.execute("DELETE FROM vectors WHERE text_id IN (SELECT text_id FROM taken WHERE pack = ?)", [pack])
-    db.execute("DELETE FROM taken WHERE pack = ?", [pack])
+def give_back(db: DuckDBPyConnection, text_ids: Sequence[int], drafts: NDArray[np.int8]) -> None:
+    """Drop the vectors of texts where they came from packs; they have the drafts, int8 (n, 384), again."""
+    columns = [integers(text_ids)]
+    for table in ("vectors", "taken"):
+        run(
+            db,
+            columns,
+            f"DELETE FROM {table} WHERE text_id IN (SELECT text_id FROM taken SEMI JOIN columns"
+            " ON text_id = column0)",
+        )
     vectors.write_drafts(db, text_ids, drafts)
 
 

@@ -2,10 +2,10 @@
 
     .venv/bin/python scripts/bench/share.py GITDIR [--commits 200] [--seconds 60]
 
-GITDIR is any repository with that many commits. A bare remote that filters gets its history but for the last
-commits; one clone embeds everything and pushes the vectors to it (`gitrag.share git`). Then, each with the
-installed command and process starts: a second clone pulls; the last commits arrive in ten pushes, and it
-pulls again; two clones commit, embed and push at the same time; somebody has put a pack of wrong vectors
+GITDIR is any repository with that many commits. A bare remote that filters gets it as it was before the
+last commits; one clone embeds everything and pushes the vectors there (`gitrag.share git`). Then, each with
+the installed command and process starts: a second clone pulls; the last commits arrive in ten pushes, and
+it pulls again; two clones commit, embed and push at the same time; somebody has put a pack of wrong vectors
 there. The model must be there.
 """
 
@@ -97,7 +97,8 @@ class Bench:
             "GIT_COMMITTER_EMAIL": "bench@localhost",
         }
         self._origin = Clone(home / "origin.git", self._environment)
-        subprocess.run(["git", "clone", "-q", "--bare", source, self._origin.path], check=True)
+        last = ("--bare", f"--depth={later + 2}", source.as_uri())
+        subprocess.run(["git", "clone", "-q", *last, self._origin.path], check=True)
         history = self._origin.git("rev-list", "--first-parent", f"--max-count={later + 1}", "HEAD").split()
         self._steps = history[::-1]
         for ref in self._origin.git("for-each-ref", "--format=%(refname)").split():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from tests.support.command import Gitrag, Project, as_plain_user, user_environment
+from tests.support.command import GITRAG, Gitrag, Project, as_plain_user, user_environment
 from tests.support.repository import GitRepository, create_repository
 from tests.support.sharing import sources
 
@@ -111,3 +113,30 @@ def test_packs_that_are_refused_are_named_with_their_origin(project, tmp_path):
     assert bob.gitrag("share", "gc", env=shared).out == "1 refused pack to remove\n"
     assert bob.gitrag("share", "gc", "--apply", env=shared).out == "1 refused pack removed\n"
     assert [path.name for path in (tmp_path / "packs").iterdir()] == ["packs.txt"]
+
+
+@pytest.mark.parametrize("name", ["github.yml", "gitlab.yml"])
+def test_the_files_for_ci_push_what_is_new(project, name):
+    """Every line of theirs that calls gitrag, in a clone as CI has it, twice."""
+    root = Path(__file__).parents[2]
+    lines = [line.strip() for line in (root / "docs" / "share" / name).read_text().splitlines()]
+    script = [line.removeprefix("- ").removeprefix("run: ") for line in lines if "gitrag " in line]
+    script = [line for line in script if line.startswith("gitrag ")]
+    assert len(script) == 4
+    for turn in range(2):
+        clone = project.path.with_name(f"ci{turn}")
+        origin = project.path.with_name("origin.git").as_uri()
+        project.git.git("clone", "--quiet", "--depth=1", origin, clone)
+        bin_ = f"{GITRAG.parent}:{project.gitrag.environment['PATH']}"
+        done = subprocess.run(
+            ["sh", "-e", "-c", "\n".join(script)],
+            cwd=clone,
+            env={**project.gitrag.environment, "PATH": bin_},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"Pushed {20 * (turn == 0)} vectors" in done.stdout
+    bob = second(project)
+    assert bob.gitrag("share", "pull").out.startswith("Pulled 20 vectors")

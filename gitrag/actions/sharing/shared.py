@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from gitrag.sharing.ledger import Ledger, Refusal
 from gitrag.sharing.packs import PackError, PackKeys
 from gitrag.sharing.place import Place
 from gitrag.store import shared, vectors
+from gitrag.store.columns import integers
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.vectors import shrink
 from gitrag.workspace import Workspace
@@ -58,6 +59,7 @@ class Shared:
     def usable(self) -> tuple[Listed, list[str]]:
         """List what is there, and the names of the packs that may be used."""
         listed = self.catalogue.list()
+        self.ledger.checked &= listed.usable.keys()
         return listed, [name for name in listed.usable if name not in self.ledger.refused]
 
     def keys(self, names: Sequence[str]) -> dict[str, PackKeys]:
@@ -77,18 +79,25 @@ class Shared:
         found.sort(key=lambda index: (-len(index.keys), index.name))
         return {index.name: index for index in found}
 
-    def refuse(self, pack: str, why: str) -> Refusal:
-        """Record that a pack is not to be used, and drop every vector that came from it."""
+    def refuse(self, pack: str, why: str, texts: Collection[int] = ()) -> Refusal:
+        """Record that a pack is not to be used, and drop every vector that came from it.
+
+        Args:
+            pack: Its name.
+            why: As the end of the sentence "The pack …".
+            texts: Texts that it has, which lose their vectors whatever pack those came from: it may be merged
+                of packs that were used.
+        """
         refusal = self.ledger.refuse(pack, self.place.address, why)
         self.save()
         store = self.workspace.store
         with suppress(StoreMissingError):
             with store.read() as db:
-                texts = vectors.sources_of(db, shared.taken_from(db, pack))
-            if texts:
-                drafts = shrink(drafter().draft([text_of(item) for item in texts]))
+                sources = vectors.sources_of(db, shared.taken_from(db, pack, integers(texts)))
+            if sources:
+                drafts = shrink(drafter().draft([text_of(item) for item in sources]))
                 with store.write("dropping a refused pack's vectors", make=False) as db:
-                    shared.give_back(db, pack, [item.text_id for item in texts], drafts)
+                    shared.give_back(db, [item.text_id for item in sources], drafts)
         return refusal
 
     def save(self) -> None:

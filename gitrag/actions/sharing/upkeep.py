@@ -140,7 +140,7 @@ def verify(
         pass  # checksums can be checked all the same
     order = np.argsort(keys)
     for name in names:
-        problem = ""
+        problem, found = "", ids[:0]
         try:
             pack = team.catalogue.whole(team.catalogue.keys(name))
         except GoneError:
@@ -158,7 +158,7 @@ def verify(
                     team.ledger.checked.add(name)
         done.packs += 1
         if problem:
-            done.refused.append(team.refuse(name, problem))
+            done.refused.append(team.refuse(name, problem, found.tolist()))
         advance(1)
     team.save()
     return done

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gitrag.actions.sharing import push, upkeep
+from gitrag.embedding.version import ENCODER_VERSION
 from gitrag.sharing import packs
 from gitrag.store import shared
 from tests.support.sharing import Team, make_team, poisoned, push_at_once, sources
@@ -125,6 +127,21 @@ def test_what_came_from_a_pack_that_is_found_out_later_goes(team):
     assert bob.vectors() == {}
     assert bob.waiting() == bob.embed() > 0
     assert bob.vectors() == mallory.vectors()
+
+
+def test_a_wrong_pack_is_found_out_after_it_was_merged_too(team):
+    mallory, bob = team.clone("mallory"), team.clone("bob")
+    mallory.embed()
+    pack = poisoned(mallory, 0.02)
+    mallory.put(pack)
+    while not bob.pull().texts:
+        bob.team().ledger.path.unlink()
+    other = packs.make(np.array([b"unknown text 123"], "S16"), pack.rows[:1], ENCODER_VERSION)
+    one = packs.merge([pack, other], ENCODER_VERSION)
+    mallory.team().place.change(one.files, pack.files)
+    assert [each.pack for each in upkeep.verify(bob.team(), every=True).refused] == [one.index.name]
+    assert bob.vectors() == {}
+    assert bob.waiting() == 40
 
 
 def test_vectors_from_a_pack_that_is_gone_are_not_pushed_again(team):
