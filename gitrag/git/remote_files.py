@@ -296,7 +296,7 @@ class RemoteFiles:
         if not {"GIT_SSH", "GIT_SSH_COMMAND"} & plain.keys() and not any(
             entry.key == "core.sshcommand" for entry in entries
         ):
-            plain["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes"  # else it asks on the terminal
+            plain["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=10"  # else it asks, or waits
         for kind in ("AUTHOR", "COMMITTER"):
             plain |= {f"GIT_{kind}_NAME": "gitrag", f"GIT_{kind}_EMAIL": "gitrag@localhost"}
             plain[f"GIT_{kind}_DATE"] = _DATE
@@ -338,7 +338,7 @@ class RemoteFiles:
 
 def absolute(url: str, base: Path) -> str:
     """Return a remote's URL so that it means the same in another directory: paths are made absolute."""
-    if "://" in url or "::" in url or (_SCP_LIKE.fullmatch(url) and not Path(url).exists()):
+    if "://" in url or "::" in url or (_SCP_LIKE.fullmatch(url) and not (base / url).exists()):
         return url
     return str(base / os.path.expanduser(url))  # noqa: PTH111 - any name
 

@@ -40,7 +40,7 @@ class Ledger:
         path: The file.
         refused: Refused packs by name.
         checked: Packs that were made here, or a sample of which was computed and compared here.
-        listed: When each place was last listed by the background worker, Unix seconds.
+        asked: When the background worker last pulled from a place, or pushed to it, Unix seconds.
         pushed: The tree that the background worker pushed last to each place.
         failure: Why the background worker could last not pull or push; empty if it could.
     """
@@ -48,7 +48,7 @@ class Ledger:
     path: Path
     refused: dict[str, Refusal] = field(default_factory=dict)
     checked: set[str] = field(default_factory=set)
-    listed: dict[str, float] = field(default_factory=dict)
+    asked: dict[str, float] = field(default_factory=dict)
     pushed: dict[str, str] = field(default_factory=dict)
     failure: str = ""
 
@@ -63,7 +63,7 @@ class Ledger:
                 ledger.path,
                 {each.pack: each for each in refused if packs.is_pack(each.pack)},
                 {str(name) for name in data["checked"] if packs.is_pack(str(name))},
-                {str(address): float(at) for address, at in data["listed"].items()},
+                {str(address): float(at) for address, at in data["asked"].items()},
                 {str(address): str(tree) for address, tree in data["pushed"].items()},
                 str(data["failure"]),
             )
@@ -86,7 +86,7 @@ class Ledger:
         data = {
             "refused": [[each.pack, each.origin, each.why] for each in refused],
             "checked": sorted(self.checked),
-            "listed": self.listed,
+            "asked": self.asked,
             "pushed": self.pushed,
             "failure": self.failure,
         }

@@ -16,7 +16,7 @@ _MANY_TEXTS = 256
 """For so many texts the place is asked at once; for fewer, ..."""
 
 _EVERY_S = 300.0
-"""... as after each commit, so often: mostly they are new in the world."""
+"""... as after each commit, mostly new in the world, or after a failure, so often."""
 
 
 def pull_first(workspace: Workspace, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]) -> None:
@@ -32,13 +32,13 @@ def pull_first(workspace: Workspace, entries: Sequence[tuple[int, int]], asked: 
         return
 
     def act(team: Shared) -> bool:
-        now, address = time.time(), team.place.address
-        if waiting < _MANY_TEXTS and 0 <= now - team.ledger.listed.get(address, 0.0) < _EVERY_S:
+        address = team.place.address
+        if _lately(team, address) and (waiting < _MANY_TEXTS or team.ledger.failure):
             return False
         if not fetch_in_background(workspace):
             return False
+        team.ledger.asked[address] = time.time()
         found = pull(team, entries=entries, stop=asked)
-        team.ledger.listed[address] = now
         for each in found.refused:
             workspace.say(f"Pack {each.pack} from {each.origin} {each.why}: refused.")
         if found.texts:
@@ -62,6 +62,10 @@ def push_after(workspace: Workspace, asked: Callable[[], bool]) -> None:
         tree = public_tree(workspace)
         if tree is None or team.ledger.pushed.get(team.place.address) == tree:
             return False
+        tried = f"push to {team.place.address}"
+        if team.ledger.failure and _lately(team, tried):
+            return False
+        team.ledger.asked[tried] = time.time()
         done = push(team, tree)
         team.ledger.pushed[team.place.address] = tree
         if done.texts:
@@ -94,8 +98,7 @@ def _recorded(workspace: Workspace, act: Callable[[Shared], bool]) -> None:
     """Act on the place that is set, and record why that failed; ``act`` returns whether it asked there."""
     try:
         team = Shared.open(workspace)
-    except GitragError as error:  # there is no such remote
-        workspace.say(f"{error} {error.hint}".strip())
+    except GitragError:  # not every repository has such a remote
         return
     failure = ""
     try:
@@ -106,3 +109,8 @@ def _recorded(workspace: Workspace, act: Callable[[Shared], bool]) -> None:
         workspace.say(f"{error} {error.hint}".strip())
     team.ledger.failure = failure
     team.save()
+
+
+def _lately(team: Shared, what: str) -> bool:
+    """Tell whether something was tried lately; a clock that was set back counts as no."""
+    return 0 <= time.time() - team.ledger.asked.get(what, 0.0) < _EVERY_S

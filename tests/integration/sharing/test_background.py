@@ -82,5 +82,8 @@ def test_without_a_network_the_rest_goes_on_and_status_knows(team):
     assert any("unable to access" in line for line in said)
     assert ann.waiting() == 0
     assert "unable to access" in Ledger.load(ann.open().store.directory).failure
-    said = work(ann, address="git:nothing")
-    assert any("has no remote nothing" in line for line in said) or not said
+    ann.git.commit(sources(900, 1))
+    assert work(ann) == [], "not asked again so soon"
+    assert ann.waiting() == 0
+    ann.git.commit(sources(901, 1))
+    assert work(ann, address="git:nothing") == [], "not every repository has such a remote"

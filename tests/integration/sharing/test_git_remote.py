@@ -125,6 +125,24 @@ def test_a_relative_remote_means_the_same(team):
     assert REF in team.origin.git("for-each-ref")
 
 
+@pytest.mark.parametrize("url", ["me@host:{}", "ssh://me@host{}"])
+def test_a_remote_over_ssh_is_pushed_to_and_pulled_from(team, tmp_path, url):
+    """git's own protocol; what stands in for ssh runs the command here."""
+    (tmp_path / "ssh").write_text(
+        f'#!/bin/sh\necho "$*" >>{tmp_path}/log\nfor last; do :; done\nexec sh -c "$last"\n'
+    )
+    (tmp_path / "ssh").chmod(0o755)
+    ann, bob = team.clone("ann"), team.clone("bob")
+    for person in (ann, bob):
+        person.git.environment["GIT_SSH_COMMAND"] = str(tmp_path / "ssh")
+        person.git.environment["GIT_SSH_VARIANT"] = "simple"
+        person.git.git("remote", "set-url", "origin", url.format(team.origin.path))
+    ann.embed()
+    ann.push()
+    assert bob.pull().texts == len(ann.vectors())
+    assert "me@host git-receive-pack" in (tmp_path / "log").read_text()
+
+
 def test_what_else_is_at_the_ref_is_refused_or_left_alone(team):
     ann = pushed(team)
     bob = team.clone("bob")

@@ -16,7 +16,7 @@ def test_what_is_recorded_is_read_back(tmp_path):
     ledger = Ledger.load(tmp_path)
     ledger.checked |= {PACK, PACK.replace("a", "b")}
     ledger.refuse(PACK, "origin (/x)", "is damaged")
-    ledger.listed["origin (/x)"] = 12.5
+    ledger.asked["origin (/x)"] = 12.5
     ledger.pushed["origin (/x)"] = "tree"
     ledger.failure = "no network"
     ledger.save()
@@ -34,12 +34,8 @@ def test_what_is_recorded_is_read_back(tmp_path):
         b"{",
         b"\xff",
         b'{"refused": 3}',
-        json.dumps(
-            {"refused": [["../x", "y", "z"], [1]], "checked": [], "listed": {}, "pushed": {}}
-        ).encode(),
-        json.dumps(
-            {"refused": [], "checked": [], "listed": {"x": "y"}, "pushed": {}, "failure": ""}
-        ).encode(),
+        json.dumps({"refused": [["../x", "y", "z"], [1]], "checked": [], "asked": {}, "pushed": {}}).encode(),
+        json.dumps({"refused": [], "checked": [], "asked": {"x": "y"}, "pushed": {}, "failure": ""}).encode(),
         b"[" * 100_000,
     ],
 )
