@@ -55,13 +55,23 @@ def take(db: DuckDBPyConnection, text_ids: NDArray[np.int32], small: NDArray[np.
     return int(after - before)
 
 
-def taken_from(db: DuckDBPyConnection, pack: str, among: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the texts, int32 (n,), whose vectors came from a pack; of some, from any pack."""
+def taken_from(
+    db: DuckDBPyConnection, pack: str, text_ids: NDArray[np.int32], rows: NDArray[np.int8]
+) -> NDArray[np.int32]:
+    """Return the texts, int32 (n,), whose vectors came from a pack, or from another one that had the same.
+
+    Args:
+        db: An open connection.
+        pack: The pack's name.
+        text_ids: Texts that it has, int32 (n,).
+        rows: Their vectors in it, int8 (n, 384).
+    """
     return _ids(
         run(
             db,
-            [among],
-            "SELECT text_id FROM taken WHERE pack = ? OR text_id IN (SELECT column0 FROM columns)",
+            vectors.columns_of(text_ids, rows)[:2],
+            "SELECT text_id FROM taken JOIN vectors USING (text_id) WHERE pack = ?"
+            " OR (text_id, vector) IN (SELECT (column0, column1) FROM columns)",
             [pack],
         )
     )

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.version import ENCODER_VERSION
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.indexing.embed_texts import text_of
+from gitrag.model import DIMENSIONS
 from gitrag.sharing.addresses import open_place
 from gitrag.sharing.catalogue import Catalogue, Listed
 from gitrag.sharing.ledger import Ledger, Refusal
 from gitrag.sharing.packs import PackError, PackKeys
 from gitrag.sharing.place import Place
 from gitrag.store import shared, vectors
-from gitrag.store.columns import integers
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.vectors import shrink
 from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 OFF = "off"
 
@@ -79,21 +84,26 @@ class Shared:
         found.sort(key=lambda index: (-len(index.keys), index.name))
         return {index.name: index for index in found}
 
-    def refuse(self, pack: str, why: str, texts: Collection[int] = ()) -> Refusal:
+    def refuse(
+        self, pack: str, why: str, known: tuple[NDArray[np.int32], NDArray[np.int8]] | None = None
+    ) -> Refusal:
         """Record that a pack is not to be used, and drop every vector that came from it.
 
         Args:
             pack: Its name.
             why: As the end of the sentence "The pack …".
-            texts: Texts that it has, which lose their vectors whatever pack those came from: it may be merged
-                of packs that were used.
+            known: Texts here that it has, int32 (n,), and their vectors in it, int8 (n, 384). Dropped, too,
+                where they came from other packs: it may be merged of those.
         """
+        import numpy as np
+
+        ids, rows = known or (np.empty(0, np.int32), np.empty((0, DIMENSIONS), np.int8))
         refusal = self.ledger.refuse(pack, self.place.address, why)
         self.save()
         store = self.workspace.store
         with suppress(StoreMissingError):
             with store.read() as db:
-                sources = vectors.sources_of(db, shared.taken_from(db, pack, integers(texts)))
+                sources = vectors.sources_of(db, shared.taken_from(db, pack, ids, rows))
             if sources:
                 drafts = shrink(drafter().draft([text_of(item) for item in sources]))
                 with store.write("dropping a refused pack's vectors", make=False) as db:

@@ -140,7 +140,7 @@ def verify(
         pass  # checksums can be checked all the same
     order = np.argsort(keys)
     for name in names:
-        problem, found = "", ids[:0]
+        problem, known = "", None
         try:
             pack = team.catalogue.whole(team.catalogue.keys(name))
         except GoneError:
@@ -151,14 +151,17 @@ def verify(
             done.texts += len(pack.rows)
             here = pack.index.find(keys)
             if len(here):
-                found = ids[order[np.searchsorted(keys, pack.index.keys[here], sorter=order)]]
-                computed, problem = pull.check(team, found, pack.rows[here], every=every)
+                known = (
+                    ids[order[np.searchsorted(keys, pack.index.keys[here], sorter=order)]],
+                    pack.rows[here],
+                )
+                computed, problem = pull.check(team, *known, every=every)
                 done.computed += computed
                 if computed and not problem:
                     team.ledger.checked.add(name)
         done.packs += 1
         if problem:
-            done.refused.append(team.refuse(name, problem, found.tolist()))
+            done.refused.append(team.refuse(name, problem, known))
         advance(1)
     team.save()
     return done

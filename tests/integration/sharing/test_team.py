@@ -144,6 +144,16 @@ def test_a_wrong_pack_is_found_out_after_it_was_merged_too(team):
     assert bob.waiting() == 40
 
 
+def test_right_vectors_stay_when_a_wrong_pack_of_the_same_texts_is_found_out(team):
+    ann, bob = team.clone("ann"), team.clone("bob")
+    ann.embed()
+    ann.push()
+    bob.pull()
+    ann.put(poisoned(ann, 1.0))
+    assert len(upkeep.verify(bob.team()).refused) == 1
+    assert bob.vectors() == ann.vectors()
+
+
 def test_vectors_from_a_pack_that_is_gone_are_not_pushed_again(team):
     ann, bob = team.clone("ann"), team.clone("bob")
     ann.embed()
