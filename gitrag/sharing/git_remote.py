@@ -24,7 +24,16 @@ _KEPT_FACTOR, _KEPT_BYTES = 2, 64 << 20
 
 _NO_WAY = ("could not resolve", "connection", "timed out", "unable to access", "network")
 _NO_RIGHTS = (
-    *("permission", "denied", "forbidden", "403", "401", "not authorized", "authentication", "declined"),
+    *(
+        "permission",
+        "denied",
+        "forbidden",
+        "error: 403",
+        "error: 401",
+        "not authorized",
+        "authentication",
+        "declined",
+    ),
     *("could not read username", "could not read password", "terminal prompts disabled", "read-only"),
     *("insufficient", "host key verification", "protected", "not allowed"),
 )

@@ -123,7 +123,7 @@ def verify(
     Args:
         team: The place.
         every: Compute every text that is here, not a sample.
-        advance: Called with 1 after each pack.
+        advance: Called with the number of packs checked so far.
 
     Raises:
         GitragError: The place cannot be read, or the model not be loaded.
@@ -162,7 +162,7 @@ def verify(
         done.packs += 1
         if problem:
             done.refused.append(team.refuse(name, problem, known))
-        advance(1)
+        advance(done.packs)
     team.save()
     return done
 
