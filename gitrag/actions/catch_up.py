@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gitrag.actions.model import fetch_in_background
+from gitrag.actions.sharing.background import pull_first, push_after
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.indexing import worker
@@ -126,6 +127,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
             _read_commits(workspace, now, revision, asked)
     own = refreshed.overlay.entries if refreshed is not None else ()
     few = False
+    with stage("pulling shared vectors"):
+        pull_first(workspace, own, asked)
     with stage("looking for draft vectors"):
         few = workspace.count_unembedded(own) <= _FEW_TEXTS
     if few:
@@ -137,6 +140,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
     if not few:
         with stage(worker.REFINING):
             _embed_waiting(workspace, own, asked)
+    with stage("pushing vectors"):
+        push_after(workspace, asked)
     if failures:
         raise failures[0]
 

@@ -28,6 +28,7 @@ _GROUPS = {
     "Git": ("pre_push",),
     "Machine": ("threads", "model_dir", "gc_keep", "lock_timeout_s"),
     "Issues": ("tracker",),
+    "Sharing": ("share",),
     "Agents": ("search_strategy",),
 }
 """Beginnings of the names of the settings under each heading."""

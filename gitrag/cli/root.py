@@ -32,6 +32,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "gitrag.cli.index:index", "Bring the index up to date, embed, look at it, remove it."
     ),
     "gc": LazyCommand("gitrag.cli.gc:gc", "Drop what no branch or worktree needs any more from the index."),
+    "share": LazyCommand(
+        "gitrag.cli.share:share", "Share vectors with a team, so that each text is embedded once."
+    ),
     "issues": LazyCommand(
         "gitrag.cli.issues:issues", "Keep local copies of the tracker's issues, and read them."
     ),

@@ -22,6 +22,7 @@ from gitrag.config.rules import (
     Matching,
     Number,
     Rule,
+    SharedAt,
     Whole,
     show_duration,
 )
@@ -54,6 +55,7 @@ class Key:
         team: The rule for its values in ``.gitrag.yaml``; None when only the user may set it.
         not_in_repository: Whether the repository's own git configuration may not set it either: a
             ``.git/config`` may have come with an archive.
+        suggested: Whether ``.gitrag.yaml`` may suggest a value, which the user is told.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Key:
     help: str
     team: Rule[object] | None = None
     not_in_repository: bool = False
+    suggested: bool = False
 
     @property
     def git_name(self) -> str:
@@ -98,9 +101,16 @@ def _key(
     *,
     team: Rule[_T] | None = None,
     not_in_repository: bool = False,
+    suggested: bool = False,
 ) -> _T:
     """Declare a field of `Config` that is a setting; the other arguments are a `Key`'s attributes."""
-    metadata = {"rule": rule, "help": meaning, "team": team, "not_in_repository": not_in_repository}
+    metadata = {
+        "rule": rule,
+        "help": meaning,
+        "team": team,
+        "not_in_repository": not_in_repository,
+        "suggested": suggested,
+    }
     return field(default=default, metadata=metadata)
 
 
@@ -215,6 +225,20 @@ class Config:
         Choice(("off", "git")),
         "off",
         "Whether git's credential helper is asked for the tracker's token.",
+        not_in_repository=True,
+    )
+    # A stranger's repository may neither send vectors somewhere nor have them taken from there.
+    share: str = _key(
+        SharedAt(),
+        "off",
+        "Where vectors are shared: off, git (at origin), git:REMOTE, file:///directory, https://…, s3://….",
+        not_in_repository=True,
+        suggested=True,
+    )
+    share_push: str = _key(
+        Choice(("off", "on")),
+        "off",
+        "Whether the background worker pushes vectors there, of commits that a remote has.",
         not_in_repository=True,
     )
     search_strategy_mode: str = _key(

@@ -7,6 +7,7 @@ Nothing here reads the environment or runs git: the caller passes what each sour
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
@@ -25,6 +26,8 @@ NO_TOOL = "search_strategy is hybrid but names no rag.mcp_tool: grep is used."
 
 _NESTED = "search_strategy"
 """A key of ``.gitrag.yaml`` that holds nested mappings, whose keys are joined by ``_``."""
+
+_SUGGESTED_CHARACTERS = 200
 
 _UNKNOWN_NAMED = 5
 """Unknown keys that are listed, so that a file with thousands does not flood the terminal."""
@@ -56,6 +59,7 @@ def load(
         if value is not None:
             merge.put(BY_NAME[name], value, FLAG, "Run the command with --help for what it takes.")
     merge.settle_strategy()
+    merge.tell_suggestions()
     return Config(
         **merge.values,  # type: ignore[arg-type]  # each rule returns its field's type
         origins=MappingProxyType(merge.origins),
@@ -71,6 +75,7 @@ class _Merge:
         self.values: dict[str, object] = {}
         self.origins: dict[str, str] = {key.name: DEFAULT for key in KEYS}
         self.warnings: list[str] = []
+        self.suggested: dict[Key, object] = {}
 
     def add_git(self, entries: Mapping[str, str]) -> None:
         known = {key.git_name.lower(): key for key in KEYS}
@@ -101,15 +106,34 @@ class _Merge:
                 unknown += 1
                 if unknown <= _UNKNOWN_NAMED:
                     self._unknown(f"{TEAM_FILE}: {shown(name)}", name, list(BY_NAME))
+            elif key.suggested and value is not None:
+                self.suggested[key] = value
             elif key.team is None:
+                where = "git config --global" if key.not_in_repository else "git config"
                 self.warnings.append(
                     f"{TEAM_FILE} sets {name}, which only you may set: ignored. "
-                    f"To set it, `git config {key.git_name} …`."
+                    f"To set it, `{where} {key.git_name} …`."
                 )
             elif value is not None:
                 self.put(key, value, TEAM_FILE, f"Edit {TEAM_FILE}.", rule=key.team)
         if unknown > _UNKNOWN_NAMED:
             self.warnings.append(f"{TEAM_FILE}: {unknown - _UNKNOWN_NAMED} more unknown settings ignored.")
+
+    def tell_suggestions(self) -> None:
+        """Warn of what the team's file suggests where the user has decided nothing."""
+        for key, value in self.suggested.items():
+            setting, default = f"git config --global {key.git_name}", getattr(Config(), key.name)
+            try:
+                text = str(self._parse(key.rule, value))
+            except (ValueError, OverflowError):
+                text = ""
+            if not text or len(text) > _SUGGESTED_CHARACTERS:
+                self.warnings.append(f"{TEAM_FILE} suggests a value of {key.name} that is none: ignored.")
+            elif self.origins[key.name] == DEFAULT:
+                self.warnings.append(
+                    f"{TEAM_FILE} suggests {key.name} {text}: not done. To do it, `{setting}"
+                    f" {shlex.quote(text)}`; to hear no more of it, `{setting} {default}`."
+                )
 
     def settle_strategy(self) -> None:
         """Fall back to grep, with a warning, if the mode is hybrid but no search tool is set."""

@@ -158,6 +158,27 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedAt:
+    """Where a team shares vectors: ``off``, a git remote, a directory, or a server that has one."""
+
+    @property
+    def allowed(self) -> str:
+        return (
+            "off, git, git:REMOTE, file:///directory, https://host/path or s3://bucket/prefix (gs://, az://)"
+        )
+
+    def parse(self, text: str) -> str:
+        text = text.strip()
+        if text == "off" or re.fullmatch(r"git(:[A-Za-z0-9_][A-Za-z0-9_./-]*)?", text):
+            return text
+        if re.fullmatch(r"(s3|gs|az)://[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?", text):
+            return text.rstrip("/")
+        if text.startswith("file:///") and text.isprintable() and len(text) > len("file:///"):
+            return text
+        return Address().parse(text)
+
+
+@dataclass(frozen=True, slots=True)
 class Matching:
     """A text that matches a pattern."""
 

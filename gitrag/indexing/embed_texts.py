@@ -78,7 +78,7 @@ def embed_pending(
             texts = vectors.pending(db, room, entries, view_id, oldest_first=oldest_first)
         if not texts:
             break
-        ids, encoded, failures = _encode(encoder, texts)
+        ids, encoded, failures = encode_texts(encoder, texts)
         with store.write("writing vectors", make=False) as db:
             vectors.write(db, ids, encoded)
             if failures:
@@ -88,10 +88,10 @@ def embed_pending(
     return done
 
 
-def _encode(
+def encode_texts(
     encoder: Encoder, texts: Sequence[PendingText]
 ) -> tuple[list[int], NDArray[np.float32], dict[int, str]]:
-    """Encode texts; return the ids that succeeded, their vectors, and the reason for each failure.
+    """Encode texts; return the ids that succeeded, their vectors float32 (n, 384), and why others failed.
 
     Raises:
         Exception: The model fails with every text.
@@ -137,7 +137,7 @@ def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], b
     for text in texts:
         if time.monotonic() >= deadline:
             break
-        encoded_ids, encoded, failed = _encode(encoder, [text])
+        encoded_ids, encoded, failed = encode_texts(encoder, [text])
         ids += encoded_ids
         done += list(encoded)
         failures |= failed

@@ -12,6 +12,9 @@ import msgspec
 
 from gitrag.actions.core_context import Suggested
 from gitrag.actions.issues import IssuesStatus, Synced
+from gitrag.actions.sharing.pull import Pulled
+from gitrag.actions.sharing.push import Pushed
+from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
@@ -63,6 +66,11 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "core suggest": (list[Suggested],),
     "check": (documents.CheckDocument, documents.PushDocument),
     "related": (documents.RelatedDocument, documents.DuplicatesDocument, documents.ReviewDocument),
+    "share pull": (Pulled,),
+    "share push": (Pushed,),
+    "share status": (SharedStatus,),
+    "share verify": (Verified,),
+    "share gc": (Tidied,),
     "model fetch": (ModelFetch,),
     "model status": (ModelStatus,),
     "doctor": (list[documents.CheckRow],),

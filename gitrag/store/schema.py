@@ -115,7 +115,15 @@ def _add_commits(db: DuckDBPyConnection) -> None:
     """)
 
 
-MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create, _add_commits)
+def _add_taken(db: DuckDBPyConnection) -> None:
+    """Add where vectors came from that were not computed here."""
+    db.execute("""
+        -- A text whose vector came from a pack that somebody shares (gitrag.sharing), and the pack's name.
+        CREATE TABLE taken (text_id INTEGER, pack VARCHAR);
+    """)
+
+
+MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create, _add_commits, _add_taken)
 """Migration ``i`` turns a store of schema ``i`` into one of schema ``i + 1``. Never edited once released."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

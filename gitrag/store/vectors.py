@@ -66,7 +66,7 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
         text_ids: The texts.
         vectors: float32 (n, 384), L2-normalised.
     """
-    columns = _columns(text_ids, shrink(vectors))
+    columns = columns_of(text_ids, shrink(vectors))
     run(
         db,
         columns,
@@ -102,12 +102,13 @@ def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], small: NDArray
     ids, first = np.unique(np.array(text_ids, dtype=np.int32), return_index=True)
     run(
         db,
-        _columns(ids, small[first]),
+        columns_of(ids, small[first]),
         f"INSERT INTO drafts SELECT * FROM columns ANTI JOIN {_BOTH} known ON known.text_id = column0",
     )
 
 
-def _columns(text_ids: Sequence[int] | NDArray[np.int32], small: NDArray[np.int8]) -> list[NDArray[Any]]:
+def columns_of(text_ids: Sequence[int] | NDArray[np.int32], small: NDArray[np.int8]) -> list[NDArray[Any]]:
+    """Return texts and their vectors, int8 (n, 384), as the columns of ``vectors`` and ``drafts``."""
     import numpy as np
 
     bits = signs(small)
@@ -214,8 +215,8 @@ def count_pending(
     """
     if not db.execute("SELECT 1 FROM drafts LIMIT 1").fetchone():
         return 0
-    columns = _pairs(entries)
-    row = run(db, columns, f"SELECT count(*) FROM ({_PENDING_IDS})", [view_id, view_id]).fetchone()
+    columns = pairs(entries)
+    row = run(db, columns, f"SELECT count(*) FROM ({PENDING_IDS})", [view_id, view_id]).fetchone()
     return int(row[0]) if row else 0
 
 
@@ -232,12 +233,12 @@ def pending(
     Two processes that embed at the same time share the work if one starts with the oldest.
     """
     order = "text_id" if oldest_first else "text_id DESC"
-    columns = _pairs(entries)
+    columns = pairs(entries)
     return _sources(
         run(
             db,
             columns,
-            f"WITH wanted AS MATERIALIZED (SELECT text_id FROM ({_PENDING_IDS}) ORDER BY {order} LIMIT ?)"
+            f"WITH wanted AS MATERIALIZED (SELECT text_id FROM ({PENDING_IDS}) ORDER BY {order} LIMIT ?)"
             f" {_SOURCES} ORDER BY {order}",
             [view_id, view_id, limit],
         )
@@ -261,6 +262,13 @@ def drafts_among(db: DuckDBPyConnection, chunk_ids: Sequence[int]) -> list[Pendi
     )
 
 
+def sources_of(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> list[PendingText]:
+    """Read what texts are made of; those that no chunk and no path has are left out."""
+    return _sources(
+        run(db, [text_ids], f"WITH wanted AS (SELECT column0 AS text_id FROM columns) {_SOURCES}")
+    )
+
+
 def _sources(result: DuckDBPyConnection) -> list[PendingText]:
     return [
         PendingText(
@@ -271,12 +279,13 @@ def _sources(result: DuckDBPyConnection) -> list[PendingText]:
     ]
 
 
-def _pairs(entries: Iterable[tuple[int, int]]) -> list[NDArray[Any]]:
-    pairs = list(entries)
-    return [integers(path_id for path_id, _ in pairs), integers(content_id for _, content_id in pairs)]
+def pairs(entries: Iterable[tuple[int, int]]) -> list[NDArray[Any]]:
+    """Return pairs of path id and content id as the columns that ``PENDING_IDS`` reads."""
+    given = list(entries)
+    return [integers(path_id for path_id, _ in given), integers(content_id for _, content_id in given)]
 
 
-_PENDING_IDS = """
+PENDING_IDS = """
     WITH held AS MATERIALIZED (
         SELECT path_id, content_id FROM entries WHERE (?::INTEGER IS NULL OR view_id = ?) AND content_id <> 0
         UNION ALL SELECT column0, column1 FROM columns

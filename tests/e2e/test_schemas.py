@@ -85,6 +85,11 @@ RUNS = [
     ("related", ["retry what fails"]),
     ("related", ["--duplicates", "call again after a failure"]),
     ("related", ["--diff", "HEAD"]),
+    ("share push", []),
+    ("share pull", []),
+    ("share status", []),
+    ("share verify", []),
+    ("share gc", []),
     ("model fetch", []),
     ("model status", []),
     ("doctor", []),
@@ -126,6 +131,7 @@ def shop(tmp_path_factory, model_dir) -> Project:
     git = create_repository(directory / "project", environment, FILES)
     made = Project(git, Gitrag(git.path, environment))
     git.git("config", "gitrag.tracker", "tasks-md")
+    git.git("config", "--global", "gitrag.share", (directory / "shared").as_uri())
     (git.path / "shop" / "new.py").write_text("def uncommitted():\n    return 1\n")
     return made
 

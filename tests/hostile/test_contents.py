@@ -40,6 +40,7 @@ ONLY_THE_USERS = {
     "lock_timeout_s": "100000",
     "gc_keep": "0s",
     "tracker_credentials": "git",
+    "share_push": "on",
 }
 
 

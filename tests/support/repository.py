@@ -21,7 +21,8 @@ class Link:
 
 
 _PROGRESS = re.compile(
-    r"^(?:Indexing|Indexing what is pushed|Embedding|Fetching the model|Syncing issues|Reviewing): \d.*\n",
+    r"^(?:Indexing|Indexing what is pushed|Embedding|Fetching the model|Syncing issues|Reviewing|Pulling"
+    r"|Checking packs): \d.*\n",
     re.MULTILINE,
 )
 

@@ -295,3 +295,52 @@ def test_an_unknown_mode_is_an_error_and_an_unknown_key_a_warning():
     with pytest.raises(ConfigError, match="one of grep, hybrid"):
         strategy("search_strategy: {mode: semantic}\n")
     assert "search_strategy_rag_tool is no setting" in strategy("search_strategy: {rag: {tool: x}}\n")[3][0]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "off",
+        "git",
+        "git:up/stream",
+        "file:///srv/packs",
+        "https://host/a",
+        "http://localhost:8/a",
+        "s3://b/p",
+        "gs://b",
+    ],
+)
+def test_where_vectors_are_shared_is_one_of_a_few_forms(value):
+    assert loaded(git={"gitrag.share": value}).share == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "on",
+        "git:",
+        "git:-x",
+        "git:a b",
+        "file://host/x",
+        "file:///",
+        "http://host/",
+        "https://u:p@host/",
+        "s3://",
+        "x",
+    ],
+)
+def test_other_forms_are_refused(value):
+    assert "it must be off, git, git:REMOTE" in refused(git={"gitrag.share": value})
+
+
+def test_the_team_suggests_where_and_is_told_until_the_user_decides():
+    team = b"share: file:///a b\n"
+    (told,) = loaded(team=team).warnings
+    assert told == (
+        ".gitrag.yaml suggests share file:///a b: not done. To do it, `git config --global gitrag.share"
+        " 'file:///a b'`; to hear no more of it, `git config --global gitrag.share off`."
+    )
+    assert loaded(team=team).share == "off"
+    assert loaded(team=team, git={"gitrag.share": "off"}).warnings == ()
+    assert loaded(team=team, env={"GITRAG_SHARE": "git"}).share == "git"
+    assert loaded(team=team, env={"GITRAG_SHARE": "git"}).warnings == ()

@@ -1,0 +1,1 @@
+"""Share vectors with a team: pull, push, look, check, tidy up."""

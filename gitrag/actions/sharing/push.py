@@ -1,0 +1,198 @@
+"""Put the vectors that were computed here where others find them, and merge small packs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.actions.sharing.pull import compare, sample_size
+from gitrag.actions.sharing.shared import Shared
+from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.errors import BusyError
+from gitrag.sharing import packs
+from gitrag.sharing.packs import KEYS, MOST_ROWS, ROWS, Pack, PackError, PackKeys
+from gitrag.sharing.place import GoneError, NoPlaceError
+from gitrag.store import shared
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_ATTEMPTS = 5
+_SCALED = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a push did.
+
+    Attributes:
+        texts: Texts whose vectors are there now and were not before.
+        known: Texts of the tree whose vectors were there already.
+        merged: Packs that were merged into larger ones.
+        size_bytes: Size of the files that were added.
+    """
+
+    texts: int = 0
+    known: int = 0
+    merged: int = 0
+    size_bytes: int = 0
+
+
+def push(team: Shared, tree: str) -> Pushed:
+    """Add the vectors of a commit's texts that were computed here and are not there yet.
+
+    Texts of uncommitted changes are not pushed, nor vectors that came from a pack.
+
+    Args:
+        team: The place.
+        tree: The id of the commit's tree.
+
+    Raises:
+        GitragError: The place cannot be read or written, or the index not be read.
+    """
+    require_writable(team)
+    files = list(team.workspace.repo.entries(tree))
+    with team.workspace.store.read() as db:
+        ids, keys = shared.to_share(db, [file.blob for file in files], [file.path for file in files])
+    for _ in range(_ATTEMPTS):
+        with suppress(GoneError):
+            return _push(team, ids, keys)
+    raise BusyError(f"The packs at {team.place.address} change faster than they are read.", "Try again.")
+
+
+def require_writable(team: Shared) -> None:
+    """Raise where a place can only be read.
+
+    Raises:
+        NoPlaceError: It can.
+    """
+    if not team.place.is_writable:
+        raise NoPlaceError(
+            f"{team.place.address} can only be read.", "Push to the directory that is served there."
+        )
+
+
+def _push(team: Shared, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> Pushed:
+    import numpy as np
+
+    _, names = team.usable()
+    there = {
+        name: index
+        for name, index in team.keys(names).items()
+        if name in team.ledger.checked or not _contradicts(team, index, ids, keys)
+    }
+    missing = ~np.isin(keys, np.concatenate([keys[:0], *(index.keys for index in there.values())]))
+    known = int((~missing).sum())
+    if not missing.any():
+        return Pushed(known=known)
+    with team.workspace.store.read() as db:
+        rows = shared.read(db, ids[missing])
+    new = _packs_of(keys[missing], rows)
+    add, drop = merged(team, {name: len(index.keys) for name, index in there.items()}, new)
+    files = files_of(add)
+    team.place.change(files, [name + end for name in drop for end in (KEYS, ROWS)])
+    team.ledger.checked |= {pack.index.name for pack in add}
+    team.ledger.checked -= set(drop)
+    team.save()
+    return Pushed(sum(len(pack.rows) for pack in new), known, len(drop), sum(map(len, files.values())))
+
+
+def files_of(some: Iterable[Pack]) -> dict[str, bytes]:
+    """Return the files of packs by name, vectors before keys."""
+    return {name: data for pack in some for name, data in pack.files.items()}
+
+
+def groups(team: Shared, there: Mapping[str, int]) -> list[tuple[str, ...]]:
+    """Return which packs there are to be merged, given their numbers of vectors by name.
+
+    A pack that was neither made nor checked here stays as it is: merged, it would hide in one that was.
+    """
+    return packs.to_merge({name: count for name, count in there.items() if name in team.ledger.checked})
+
+
+def merged(team: Shared, there: Mapping[str, int], new: Sequence[Pack]) -> tuple[list[Pack], list[str]]:
+    """Merge small packs: those there that were made or checked here, and new ones.
+
+    Args:
+        team: The place.
+        there: The numbers of vectors of the packs there, by name.
+        new: Packs to add.
+
+    Returns:
+        The packs to add, and the names of those to remove then.
+
+    Raises:
+        GoneError: A pack is not there any more.
+    """
+    sizes = {name: count for name, count in there.items() if name in team.ledger.checked}
+    made = {pack.index.name: pack for pack in new if pack.index.name not in there}
+    sizes |= {name: len(pack.rows) for name, pack in made.items()}
+    drop: list[str] = []
+    while found := packs.to_merge(sizes):
+        for group in found:
+            parts = []
+            for name in group:
+                del sizes[name]
+                try:
+                    parts.append(
+                        made[name] if name in made else team.catalogue.whole(team.catalogue.keys(name))
+                    )
+                except PackError as error:  # damaged since it was checked
+                    team.refuse(name, str(error))
+            if parts:
+                one = packs.merge(parts, ENCODER_VERSION)
+                old = {part.index.name for part in parts} - {one.index.name}
+                drop += sorted(old - made.keys())
+                for name in old:
+                    made.pop(name, None)
+                made[one.index.name], sizes[one.index.name] = one, len(one.rows)
+    return list(made.values()), drop
+
+
+def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> bool:
+    """Compare a sample of a pack with vectors that were computed here; refuse it if they are others.
+
+    Otherwise a pack of wrong vectors would keep everybody from pushing the right ones.
+
+    Args:
+        team: The place.
+        index: The pack.
+        ids: Texts that were computed here, int32 (n,).
+        keys: Their keys.
+    """
+    import numpy as np
+
+    own = index.find(keys)
+    if not len(own):
+        return False
+    own = np.sort(np.random.default_rng().permutation(own)[: sample_size(len(own))])
+    try:
+        rows = team.catalogue.rows(index, own)
+    except PackError as error:
+        team.refuse(index.name, str(error))
+        return True
+    order = np.argsort(keys)
+    texts = ids[order[np.searchsorted(keys, index.keys[own], sorter=order)]]
+    with team.workspace.store.read() as db:
+        problem = compare(shared.read(db, texts), rows)
+    if problem:
+        team.refuse(index.name, problem)
+    else:
+        team.ledger.checked.add(index.name)
+    return bool(problem)
+
+
+def _packs_of(keys: NDArray[np.bytes_], rows: NDArray[np.int8]) -> list[Pack]:
+    import numpy as np
+
+    whole = np.abs(rows.astype(np.int16)).max(axis=1) == _SCALED
+    keys, rows = keys[whole], rows[whole]
+    keys, first = np.unique(keys, return_index=True)
+    rows = rows[first]
+    return [
+        packs.make(keys[start : start + MOST_ROWS], rows[start : start + MOST_ROWS], ENCODER_VERSION)
+        for start in range(0, len(keys), MOST_ROWS)
+    ]

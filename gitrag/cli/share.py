@@ -1,0 +1,248 @@
+"""``gitrag share``: push, pull, status, verify, gc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.session import Session, pass_session
+from gitrag.errors import NOTHING, OK
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count, size
+
+if TYPE_CHECKING:
+    from gitrag.actions.sharing.shared import Shared
+    from gitrag.cli.terminal import Terminal
+    from gitrag.sharing.ledger import Refusal
+
+
+@group(
+    "share",
+    examples=[
+        Example("git config --global gitrag.share git", "share with those who have origin"),
+        Example("gitrag share pull", "take the vectors that are missing here"),
+        Example("gitrag share push", "give those of HEAD that others have not"),
+        Example("gitrag share status", "what is there"),
+    ],
+)
+def share() -> None:
+    """Share vectors with a team, so that each text is embedded once.
+
+    The setting share says where: at a git remote (refs/gitrag/vectors, which a plain git fetch leaves
+    alone), in a directory, or at a web server that has one. A vector tells something of its text: share with
+    those who may read the code.
+    """
+
+
+@command(
+    "pull",
+    examples=[Example("gitrag share pull", "a sample of each pack is computed here and compared")],
+)
+@json_option
+@pass_session
+def pull(session: Session, *, as_json: bool) -> int:
+    """Take the vectors that are missing here from what others have pushed.
+
+    Of each pack a sample is computed here and compared; a pack with other vectors is refused whole. Exit
+    status 1 when nothing is shared there, or a pack was refused.
+    """
+    from gitrag.actions.model import fetch_model
+    from gitrag.actions.sharing.pull import pull as pull_texts
+
+    terminal = session.terminal
+    team = _open(session)
+    workspace = team.workspace
+    workspace.require_index()
+    if not workspace.model_is_there():
+        fetch_model(workspace.model_dir, terminal.progress)
+    entries = workspace.uncommitted_entries()
+    waiting, taken = workspace.count_unembedded(entries), 0
+    with terminal.progress("Pulling", waiting) as progress:
+
+        def advance(done: int) -> None:
+            nonlocal taken
+            taken += done
+            progress.update(taken)
+
+        found = pull_texts(team, entries=entries, advance=advance)
+    found.left = waiting - found.texts
+    _say_refused(found.refused, terminal)
+    if as_json:
+        terminal.print_document(found)
+    elif not found.listed:
+        terminal.print(f"No vectors are shared at {sanitise_line(team.place.address)} yet.")
+        terminal.hint("gitrag share push")
+    else:
+        terminal.print(
+            f"Pulled {count(found.texts, 'vector')} from {count(found.packs, 'pack')}"
+            f" ({size(found.received)} received; {count(found.computed, 'text')} computed to check them)"
+        )
+        if found.left:
+            terminal.print(f"  {count(found.left, 'text')} left to embed here")
+        if found.newer:
+            terminal.note(
+                f"{count(found.newer, 'pack')} there in a newer format: upgrade gitrag to use them."
+            )
+        if found.other_models:
+            terminal.note(f"{count(found.other_models, 'pack')} there of another model: of no use here.")
+    return NOTHING if found.refused or not found.listed else OK
+
+
+@command(
+    "push",
+    examples=[Example("gitrag share push", "vectors of HEAD's texts that were computed here")],
+)
+@json_option
+@pass_session
+def push(session: Session, *, as_json: bool) -> int:
+    """Give the vectors of HEAD's texts that were computed here to the others.
+
+    Not those of uncommitted changes, nor of other commits, nor those that were pulled.
+    """
+    from gitrag.actions.sharing.push import push as push_texts
+
+    team = _open(session)
+    team.workspace.require_index()
+    done = push_texts(team, team.workspace.repo.head().tree)
+    if as_json:
+        session.terminal.print_document(done)
+        return OK
+    merged = f", {count(done.merged, 'pack')} merged" if done.merged else ""
+    session.terminal.print(
+        f"Pushed {count(done.texts, 'vector')} ({size(done.size_bytes)}{merged}); {done.known:,} were there"
+    )
+    return OK
+
+
+@command(
+    "status",
+    examples=[
+        Example("gitrag share status", "what is there, and of use here"),
+        Example("gitrag share status --json", "for programs"),
+    ],
+)
+@json_option
+@pass_session
+def status(session: Session, *, as_json: bool) -> int:
+    """Show what is shared, how much of it is of use here, and what was refused."""
+    from gitrag.actions.sharing import upkeep
+
+    terminal = session.terminal
+    team = _open(session)
+    found = upkeep.status(team)
+    if as_json:
+        terminal.print_document(found)
+        return OK
+
+    def line(label: str, text: str) -> None:
+        terminal.print(f"{terminal.style(f'{label:<8}', 'bold')} {sanitise_line(text)}")
+
+    line("at", found.address)
+    of_bytes = f", {size(found.size_bytes)}" if found.size_bytes else ""
+    line("packs", f"{found.packs:,} of {count(found.texts, 'vector')}{of_bytes}" if found.packs else "none")
+    if found.other_models:
+        line("others", f"{count(found.other_models, 'pack')} of another model")
+    if found.newer:
+        line("newer", f"{count(found.newer, 'pack')} in a newer format: upgrade gitrag to use them")
+    line(
+        "here", f"{count(found.waiting, 'text')} without a vector, {found.available:,} of them have one there"
+    )
+    line("pushing", "in the background" if team.workspace.config.share_push == "on" else "by hand")
+    _say_refused(found.refused, terminal)
+    if found.failure:
+        terminal.warn(f"in the background: {sanitise_line(found.failure)}")
+    return OK
+
+
+@command(
+    "verify",
+    examples=[
+        Example("gitrag share verify", "checksums of all packs, and a sample of each"),
+        Example("gitrag share verify --all", "compute every text that is here"),
+    ],
+)
+@click.option("--all", "every", is_flag=True, help="Compute every text that is here, not a sample.")
+@json_option
+@pass_session
+def verify(session: Session, *, every: bool, as_json: bool) -> int:
+    """Check all packs: every byte, and by the model a sample of the texts that are here.
+
+    What came from a pack that does not check is dropped. Exit status 1 when there is such a pack.
+    """
+    from gitrag.actions.model import fetch_model
+    from gitrag.actions.sharing import upkeep
+
+    terminal = session.terminal
+    team = _open(session)
+    if not team.workspace.model_is_there():
+        fetch_model(team.workspace.model_dir, terminal.progress)
+    with terminal.progress("Checking packs") as progress:
+        found = upkeep.verify(team, every=every, advance=progress.update)
+    _say_refused(found.refused, terminal)
+    if as_json:
+        terminal.print_document(found)
+    else:
+        bad = f", {len(found.refused)} of them refused" if found.refused else ""
+        terminal.print(
+            f"Checked {count(found.packs, 'pack')} of {count(found.texts, 'vector')}{bad};"
+            f" {count(found.computed, 'text')} computed to compare"
+        )
+    return NOTHING if found.refused else OK
+
+
+@command(
+    "gc",
+    examples=[
+        Example("gitrag share gc", "what could be merged and removed there"),
+        Example("gitrag share gc --apply", "do it"),
+    ],
+)
+@click.option("--apply", "really", is_flag=True, help="Do it, not only say what.")
+@click.option("--other-models", is_flag=True, help="Remove packs of other models too.")
+@json_option
+@pass_session
+def gc(session: Session, *, really: bool, other_models: bool, as_json: bool) -> int:
+    """Merge small packs there, and remove those that were refused here.
+
+    Only packs that were made or checked here are merged. `gitrag share push` merges too.
+    """
+    from gitrag.actions.sharing import upkeep
+
+    terminal = session.terminal
+    found = upkeep.tidy(_open(session), really=really, other_models=other_models)
+    if as_json:
+        terminal.print_document(found)
+        return OK
+    if not found:
+        terminal.print("Nothing to tidy up.")
+        return OK
+    parts = [f"{count(found.merged, 'pack')} {'merged' if really else 'to merge'} into {found.into}"] * bool(
+        found.merged
+    )
+    done = "removed" if really else "to remove"
+    parts += [f"{count(found.refused, 'refused pack')} {done}"] * bool(found.refused)
+    parts += [f"{count(found.others, 'pack')} of other models {done}"] * bool(found.others)
+    terminal.print(", ".join(parts))
+    if not really:
+        terminal.hint("gitrag share gc --apply")
+    return OK
+
+
+def _open(session: Session) -> Shared:
+    from gitrag.actions.sharing.shared import Shared
+
+    return Shared.open(session.workspace())
+
+
+def _say_refused(refused: list[Refusal], terminal: Terminal) -> None:
+    for each in refused:
+        terminal.warn(
+            f"Pack {each.pack[-12:]} from {sanitise_line(each.origin)} {sanitise_line(each.why)}:"
+            " refused, nothing of it is used."
+        )
+
+
+for each in (push, pull, status, verify, gc):
+    share.add_command(each)

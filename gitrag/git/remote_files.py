@@ -1,0 +1,350 @@
+"""Files in a ref of a remote: one commit without history, whose tree holds them side by side.
+
+What is known of the ref is kept in a bare repository of its own, so that the user's repository gets no
+objects, no refs, no history. Only files that are asked for are fetched, where the remote can filter; a
+plain ``git fetch`` of the user's never fetches the ref, which is in no refspec.
+
+That repository has a configuration of ours, written before each use: what the user's repository configures
+(``core.sshCommand``, credential helpers, ``url.*.insteadOf``, hooks) is not read, only the user's own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gitrag.errors import StoreError
+from gitrag.git.configuration import Configuration, guards, with_settings
+from gitrag.git.environment import message_of, run_git, scrubbed_environment
+from gitrag.machine.files import make_private, private_mode, replace
+
+REF: Final = "refs/gitrag/vectors"
+
+PROTOCOLS: Final = "file:https:ssh"
+"""Protocols that may be used: those that nobody on the way can change anything of."""
+
+_LOCKED_TRIES, _LOCKED_S = 20, 0.1
+
+_REMOTE = "cache"
+_MESSAGE = "gitrag: shared vectors\n\nMade by `gitrag share`; not part of the history.\n"
+_DATE = "1767225600 +0000"
+"""Whoever shares the same files makes the same commit."""
+
+_CONFIG = """\
+[core]
+\trepositoryformatversion = 1
+\tbare = true
+\tfsync = none
+[extensions]
+\tpartialClone = cache
+[gc]
+\tauto = 0
+[pack]
+\tcompression = 1
+[core]
+\tbigFileThreshold = 1
+[fetch]
+\tunpackLimit = 1
+"""
+"""``bigFileThreshold``: vectors do not get smaller as differences from others, and searching for one takes
+minutes."""
+
+_MOVED = ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value", "fetch first")
+"""What git says where somebody else was faster."""
+
+_SCP_LIKE = re.compile(r"[^/:]+:(?!//).*", re.DOTALL)
+_OID = re.compile(r"[0-9a-f]{40,64}")
+_FETCH = (
+    *("fetch", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"),
+    *("--quiet", "--filter=blob:none"),
+)
+
+
+class RemoteError(Exception):
+    """git could not read or change the remote; the text is git's own."""
+
+
+class MovedError(Exception):
+    """Somebody else has changed the ref meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRef:
+    """The ref as it was last seen.
+
+    Attributes:
+        commit: Its commit; empty for none.
+        files: Ids of the files' blobs by name.
+    """
+
+    commit: str
+    files: Mapping[str, str]
+
+
+class RemoteFiles:
+    """The files in ``refs/gitrag/vectors`` of a remote.
+
+    Args:
+        url: Where to fetch from.
+        push_url: Where to push to.
+        directory: The bare repository, made where it is missing.
+        environ: The environment.
+    """
+
+    def __init__(self, url: str, push_url: str, directory: Path, environ: Mapping[str, str]) -> None:
+        self._urls = (url, push_url)
+        self._directory = directory
+        self._environ = environ
+        self._environment: dict[str, str] = {}
+
+    def look(self) -> RemoteRef:
+        """Ask the remote for the ref, and fetch its list of files; the files are not fetched.
+
+        Raises:
+            RemoteError: The remote cannot be read, or the ref is something else.
+        """
+        self._prepare()
+        listed = self._git("ls-remote", "--quiet", _REMOTE, REF).decode("ascii", "replace")
+        commit = next((line.split("\t")[0] for line in listed.splitlines() if line.endswith("\t" + REF)), "")
+        if not commit:
+            return RemoteRef("", {})
+        if not _OID.fullmatch(commit):
+            raise RemoteError(f"{REF} is {commit[:80]!r}")
+        if self._read_ref() != commit:
+            self._fetch_ref()
+            commit = self._read_ref()
+        return RemoteRef(commit, self._tree(commit))
+
+    def _fetch_ref(self) -> None:
+        """Fetch the ref; another process of ours that does the same may hold its lock."""
+        for _ in range(_LOCKED_TRIES):
+            done = self._run((*_FETCH, _REMOTE, f"+{REF}:{REF}"))
+            if done.returncode == 0:
+                return
+            if "cannot lock ref" not in os.fsdecode(done.stderr):
+                break
+            time.sleep(_LOCKED_S)
+        raise RemoteError(message_of(done))
+
+    def forget(self) -> None:
+        """Remove all that is kept here; the next look fetches it anew."""
+        shutil.rmtree(self._directory, ignore_errors=True)
+        self._environment = {}
+
+    def size_bytes(self) -> int:
+        """Return how much is kept here, compressed."""
+        total = 0
+        for folder, _, names in os.walk(self._directory / "objects"):
+            for name in names:
+                with suppress(OSError):
+                    total += Path(folder, name).lstat().st_size
+        return total
+
+    def sizes(self, blobs: Collection[str]) -> dict[str, int]:
+        """Return the sizes of those blobs that are here."""
+        asked = "".join(f"{blob}\n" for blob in blobs).encode()
+        printed = self._git("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked, fails=True)
+        found = (line.split() for line in printed.decode("ascii", "replace").splitlines())
+        return {
+            blob: int(size) for blob, size in (each for each in found if len(each) == 2) if size.isdigit()
+        }
+
+    def fetch(self, blobs: Sequence[str]) -> None:
+        """Fetch those blobs that are not here.
+
+        Raises:
+            RemoteError: The remote cannot be read, or has none of that id.
+        """
+        missing = self._missing(blobs)
+        if missing:
+            asked = "".join(f"{blob}\n" for blob in missing).encode()
+            # Without negotiation: whoever is told of our commit believes that we have its files.
+            self._git("-c", "fetch.negotiationAlgorithm=noop", *_FETCH, "--stdin", _REMOTE, stdin=asked)
+
+    def read(self, blob: str, most_bytes: int) -> bytes | None:
+        """Return a blob that is here; None if it is larger than allowed.
+
+        Raises:
+            RemoteError: It is not here.
+        """
+        size = self.sizes([blob]).get(blob)
+        if size is None:
+            raise RemoteError(f"it has no object {blob}")
+        return None if size > most_bytes else self._git("cat-file", "blob", blob)
+
+    def change(self, seen: RemoteRef, add: Mapping[str, bytes], drop: Collection[str]) -> None:
+        """Add and drop files in one step, unless the ref has changed since it was seen.
+
+        Raises:
+            MovedError: It has.
+            RemoteError: The remote refuses, or cannot be reached.
+        """
+        files = {name: blob for name, blob in seen.files.items() if name not in drop}
+        for name, data in add.items():
+            if name not in files:
+                files[name] = self._write(data)
+        if files == seen.files:
+            return
+        lines = "".join(f"100644 blob {blob}\t{name}\0" for name, blob in sorted(files.items()))
+        tree = self._git("mktree", "-z", "--missing", stdin=lines.encode()).decode().strip()
+        try:
+            self._push(seen.commit, self._commit(tree, ""), alone=True)
+        except RemoteError as error:
+            if not seen.commit or "non-fast-forward" not in str(error):
+                raise
+            # A server that lets no ref be replaced: the commit gets a parent, the tree is the same.
+            self._push(seen.commit, self._commit(tree, seen.commit), alone=False)
+
+    def _commit(self, tree: str, parent: str) -> str:
+        parents = ["-p", parent] if parent else []
+        return self._git("commit-tree", tree, *parents, stdin=_MESSAGE.encode()).decode().strip()
+
+    def _push(self, seen: str, commit: str, *, alone: bool) -> None:
+        """Push a commit if the ref is still what was seen.
+
+        Args:
+            seen: The ref's commit; empty for none.
+            commit: The new one.
+            alone: Whether it has no parent. git then looks at what the remote has only in a shallow
+                repository (``--objects-edge-aggressive``); otherwise it would send every file again.
+        """
+        lease = f"--force-with-lease={REF}:{seen}"
+        asked = ("push", "--porcelain", "--no-verify", "--quiet", lease, _REMOTE, f"{commit}:{REF}")
+        if alone and seen:
+            with self._written(f"{seen}\n".encode()) as shallow:
+                done = self._run(asked, more={"GIT_SHALLOW_FILE": str(shallow)})
+        else:
+            done = self._run(asked)
+        if done.returncode == 0:
+            self._git("update-ref", REF, commit)
+            return
+        said = os.fsdecode(done.stdout) + os.fsdecode(done.stderr)
+        if any(
+            sign in said
+            for sign in ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value")
+        ):
+            raise MovedError
+        rejected = re.search(r"\[(?:remote )?rejected\] \((.*)\)", said)
+        remarks = [line[8:].strip() for line in said.splitlines() if line.startswith("remote: ")]
+        why = "; ".join([*(line for line in remarks if line), *([rejected[1]] if rejected else [])])
+        raise RemoteError(why or message_of(done))
+
+    def _tree(self, commit: str) -> dict[str, str]:
+        kind = self._git("cat-file", "-t", commit).strip()
+        if kind != b"commit":
+            raise RemoteError(f"{REF} is a {kind.decode('ascii', 'replace')}, not a commit")
+        files: dict[str, str] = {}
+        for line in self._git("ls-tree", "-z", commit).split(b"\0")[:-1]:
+            facts, _, name = line.partition(b"\t")
+            mode, _, blob = facts.decode("ascii").split()
+            if mode == "100644":
+                files[os.fsdecode(name)] = blob
+        return files
+
+    def _write(self, data: bytes) -> str:
+        with self._written(data) as path:
+            return self._git("hash-object", "-w", "--no-filters", "--", path).decode().strip()
+
+    @contextmanager
+    def _written(self, data: bytes) -> Iterator[Path]:
+        """Write a file for git to read, and remove it then."""
+        path = self._directory / f"given-{secrets.token_hex(8)}"
+        replace(path, data, private_mode(self._directory), durable=False)
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _missing(self, blobs: Iterable[str]) -> list[str]:
+        wanted = list(dict.fromkeys(blobs))
+        here = self.sizes(wanted) if wanted else {}
+        return [blob for blob in wanted if blob not in here]
+
+    def _read_ref(self) -> str:
+        done = self._run(("rev-parse", "--verify", "--quiet", REF))
+        return done.stdout.decode("ascii", "replace").strip()
+
+    def _prepare(self) -> None:
+        """Make the bare repository ready: with no configuration, hook or alternate but ours.
+
+        It may have come with an archive, as all in a git directory may.
+        """
+        try:
+            self._make()
+        except OSError as error:
+            raise StoreError(
+                f"Cannot keep shared vectors in {self._directory}: {error.strerror}.",
+                "Remove it, and look at the permissions of the directory that it is in.",
+            ) from error
+        plain = scrubbed_environment(self._environ) | {
+            "GIT_DIR": str(self._directory),
+            "GIT_COMMON_DIR": str(self._directory),
+            "GIT_ALLOW_PROTOCOL": PROTOCOLS,
+            "GIT_ASKPASS": "",  # the background must not open a window
+        }
+        place = self._directory
+        entries = Configuration(place, place, place, plain).entries()
+        if not {"GIT_SSH", "GIT_SSH_COMMAND"} & plain.keys() and not any(
+            entry.key == "core.sshcommand" for entry in entries
+        ):
+            plain["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=10"  # else it asks, or waits
+        for kind in ("AUTHOR", "COMMITTER"):
+            plain |= {f"GIT_{kind}_NAME": "gitrag", f"GIT_{kind}_EMAIL": "gitrag@localhost"}
+            plain[f"GIT_{kind}_DATE"] = _DATE
+        self._environment = with_settings(plain, guards(entries))
+
+    def _make(self) -> None:
+        make_private(self._directory.parent)
+        make_private(self._directory)
+        mode = private_mode(self._directory)
+        for folder in ("objects", "refs"):
+            make_private(self._directory / folder)
+        for stray in ("config.worktree", "commondir", "shallow", "objects/info/alternates", "info/grafts"):
+            with suppress(OSError):
+                (self._directory / stray).unlink()
+        url, push_url = map(_quoted, self._urls)
+        remote = f'[remote "{_REMOTE}"]\n\turl = {url}\n\tpushurl = {push_url}\n\tpromisor = true\n'
+        config = os.fsencode(_CONFIG + remote)
+        replace(self._directory / "config", config, mode, durable=False)
+        replace(self._directory / "HEAD", b"ref: refs/heads/none\n", mode, durable=False)
+
+    def _git(self, *args: str | Path, stdin: bytes = b"", fails: bool = False) -> bytes:
+        done = self._run(args, stdin)
+        if done.returncode and not fails:
+            raise RemoteError(message_of(done))
+        return done.stdout
+
+    def _run(
+        self, args: Sequence[str | Path], stdin: bytes = b"", more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        if not self._environment:
+            self._prepare()
+        return run_git(
+            args,
+            cwd=self._directory,
+            environment={**self._environment, **(more or {})},
+            stdin=stdin,
+        )
+
+
+def absolute(url: str, base: Path) -> str:
+    """Return a remote's URL so that it means the same in another directory: paths are made absolute."""
+    if "://" in url or "::" in url or (_SCP_LIKE.fullmatch(url) and not (base / url).exists()):
+        return url
+    return str(base / os.path.expanduser(url))  # noqa: PTH111 - any name
+
+
+def _quoted(value: str) -> str:
+    """Return a value for git's configuration file."""
+    for plain, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t")):
+        value = value.replace(plain, written)
+    return f'"{value}"'

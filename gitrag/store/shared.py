@@ -1,0 +1,159 @@
+"""Vectors that come from packs, and those that go into some: both by the keys of their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from gitrag.store import vectors
+from gitrag.store.columns import integers, objects, run
+from gitrag.store.paths import encode_path
+
+if TYPE_CHECKING:
+    import numpy as np
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+    Keyed = tuple[NDArray[np.int32], NDArray[np.bytes_]]
+
+
+def waiting(db: DuckDBPyConnection, entries: Iterable[tuple[int, int]] = ()) -> Keyed:
+    """Return the texts, of all views and of some entries, without a vector: ids int32 (n,), keys S16 (n,)."""
+    columns = vectors.pairs(entries)
+    return _keyed(
+        run(
+            db,
+            columns,
+            f"SELECT text_id, key FROM texts SEMI JOIN ({vectors.PENDING_IDS}) USING (text_id)",
+            [None, None],
+        )
+    )
+
+
+def known(db: DuckDBPyConnection) -> Keyed:
+    """Return all texts that are here: ids int32 (n,), keys S16 (n,)."""
+    return _keyed(
+        db.execute(
+            "SELECT text_id, key FROM texts SEMI JOIN (SELECT text_id FROM chunks UNION ALL"
+            " SELECT text_id FROM paths) USING (text_id)"
+        )
+    )
+
+
+def take(db: DuckDBPyConnection, text_ids: NDArray[np.int32], small: NDArray[np.int8], pack: str) -> int:
+    """Store vectors, int8 (n, 384), that a pack has, in place of drafts; return how many.
+
+    A text that was embedded here meanwhile keeps its vector.
+    """
+    columns = vectors.columns_of(text_ids, small)
+    (before,) = db.execute("SELECT count(*) FROM vectors").fetchone() or (0,)
+    drafted = "FROM columns SEMI JOIN drafts ON drafts.text_id = column0"
+    run(db, columns, f"INSERT INTO taken SELECT column0, ? {drafted}", [pack])
+    run(db, columns, f"INSERT INTO vectors SELECT * {drafted}")
+    run(db, columns, "DELETE FROM drafts WHERE text_id IN (SELECT column0 FROM columns)")
+    (after,) = db.execute("SELECT count(*) FROM vectors").fetchone() or (0,)
+    return int(after - before)
+
+
+def taken_from(
+    db: DuckDBPyConnection, pack: str, text_ids: NDArray[np.int32], rows: NDArray[np.int8]
+) -> NDArray[np.int32]:
+    """Return the texts, int32 (n,), whose vectors came from a pack, or from another one that had the same.
+
+    Args:
+        db: An open connection.
+        pack: The pack's name.
+        text_ids: Texts that it has, int32 (n,).
+        rows: Their vectors in it, int8 (n, 384).
+    """
+    return _ids(
+        run(
+            db,
+            vectors.columns_of(text_ids, rows)[:2],
+            "SELECT text_id FROM taken JOIN vectors USING (text_id) WHERE pack = ?"
+            " OR (text_id, vector) IN (SELECT (column0, column1) FROM columns)",
+            [pack],
+        )
+    )
+
+
+def give_back(db: DuckDBPyConnection, text_ids: Sequence[int], drafts: NDArray[np.int8]) -> None:
+    """Drop the vectors of texts where they came from packs; they have the drafts, int8 (n, 384), again."""
+    columns = [integers(text_ids)]
+    for table in ("vectors", "taken"):
+        run(
+            db,
+            columns,
+            f"DELETE FROM {table} WHERE text_id IN (SELECT text_id FROM taken SEMI JOIN columns"
+            " ON text_id = column0)",
+        )
+    vectors.write_drafts(db, text_ids, drafts)
+
+
+def to_share(db: DuckDBPyConnection, blobs: Sequence[str], paths: Sequence[str]) -> Keyed:
+    """Return the texts of some blobs and paths whose vectors were computed here.
+
+    Neither those that came from a pack, nor drafts that stand for texts that cannot be embedded.
+
+    Args:
+        db: An open connection.
+        blobs: Ids of blobs.
+        paths: Paths; their words are texts too.
+
+    Returns:
+        Ids int32 (n,), keys S16 (n,).
+    """
+    import numpy as np
+
+    of_chunks = run(
+        db,
+        [objects(map(bytes.fromhex, blobs))],
+        "SELECT DISTINCT text_id FROM chunks JOIN contents USING (content_id)"
+        " SEMI JOIN columns ON blob = column0",
+    )
+    ids = _ids(of_chunks)
+    of_paths = run(
+        db,
+        [objects(map(encode_path, paths))],
+        "SELECT text_id FROM paths SEMI JOIN columns ON path = column0",
+    )
+    ids = np.union1d(ids, _ids(of_paths)).astype(np.int32)
+    return _keyed(
+        run(
+            db,
+            [ids],
+            "SELECT text_id, key FROM texts SEMI JOIN columns ON text_id = column0 SEMI JOIN vectors"
+            " USING (text_id) ANTI JOIN taken USING (text_id)"
+            " WHERE ? || lower(hex(texts.key)) NOT IN (SELECT key FROM meta)",
+            [vectors.UNEMBEDDED],
+        )
+    )
+
+
+def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Return the vectors, int8 (n, 384), of texts that have one, in the texts' order."""
+    import numpy as np
+
+    from gitrag.model import DIMENSIONS
+
+    columns = [text_ids, np.arange(len(text_ids), dtype=np.int32)]
+    found = run(
+        db,
+        columns,
+        "SELECT vector, column1 AS place FROM vectors JOIN columns ON text_id = column0",
+    ).fetchnumpy()
+    rows = found["vector"][np.argsort(found["place"])]
+    return np.frombuffer(b"".join(rows), dtype=np.int8).reshape(-1, DIMENSIONS)
+
+
+def _ids(result: DuckDBPyConnection) -> NDArray[np.int32]:
+    import numpy as np
+
+    return result.fetchnumpy()["text_id"].astype(np.int32)
+
+
+def _keyed(result: DuckDBPyConnection) -> Keyed:
+    import numpy as np
+
+    found = result.fetchnumpy()
+    return found["text_id"].astype(np.int32), np.frombuffer(b"".join(found["key"]), dtype="S16")

@@ -1,0 +1,142 @@
+"""``gitrag share`` as a user meets it: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import GITRAG, Gitrag, Project, as_plain_user, user_environment
+from tests.support.repository import GitRepository, create_repository
+from tests.support.sharing import sources
+
+
+@pytest.fixture
+def project(tmp_path, model_dir) -> Project:
+    """A clone, embedded, of a bare repository."""
+    environment = user_environment(tmp_path / "home", model_dir)
+    origin = create_repository(tmp_path / "origin.git", environment, bare=True)
+    git = create_repository(tmp_path / "ann", environment, sources(0, 10))
+    git.git("remote", "add", "origin", str(origin.path))
+    git.git("push", "--quiet", "origin", "main")
+    found = Project(git, Gitrag(git.path, environment | {"GITRAG_SHARE": "git"}))
+    found.gitrag("index", "update", "--no-embed")
+    found.gitrag("index", "embed", "--foreground")
+    return found
+
+
+def second(project: Project) -> Project:
+    path = project.path.with_name("bob")
+    project.git.git("clone", "--quiet", str(project.path.with_name("origin.git")), path)
+    git = GitRepository(path, project.git.environment)
+    found = Project(git, Gitrag(path, project.gitrag.environment))
+    found.gitrag("index", "update", "--no-embed")
+    return found
+
+
+def test_what_one_has_embedded_the_other_pulls(project):
+    bob = second(project)
+    at = f"origin ({project.path.with_name('origin.git')})"
+    done = bob.gitrag("share", "pull")
+    assert (done.status, done.out) == (1, f"No vectors are shared at {at} yet.\n")
+    done = project.gitrag("share", "push")
+    assert (done.status, done.out) == (0, "Pushed 20 vectors (8.1 kB); 0 were there\n")
+    done = bob.gitrag("share", "pull")
+    assert done.status == 0
+    assert re.fullmatch(
+        r"Pulled 20 vectors from 1 pack \([6-9]\.\d kB received; 8 texts computed to check them\)\n", done.out
+    )
+    assert bob.gitrag("share", "status").out.splitlines() == [
+        f"at       {at}",
+        "packs    1 of 20 vectors, 8.1 kB",
+        "here     0 texts without a vector, 0 of them have one there",
+        "pushing  by hand",
+    ]
+    done = bob.gitrag("share", "verify", "--all")
+    assert done.out == "Checked 1 pack of 20 vectors; 20 texts computed to compare\n"
+    assert bob.gitrag("share", "gc").out == "Nothing to tidy up.\n"
+    assert bob.gitrag("share", "push").out == "Pushed 0 vectors (0 B); 0 were there\n"
+    found = json.loads(bob.gitrag("share", "pull", "--json").out)
+    assert (found["texts"], found["left"], found["refused"]) == (0, 0, [])
+
+
+def test_each_failure_is_one_line_with_its_status(project, tmp_path):
+    def fails(status: int, *args: str, share: str = "git") -> str:
+        done = project.gitrag("share", *args, env={"GITRAG_SHARE": share})
+        assert done.status == status, done
+        assert (len(done.said), done.out) == (2, ""), done
+        return done.said[0]
+
+    assert fails(78, "push", share="off") == "No vectors are shared: the setting share is off."
+    assert fails(78, "pull", share="git:upstream").startswith("The repository has no remote upstream")
+    assert fails(78, "push", share=f"file://{tmp_path}/none") == f"There is no directory {tmp_path}/none."
+    assert fails(2, "push", share="ftp://host/").startswith('share is "ftp://host/" (GITRAG_SHARE)')
+    assert fails(78, "push", share="https://127.0.0.1:9/x") == "https://127.0.0.1:9/x can only be read."
+    assert fails(75, "pull", share="https://127.0.0.1:9/x").startswith(
+        "https://127.0.0.1:9/x cannot be reached"
+    )
+    project.git.git("remote", "set-url", "origin", "https://127.0.0.1:9/x.git")
+    assert "unable to access" in fails(75, "pull")
+    project.gitrag("index", "remove")
+    assert fails(78, "pull").startswith("No gitrag collections found")
+
+
+def test_a_directory_one_may_not_write_to_is_said(project, tmp_path):
+    (tmp_path / "packs").mkdir(mode=0o555)
+    done = project.gitrag(
+        "share", "push", env={"GITRAG_SHARE": (tmp_path / "packs").as_uri()}, wrapper=as_plain_user()
+    )
+    assert done.status == 78
+    assert done.said[0] == f"Cannot write to {tmp_path}/packs: Permission denied."
+    assert list((tmp_path / "packs").iterdir()) == []
+
+
+def test_packs_that_are_refused_are_named_with_their_origin(project, tmp_path):
+    (tmp_path / "packs").mkdir()
+    shared = {"GITRAG_SHARE": (tmp_path / "packs").as_uri()}
+    project.gitrag("share", "push", env=shared)
+    (rows,) = (tmp_path / "packs").glob("*.rows")
+    rows.write_bytes(bytes(rows.stat().st_size))
+    bob = second(project)
+    done = bob.gitrag("share", "pull", env=shared)
+    assert done.status == 1
+    name = rows.name.removesuffix(".rows")[-12:]
+    assert done.said[0] == (
+        f"warning: Pack {name} from {tmp_path}/packs is damaged: its vectors are not those that belong to its"
+        " keys: refused, nothing of it is used."
+    )
+    assert done.out.startswith("Pulled 0 vectors from 0 packs")
+    assert f"Pack {name} from" in bob.gitrag("share", "status", env=shared).err
+    assert bob.gitrag("share", "gc", env=shared).out == "1 refused pack to remove\n"
+    assert bob.gitrag("share", "gc", "--apply", env=shared).out == "1 refused pack removed\n"
+    assert [path.name for path in (tmp_path / "packs").iterdir()] == ["packs.txt"]
+
+
+@pytest.mark.parametrize("name", ["github.yml", "gitlab.yml"])
+def test_the_files_for_ci_push_what_is_new(project, name):
+    """Every line of theirs that calls gitrag, in a clone as CI has it, twice."""
+    root = Path(__file__).parents[2]
+    lines = [line.strip() for line in (root / "docs" / "share" / name).read_text().splitlines()]
+    script = [line.removeprefix("- ").removeprefix("run: ") for line in lines if "gitrag " in line]
+    script = [line for line in script if line.startswith("gitrag ")]
+    assert len(script) == 4
+    for turn in range(2):
+        clone = project.path.with_name(f"ci{turn}")
+        origin = project.path.with_name("origin.git").as_uri()
+        project.git.git("clone", "--quiet", "--depth=1", origin, clone)
+        bin_ = f"{GITRAG.parent}:{project.gitrag.environment['PATH']}"
+        done = subprocess.run(
+            ["sh", "-e", "-c", "\n".join(script)],
+            cwd=clone,
+            env={**project.gitrag.environment, "PATH": bin_},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"Pushed {20 * (turn == 0)} vectors" in done.stdout
+    bob = second(project)
+    assert bob.gitrag("share", "pull").out.startswith("Pulled 20 vectors")

@@ -1,0 +1,160 @@
+"""Packs at a git remote: in a ref that nobody else meets, by a repository that has only our configuration."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.git.remote_files import REF
+from gitrag.sharing.git_remote import FOLDER
+from gitrag.sharing.packs import ROWS
+from gitrag.sharing.place import NoPlaceError, SharingError
+from tests.support.repository import GitRepository
+from tests.support.sharing import Person, Team, make_team, poisoned, sources
+
+
+@pytest.fixture
+def team(tmp_path, model_dir) -> Team:
+    return make_team(tmp_path, model_dir, "git", count=4)
+
+
+def side_of(person: Person) -> GitRepository:
+    """The repository that keeps what is known of the ref."""
+    return GitRepository(person.open().store.directory / FOLDER, person.git.environment)
+
+
+def pushed(team: Team, name: str = "ann") -> Person:
+    person = team.clone(name)
+    person.embed()
+    person.push()
+    return person
+
+
+def test_a_users_own_fetch_and_clone_get_nothing_of_it(team):
+    ann = pushed(team)
+    assert team.origin.git("for-each-ref", "--format=%(refname)") == f"{REF}\nrefs/heads/main"
+    assert team.origin.git("rev-list", "--count", REF) == "1"
+    later = team.clone("later")
+    later.git.git("fetch", "--quiet")
+    later.pull()
+    for person in (ann, later):
+        assert "gitrag" not in person.git.git("for-each-ref")
+        assert "gitrag" not in person.git.git("log", "--all", "--format=%an")
+        assert person.git.git("fsck", "--unreachable") == ""
+        assert person.git.git("status", "--porcelain") == ""
+
+
+def test_of_a_remote_that_filters_only_what_is_needed_is_fetched(team):
+    team.origin.git("config", "uploadpack.allowFilter", "true")
+    ann = pushed(team)
+    ann.git.commit(sources(100, 4))
+    ann.embed()
+    ann.push()
+    eve, bob = team.clone("eve"), team.clone("bob")
+    eve.git.commit(sources(200, 2))
+    eve.pull()
+    eve.embed()
+    eve.push()  # without the vectors that it has not fetched
+    bob.pull()
+    assert bob.waiting() == 0
+    place = bob.team().place
+    sizes = [size for name, size in place.list().items() if name.endswith(ROWS)]
+    assert sorted(map(bool, sizes)) == [False, False, True], "packs of texts that are not here stay there"
+    bob.merge(ann)
+    bob.merge(eve)
+    bob.pull()
+    assert bob.waiting() <= 1, "but the tree of the merge has no text of its own"
+    assert bob.vectors().keys() >= ann.vectors().keys() | eve.vectors().keys()
+
+
+def test_a_server_that_lets_no_ref_be_replaced_is_pushed_to(team):
+    team.origin.git("config", "receive.denyNonFastForwards", "true")
+    ann = pushed(team)
+    for number in (100, 101):
+        ann.git.commit(sources(number, 1))
+        ann.embed()
+        ann.push()
+    bob = team.clone("bob")
+    bob.merge(ann)
+    bob.pull()
+    assert bob.vectors() == ann.vectors()
+
+
+def test_a_server_that_takes_nothing_is_said_and_nothing_changes(team):
+    ann = team.clone("ann")
+    ann.embed()
+    team.origin.hook("pre-receive", "echo 'only on Sundays' >&2\nexit 1\n")
+    with pytest.raises(NoPlaceError, match=r"only on Sundays; pre-receive hook declined") as error:
+        ann.push()
+    assert "rights" in error.value.hint
+    assert team.origin.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("/nowhere/at/all.git", "does not exist|does not appear"),
+        ("ext::sh -c touch% /tmp/evil", "transport 'ext' not allowed"),
+        ("http://127.0.0.1:9/x.git", "transport 'http' not allowed"),
+        ("git://127.0.0.1:9/x.git", "transport 'git' not allowed"),
+        ("https://user:secret@127.0.0.1:9/x.git", "unable to access"),
+    ],
+)
+def test_a_remote_that_cannot_be_used_is_one_line(team, url, problem):
+    ann = team.clone("ann")
+    ann.git.git("remote", "set-url", "origin", url)
+    with pytest.raises(Exception, match=problem) as error:  # which kind it is says the exit status
+        ann.pull()
+    assert error.value.exit_code in {75, 78}
+    assert "\n" not in str(error.value)
+    assert "secret" not in str(error.value) + error.value.hint
+
+
+def test_a_remote_that_is_not_there_is_said(team):
+    ann = team.clone("ann")
+    with pytest.raises(NoPlaceError, match="has no remote upstream"):
+        Person(ann.git, "git:upstream").team()
+    ann.git.git("remote", "rename", "origin", "upstream")
+    assert Person(ann.git, "git:upstream").team().place.list() == {}
+
+
+def test_a_relative_remote_means_the_same(team):
+    ann = team.clone("ann")
+    ann.git.git("remote", "set-url", "origin", "../origin.git")
+    ann.embed()
+    ann.push()
+    assert REF in team.origin.git("for-each-ref")
+
+
+@pytest.mark.parametrize("url", ["me@host:{}", "ssh://me@host{}"])
+def test_a_remote_over_ssh_is_pushed_to_and_pulled_from(team, tmp_path, url):
+    """git's own protocol; what stands in for ssh runs the command here."""
+    (tmp_path / "ssh").write_text(
+        f'#!/bin/sh\necho "$*" >>{tmp_path}/log\nfor last; do :; done\nexec sh -c "$last"\n'
+    )
+    (tmp_path / "ssh").chmod(0o755)
+    ann, bob = team.clone("ann"), team.clone("bob")
+    for person in (ann, bob):
+        person.git.environment["GIT_SSH_COMMAND"] = str(tmp_path / "ssh")
+        person.git.environment["GIT_SSH_VARIANT"] = "simple"
+        person.git.git("remote", "set-url", "origin", url.format(team.origin.path))
+    ann.embed()
+    ann.push()
+    assert bob.pull().texts == len(ann.vectors())
+    assert "me@host git-receive-pack" in (tmp_path / "log").read_text()
+
+
+def test_what_else_is_at_the_ref_is_refused_or_left_alone(team):
+    ann = pushed(team)
+    bob = team.clone("bob")
+    tree = team.origin.git("mktree", stdin=b"")
+    team.origin.git("update-ref", REF, tree)
+    with pytest.raises(SharingError, match=r"is a tree, not a commit|not"):
+        bob.pull()
+    blob = team.origin.git("hash-object", "-w", "--stdin", stdin=b"x")
+    lines = f"100644 blob {blob}\tnotes.txt\n120000 blob {blob}\t{poisoned(ann, 0).index.name}.keys\n"
+    tree = team.origin.git("mktree", stdin=lines.encode())
+    team.origin.git("update-ref", REF, team.origin.git("commit-tree", tree, "-m", "mine"))
+    assert bob.team().place.list() == {}
+    ann.push()
+    assert "notes.txt" in team.origin.git("ls-tree", "--name-only", REF)
+    assert bob.pull().texts > 0
