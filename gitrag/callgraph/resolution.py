@@ -13,8 +13,8 @@ from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.view import PythonView
 
 LIKELY = 0.5
-"""Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.92; only calls that are certain
-0.73, of which 0.98 are right (`scripts/bench/callgraph/compare.py`)."""
+"""Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.94; only calls that are certain
+0.74, of which 0.98 are right (`scripts/bench/callgraph/compare.py`)."""
 
 _Id = tuple[str, int]
 _Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, int]]]

@@ -131,6 +131,7 @@ def shop(tmp_path_factory, model_dir) -> Project:
     git = create_repository(directory / "project", environment, FILES)
     made = Project(git, Gitrag(git.path, environment))
     git.git("config", "gitrag.tracker", "tasks-md")
+    (directory / "shared").mkdir()
     git.git("config", "--global", "gitrag.share", (directory / "shared").as_uri())
     (git.path / "shop" / "new.py").write_text("def uncommitted():\n    return 1\n")
     return made

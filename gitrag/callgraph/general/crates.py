@@ -37,9 +37,14 @@ class Crates:
         root: str | None = folder
         while root is not None and root not in roots:
             if root.rpartition("/")[2] in _SOURCE:
-                root = None  # a test, an example or a binary of its own
-            else:
-                root = root.rpartition("/")[0] if "/" in root else ("" if root else None)
+                # A test, an example or a binary of its own; the directories beside tests are theirs.
+                beside = folder[len(root) :].strip("/").split("/")
+                if root.rpartition("/")[2] != "tests":
+                    return path, ()
+                if not beside[0]:
+                    return root, ()
+                return root, tuple(beside if stem == "mod" else [*beside, stem])
+            root = root.rpartition("/")[0] if "/" in root else ("" if root else None)
         if root is None:
             return path, ()
         inner = folder[len(root) :].strip("/").split("/") if folder != root else []
@@ -61,6 +66,11 @@ class Crates:
             parts: The path's names; without the item in the end.
             importer: The file it stands in.
         """
+        own = self._at.get(importer)
+        found = self._named(parts, importer)  # a test's root is in the place of the other tests'
+        return [each for each in found if own is None or each[0] == importer or self._at[each[0]] != own]
+
+    def _named(self, parts: Sequence[str], importer: str) -> list[tuple[str, tuple[str, ...]]]:
         root, own = self._at.get(importer, (importer, ()))
         rest = list(parts)
         starts: list[tuple[str, tuple[str, ...]]] = [(root, own)]

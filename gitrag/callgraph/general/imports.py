@@ -61,7 +61,8 @@ def read_imports(  # noqa: C901 - one branch per kind of import
                 last = origin.rpartition("/")[0].rpartition("/")[2]
             found.append(ImportedName(last if row.alias is None else row.alias, origin, None, "package"))
         elif row.use is not None:
-            found += _used("", row.use, row.public is not None)
+            text = row.use if row.alias is None else f"{row.use} as {row.alias}"
+            found += _used("", text, row.public is not None)
         elif row.path is not None and language == "java":
             owner, _, name = row.path.rpartition(".")
             found.append(ImportedName(name, owner, name, "path"))

@@ -36,7 +36,7 @@ MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
 
 _FEW = 4
 _MANY_IMPLEMENTATIONS = 14
-"""Methods of which more make each unlikely, as in Python."""
+"""Methods of which more make each unlikely."""
 _DEPTH = 8
 _SELF = frozenset({"this", "self", "Self", "@self", "static"})
 _SUPER = {"csharp": "base", "php": "parent"}
@@ -435,7 +435,7 @@ class Resolver:
         if self._tables.language(path) == "rust":
             places = self._imports.crates.named(before, path)
             for file, inside in places:
-                found = self._in_file(file, name, inside)
+                found = self._in_file(file, name, inside) or ([] if inside else self._exported(file, name))
                 if found:
                     return found
             return None
@@ -735,7 +735,8 @@ class Resolver:
                     if found is not None:
                         return found
             elif each.kind == "use":
-                places = self._imports.crates.named([*each.origin.split("."), each.name], path)
+                before = [part for part in each.origin.split(".") if part]
+                places = self._imports.crates.named([*before, each.name], path)
                 for file, inside in places:
                     if not inside:
                         return file
@@ -769,8 +770,8 @@ class Resolver:
             return self._given(methods[0][0])
         if bare == "new" and owner.name in self._tables.classes:
             return owner
-        if bare in _PASSING and self._tables.language(caller[0]) == "rust":
-            return owner
+        if self._tables.language(caller[0]) == "rust" and (bare in _PASSING or bare[:1].isupper()):
+            return owner  # an enumeration's variant is one of it
         return None
 
     def _step_in_module(self, owner: Owner, part: str, depth: int) -> Owner | None:
@@ -810,9 +811,12 @@ class Resolver:
             return self._owner(declared.made, "", scope, depth - 1)
         for own, _ in self._resolve(declared.made, scope, depth - 1):
             return self._given(own)
-        if declared.made[-1] in _PASSING and self._tables.language(scope[0]) == "rust":
-            *before, name = declared.made
-            return self._owner(before, name, scope, depth - 1) if before else None
+        *before, name = declared.made
+        if before and self._tables.language(scope[0]) == "rust":
+            if name in _PASSING:
+                return self._owner(before, name, scope, depth - 1)
+            if name[:1].isupper():
+                return self._typed(".".join(before), scope)
         return None
 
     def _typed(self, type_name: str, scope: Id) -> Owner | None:

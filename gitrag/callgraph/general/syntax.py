@@ -74,8 +74,12 @@ QUERIES = {
 """Files of ``queries/`` by language."""
 
 _TEXT_BYTES = 400
+_IMPORT_BYTES = 8_000
+"""Of an import: Rust's ``use`` may be a tree of a hundred names."""
 _ARGUMENTS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _GENERICS = re.compile(r"(?:::)?<[^<>()]*>")
+_COMMENT = re.compile(r"//[^\n]*")
+_LIFETIME = re.compile(r"'[a-z_]\w*\b,?\s*")
 _WORD = re.compile(r"\w+")
 _SEPARATOR = re.compile(r"\?\.|!\.|\.|->|::|\\")
 _NAME = re.compile(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
@@ -169,7 +173,11 @@ class QueryReader:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
                 imports.append(
-                    {key[7:]: self._text(nodes[0]) for key, nodes in captures.items() if key[0] != "_"}
+                    {
+                        key[7:]: self._text(nodes[0], _IMPORT_BYTES)
+                        for key, nodes in captures.items()
+                        if key[0] != "_"
+                    }
                 )
             else:
                 kind = "field" if "field" in captures else "var"
@@ -386,8 +394,8 @@ class QueryReader:
             return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
         return Declaration(place, name, "", tuple(parts_of(self._text(captures["made"][0]))))
 
-    def _text(self, node: tree_sitter.Node) -> str:
-        text = self._source[node.start_byte : min(node.end_byte, node.start_byte + _TEXT_BYTES)]
+    def _text(self, node: tree_sitter.Node, most: int = _TEXT_BYTES) -> str:
+        text = self._source[node.start_byte : min(node.end_byte, node.start_byte + most)]
         return text.decode("utf-8", "replace").strip("\"'`")
 
     def _type(self, node: tree_sitter.Node) -> str:
@@ -405,6 +413,8 @@ class QueryReader:
         return self._type_of(text)
 
     def _type_of(self, text: str) -> str:
+        if self._language.name == "rust":
+            text = _LIFETIME.sub("", text).lstrip("*&? ")
         for _ in range(_MOST_WRAPPERS):
             wrapped = _OUTER.match(text)
             if not wrapped or wrapped[1] not in _WRAPPERS:
@@ -440,6 +450,7 @@ def _parts_of(text: str) -> tuple[str, ...]:
         if shorter == text:
             break
         text = shorter
+    text = _COMMENT.sub("", text)  # between the calls of a chain
     words = [word for word in text.split() if word not in _NO_PART]
     text = "".join(words)
     parts: list[str] = []

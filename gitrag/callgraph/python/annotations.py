@@ -72,7 +72,9 @@ class Annotations:
             return limited(value for each in chosen for value in self.described(each, frame))
         if name in {"Type", "type"}:
             values = self.described(inner, frame)
-            return frozenset(ClassObject(value.cls) for value in values if type(value) is Instance)
+            return frozenset(
+                ClassObject(value.cls, exact=False) for value in values if type(value) is Instance
+            )
         if name == "Callable":
             return frozenset([Returning(self.described(last, frame))])
         if name in {"Tuple", "tuple"}:

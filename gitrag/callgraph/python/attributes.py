@@ -16,13 +16,12 @@ from gitrag.callgraph.python.confidence import (
 from gitrag.callgraph.python.evaluation import NO_ARGUMENTS, Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.names import Names
+from gitrag.callgraph.python.namesakes import Namesakes
 from gitrag.callgraph.python.program import Frame, Program
 from gitrag.callgraph.python.values import (
     CERTAIN,
     NOTHING,
     YIELDED,
-    Argument,
-    BuiltinInstance,
     ClassObject,
     ContextManager,
     DictOf,
@@ -31,7 +30,6 @@ from gitrag.callgraph.python.values import (
     Instance,
     ListOf,
     ModuleObject,
-    Namesake,
     Outside,
     OutsideWith,
     Property,
@@ -69,6 +67,7 @@ class Attributes:
         self._names = names
         self._classes = classes
         self._whole = whole
+        self._namesakes = Namesakes(program, methods, classes)
 
     def read(  # noqa: C901 - a branch a kind of value
         self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False
@@ -101,14 +100,13 @@ class Attributes:
                 found.add(OutsideWith(f"{name}.container", frozenset([value])))
             elif type(value) is Text and name in _TEXT_METHODS:
                 found.add(Returning(frozenset([value])))
-            elif type(value) is Function and name == "__get__":
+            elif type(value) is Function and name in {"__get__", "__call__"}:
                 found.add(value)
+            elif type(value) is Property and name in {"fget", "fset", "fdel"}:
+                found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
         self._program.ceiling = before
-        if not found and not special and all(map(_is_unknown, values)):
-            methods = tuple(
-                own for own in self._program.namesakes(name) if not self._methods.is_property(own)
-            )
-            return frozenset([Namesake(methods)]) if methods else NOTHING
+        if not special and all(type(value) is OutsideWith for value in found):
+            found |= self._namesakes.read(values, name, frame, line)
         return limited(found)
 
     def _likely(self, values: Values, names: Sequence[str]) -> float:
@@ -140,24 +138,45 @@ class Attributes:
                     if self._methods.is_property(own):
                         self._program.edge(frame, own, line, OVERRIDDEN)
         if not special:
+            if not value.exact:
+                for subclass, theirs in classes.put_in_place(cls, name):
+                    found |= self.bound(theirs, Instance(subclass, exact=False), frame, line)
             for each in classes.order(cls):
                 found |= self._assigned(each, name)
             if not value.exact and member is None and not found:
-                for subclass in classes.subclasses(cls):
-                    found |= self._assigned(subclass, name)
-                    theirs = classes.find(subclass, name)  # of what they inherit, too: this is a mixin
-                    if theirs is not None:
-                        found |= self.bound(theirs[1], Instance(subclass, exact=False), frame, line)
+                found |= self._of_mixed_in(cls, name, frame, line)
             unset = not found if member is None else classes.is_only_declared(member[0], name)
             if unset and not classes.has_assigned(cls, name):
-                fallback = classes.find(cls, "__getattr__")
-                if fallback is not None:
-                    method = self.bound(fallback[1], value, frame, line)
-                    before = self._program.ceiling
-                    self._program.ceiling = min(before, FALLBACK)
-                    found |= self._whole.call(method, NO_ARGUMENTS, frame, line)
-                    self._program.ceiling = before
+                found |= self._fallen_back(value, frame, line)
         return limited(found)
+
+    def _fallen_back(self, value: Instance, frame: Frame, line: int) -> Values:
+        """Read an attribute by ``__getattr__``."""
+        fallback = self._classes.find(value.cls, "__getattr__")
+        if fallback is None:
+            return NOTHING
+        method = self.bound(fallback[1], value, frame, line)
+        before = self._program.ceiling
+        self._program.ceiling = min(before, FALLBACK)
+        found = self._whole.call(method, NO_ARGUMENTS, frame, line)
+        self._program.ceiling = before
+        return found
+
+    def read_unnamed(self, values: Values, frame: Frame, line: int) -> None:
+        """Read an attribute whose name only running tells."""
+        for value in ordered(values):
+            if type(value) is Instance:
+                self._fallen_back(value, frame, line)
+
+    def _of_mixed_in(self, cls: Id, name: str, frame: Frame, line: int) -> Values:
+        """Read an attribute that only subclasses have."""
+        found: set[Value] = set()
+        for subclass in self._classes.subclasses(cls):
+            found |= self._assigned(subclass, name)
+            theirs = self._classes.find(subclass, name)  # of what they inherit, too: this is a mixin
+            if theirs is not None:
+                found |= self.bound(theirs[1], Instance(subclass, exact=False), frame, line)
+        return frozenset(found)
 
     def _assigned(self, cls: Id, name: str) -> Values:
         """Return what methods of a class assign to an attribute of its instances."""
@@ -174,7 +193,9 @@ class Attributes:
                     found.add(Function(each.function, value))
                 else:
                     found.add(each)
-            return frozenset(found)
+            if not value.exact:
+                found = found.union(*(theirs for _, theirs in self._classes.put_in_place(value.cls, name)))
+            return limited(found)
         metaclass = self._classes.metaclass(value.cls)
         if metaclass is not None:
             member = self._classes.find(metaclass, name)
@@ -199,7 +220,7 @@ class Attributes:
             if type(member) is Function and member.bound is None:
                 own = member.function
                 if self._methods.is_property(own):
-                    found |= self._whole.call(frozenset([Function(own, to)]), NO_ARGUMENTS, frame, line)
+                    found |= self._of_property(own, to, frame, line)
                 elif self._methods.is_static(own):
                     found.add(member)
                 elif self._methods.is_of_class(own):
@@ -220,20 +241,46 @@ class Attributes:
                 found.add(member)
         return frozenset(found)
 
+    def _of_property(self, own: Id, to: Value, frame: Frame, line: int) -> Values:
+        before = self._program.ceiling
+        if self._methods.is_kept(own):
+            self._program.ceiling = min(before, UNNEEDED)
+        found = self._whole.call(frozenset([Function(own, to)]), NO_ARGUMENTS, frame, line)
+        self._program.ceiling = before
+        return found
+
     def set(self, values: Values, name: str, given: Values, frame: Frame, line: int) -> None:
         """Assign to an attribute; a property's setter is called."""
         for value in ordered(values):
-            if type(value) is not Instance:
-                continue
-            override = self._classes.find(value.cls, "__setattr__")
-            if override is not None:
-                method = self.bound(override[1], value, frame, line)
-                self._whole.call(method, Arguments([NOTHING, given]), frame, line)
-            setters = self._setters(value, name, given)
-            for setter, arguments in setters if override is None else ():  # else that calls them, if anything
+            if type(value) is ClassObject:
+                self._program.frame(value.cls).bind(name, given)
+            elif type(value) is ModuleObject:
+                self._program.frame((value.path, 0)).bind(name, given)
+            elif type(value) is Instance:
+                self._set_of(value, name, given, frame, line)
+
+    def _set_of(self, value: Instance, name: str, given: Values, frame: Frame, line: int) -> None:
+        override = self._classes.find(value.cls, "__setattr__")
+        if override is not None:
+            method = self.bound(override[1], value, frame, line)
+            self._whole.call(method, Arguments([NOTHING, given]), frame, line)
+        setters = self._setters(value, name, given)
+        if not setters:
+            self._program.assign(value.cls, name, given)
+        if override is None:  # else that calls them, if anything
+            before = self._program.ceiling
+            if self._of_subclasses(value, "__setattr__", frame, line):
+                self._program.ceiling = min(before, ONE_OF_SEVERAL)
+            for setter, arguments in setters:
                 self._whole.call(setter, arguments, frame, line)
-            if not setters:
-                self._program.assign(value.cls, name, given)
+            self._program.ceiling = before
+
+    def _of_subclasses(self, value: Instance, name: str, frame: Frame, line: int) -> bool:
+        """Note that a special method may be called that only subclasses have; tell whether one has."""
+        found = () if value.exact else self._classes.only_below(value.cls, name)
+        for own in found:
+            self._program.edge(frame, own, line, OVERRIDDEN)
+        return bool(found)
 
     def _setters(self, value: Instance, name: str, given: Values) -> list[tuple[Values, Arguments]]:
         """Return what assigning to an attribute of an instance calls, and with what."""
@@ -259,12 +306,16 @@ class Attributes:
                 method = self.bound(override[1], value, frame, line)
                 self._whole.call(method, NO_ARGUMENTS, frame, line)
                 continue
+            before = self._program.ceiling
+            if self._of_subclasses(value, "__delattr__", frame, line):
+                self._program.ceiling = min(before, ONE_OF_SEVERAL)
             member = self._classes.find(value.cls, name)
             for each in ordered(member[1]) if member is not None else ():
                 if type(each) is Property:
                     self._whole.call(_bound_to(each.deleter, value), NO_ARGUMENTS, frame, line)
             for own in self._classes.deleters(value.cls, name):
                 self._whole.call(frozenset([Function(own, value)]), NO_ARGUMENTS, frame, line)
+            self._program.ceiling = before
 
     # protocols
 
@@ -293,8 +344,13 @@ class Attributes:
     def hashed(self, containers: Values, keys: Values, frame: Frame, line: int) -> None:
         """Look keys up in the dictionaries among containers."""
         if any(type(each) is DictOf for each in containers):
-            self.operator(keys, ("__hash__",), [], frame, line)
-            self.compared(keys, keys, frame, line)
+            self.held_as_keys(keys, frame, line)
+
+    def held_as_keys(self, keys: Values, frame: Frame, line: int) -> None:
+        """Put keys into a dictionary or a set, or look them up there; a tuple's hash is its parts'."""
+        parts = keys | elements(key for key in keys if type(key) is TupleOf)
+        self.operator(parts, ("__hash__",), [], frame, line)
+        self.compared(parts, parts, frame, line)
 
     def compared(self, values: Values, others: Values, frame: Frame, line: int) -> None:
         """Compare values where they need not be: what is the same object is equal."""
@@ -313,11 +369,10 @@ class Attributes:
     def iterated(self, values: Values, frame: Frame, line: int) -> Values:
         """Return what iterating yields; ``__iter__`` and ``__next__`` are called."""
         found: set[Value] = set(elements(values))
-        instances = _instances(values)
-        if instances:
-            iterators = self.operator(instances, ("__iter__", "__aiter__", "__getitem__"), [], frame, line)
+        if _instances(values):
+            iterators = self.operator(values, ("__iter__", "__aiter__", "__getitem__"), [], frame, line)
             found |= elements(iterators)
-            found |= self.operator(_instances(iterators), ("__next__", "__anext__"), [], frame, line)
+            found |= self.operator(iterators, ("__next__", "__anext__"), [], frame, line)
         return limited(found)
 
     def entered(self, values: Values, frame: Frame, line: int) -> Values:
@@ -343,14 +398,6 @@ def _bound_to(members: Values, to: Value) -> Values:
         Function(each.function, to) if type(each) is Function and each.bound is None else each
         for each in members
     )
-
-
-def _is_unknown(value: Value) -> bool:
-    """Tell whether a value says nothing about its attributes."""
-    return type(value) is Argument or value == _NONE
-
-
-_NONE = BuiltinInstance("None")
 
 
 def _instances(values: Values) -> Values:

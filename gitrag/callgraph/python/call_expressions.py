@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.classes import Classes
+from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
 from gitrag.callgraph.python.evaluation import Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.program import Frame, Program
@@ -71,8 +72,9 @@ class CallExpressions:
         if named == "super":
             return self._super(expression.positional, frame)
         called = self._whole.value(function, frame, line)
-        if named == "getattr" and len(expression.positional) > 1:
-            return self._getattr(expression.positional, frame, line)
+        if named in {"getattr", "hasattr"} and len(expression.positional) > 1:
+            found = self._getattr(expression.positional, frame, line)
+            return found if named == "getattr" else NOTHING
         arguments = self._arguments(expression, frame, line)
         if type(function) is Attribute and arguments.positional:
             if function.name in _ADDING_TO_LIST:
@@ -81,7 +83,35 @@ class CallExpressions:
                 self._targets.store(function.base, dict_of(arguments.positional[-1]), frame, line)
         if named == "isinstance" and len(expression.positional) == 2:
             self._narrow(expression.positional[0], arguments.positional, frame)
-        return self._whole.call(called, arguments, frame, line)
+        if type(function) is Attribute and function.name == "format" and not called:
+            given = [*arguments.positional, *(values for _, values in arguments.keywords)]
+            self._attributes.formatted(NOTHING.union(*given), frame, line)
+        if named == "setattr" and len(arguments.positional) == 3:
+            self._setattr(arguments.positional, frame, line)
+        before = self._program.ceiling
+        if self._is_handed_down(function, called, frame):
+            self._program.ceiling = min(before, ONE_OF_SEVERAL)
+        found = self._whole.call(called, arguments, frame, line)
+        self._program.ceiling = before
+        return found
+
+    def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:
+        """Tell whether a method calls itself, but of another object: of what it wraps, most often.
+
+        That has the method under the same name, and need not be an instance of the same class.
+        """
+        if type(function) is Attribute and type(function.base) is Name:
+            first = frame.scope.parameters[:1]
+            if first and first[0].name == function.base.name:
+                return False
+        return any(
+            type(value) is Function and value.function == frame.own and value.bound for value in called
+        )
+
+    def _setattr(self, given: Sequence[Values], frame: Frame, line: int) -> None:
+        for name in ordered(given[1]):
+            if type(name) is Text and name.whole:
+                self._attributes.set(given[0], name.text, given[2], frame, line)
 
     def _arguments(self, expression: Call, frame: Frame, line: int) -> Arguments:
         value = self._whole.value
@@ -93,7 +123,8 @@ class CallExpressions:
             else:
                 positional.append(value(each, frame, line))
         keywords = [(keyword.name, value(keyword.value, frame, line)) for keyword in expression.keywords]
-        return Arguments(positional, keywords, starred)
+        is_open = any(type(each) is Starred for each in expression.positional)
+        return Arguments(positional, keywords, starred, is_open)
 
     def _getattr(self, positional: Sequence[Expression | None], frame: Frame, line: int) -> Values:
         bases, names, *rest = (self._whole.value(each, frame, line) for each in positional)
@@ -103,6 +134,8 @@ class CallExpressions:
                 found |= self._attributes.read(bases, name.text, frame, line)
             elif type(name) is Text:
                 found |= self._beginning(bases, name.text)
+        if not any(type(name) is Text for name in names):
+            self._attributes.read_unnamed(bases, frame, line)
         return limited(found)
 
     def _beginning(self, bases: Values, prefix: str) -> Values:
@@ -116,8 +149,18 @@ class CallExpressions:
     def _narrow(self, tested: Expression | None, arguments: Sequence[Values], frame: Frame) -> None:
         if type(tested) is Name and len(arguments) == 2:
             known = frame.names.get(tested.name)
-            if known is not None and not any(type(value) is Instance for value in known):
-                frame.bind(tested.name, self._annotations.instances(arguments[1]))
+            if known is None:
+                return
+            classes = [value.cls for value in known if type(value) is Instance]
+            told = self._annotations.instances(arguments[1])
+            if classes:  # one related to them says what kind of them it is, not what else
+                told = frozenset(
+                    value
+                    for value in told
+                    if type(value) is Instance
+                    and not any(self._classes.are_related(value.cls, each) for each in classes)
+                )
+            frame.bind(tested.name, told)
 
     def _super(self, positional: Sequence[Expression | None], frame: Frame) -> Values:
         """Return ``super()``: of the method around, or of the class that it is given."""

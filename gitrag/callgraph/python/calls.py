@@ -10,17 +10,18 @@ from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.confidence import (
     ABSTRACT,
     MANY,
-    MANY_OVERRIDES,
+    MAX_OVERRIDES,
     NAMESAKE,
     ONE_OF_MANY,
     ONE_OF_SEVERAL,
     OVERRIDDEN,
     PICKED,
+    UNLIKELY,
 )
 from gitrag.callgraph.python.evaluation import Arguments, Evaluation
 from gitrag.callgraph.python.library import Library
-from gitrag.callgraph.python.matching import matched
-from gitrag.callgraph.python.methods import Methods
+from gitrag.callgraph.python.matching import is_accepted, matched
+from gitrag.callgraph.python.methods import Methods, is_known_decorator
 from gitrag.callgraph.python.program import Frame, Program
 from gitrag.callgraph.python.records import Call, decorator_name
 from gitrag.callgraph.python.values import (
@@ -105,6 +106,8 @@ class CallEvaluator:
         found: set[Value] = set()
         program = self._program
         before = program.ceiling
+        if not called and program.is_last_pass:
+            self._library.call_unknown(arguments, frame, line)
         if len(called) > 1:
             if len(called) > MANY and _are_of_many(called):
                 program.ceiling = min(before, ONE_OF_MANY)
@@ -113,7 +116,10 @@ class CallEvaluator:
         ceiling = program.ceiling
         for value in ordered(called):
             if type(value) is Function:
-                found |= self._function(value, arguments, frame, line)
+                if len(called) == 1 or self._is_accepted(
+                    value.function, arguments, bound=value.bound is not None
+                ):
+                    found |= self._function(value, arguments, frame, line)
             elif type(value) is Outside:
                 found |= self._library.call(value, arguments, frame, line)
             elif type(value) is ClassObject:
@@ -133,7 +139,9 @@ class CallEvaluator:
                     found |= self._instance(value, arguments, frame, line)
             elif type(value) is Namesake:
                 for own in value.functions:
-                    program.edge(frame, own, line, NAMESAKE)
+                    is_bound = self._methods.owner(own) is not None and not self._methods.is_static(own)
+                    if self._is_accepted(own, arguments, bound=is_bound):
+                        program.edge(frame, own, line, NAMESAKE)
             elif type(value) is PickedOfMany:
                 program.ceiling = min(ceiling, ONE_OF_MANY)
                 found |= self.call(value.held, arguments, frame, line)
@@ -146,6 +154,13 @@ class CallEvaluator:
                 program.ceiling = ceiling
         program.ceiling = before
         return limited(found)
+
+    def _is_accepted(self, own: Id, arguments: Arguments, *, bound: bool) -> bool:
+        """Tell whether a function takes these arguments, as far as its decorators leave that to be seen."""
+        scope = self._program.scope(own)
+        if not all(is_known_decorator(each) for each in scope.decorators):
+            return True
+        return is_accepted(scope, arguments, bound=bound)
 
     def _instance(self, value: Instance, arguments: Arguments, frame: Frame, line: int) -> Values:
         if self._nesting >= _MAX_NESTING:
@@ -170,7 +185,7 @@ class CallEvaluator:
         given = matched(own, scope, bound, arguments)
         for argument, values in given.items():
             program.flow(argument, values)
-        likely = OVERRIDDEN if len(others) <= MANY_OVERRIDES else ONE_OF_MANY
+        likely = OVERRIDDEN if len(others) < MAX_OVERRIDES else UNLIKELY
         for other in others:
             if other != own:
                 program.edge(frame, other, line, likely)
@@ -290,7 +305,9 @@ _TOLD = frozenset({Instance, ClassObject, Function, TupleOf})
 
 
 def _without_starred(arguments: Arguments) -> Arguments:
-    return Arguments(arguments.positional, arguments.keywords) if arguments.starred else arguments
+    if not arguments.is_open:
+        return arguments
+    return Arguments(arguments.positional, arguments.keywords, is_open=True)
 
 
 def _entry(value: Value) -> object:

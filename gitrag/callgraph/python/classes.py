@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 
 from gitrag.callgraph import limits
 from gitrag.callgraph.python.confidence import MAX_OVERRIDES
@@ -11,8 +11,16 @@ from gitrag.callgraph.python.evaluation import Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Program
-from gitrag.callgraph.python.records import AnnotatedAssign, Define, unsubscripted
-from gitrag.callgraph.python.values import ClassObject, Id, Values, ordered
+from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
+from gitrag.callgraph.python.values import (
+    ClassObject,
+    Function,
+    Id,
+    Instance,
+    LambdaFunction,
+    Values,
+    ordered,
+)
 
 _MOST_DIRECT = 100
 """Of a class with more direct subclasses (``TestCase``, ``Model``), none is likely enough to be looked at."""
@@ -21,6 +29,10 @@ _MOST_ANCESTORS = 200
 generated classes, all orders in full would be 200 million entries."""
 _MOST_DESCENDANTS = 500
 """Subclasses, direct or not, that are looked at, for the same reason. Django has classes with 363."""
+
+_DYNAMIC = frozenset({"__getattr__", "__getattribute__"})
+
+_CALLABLE = frozenset({ClassObject, Function, Instance, LambdaFunction})
 
 _Walk = Generator[Id, list[Id], list[Id]]
 """Computes something of a class: yields the classes that it must know it of, returns it."""
@@ -55,6 +67,9 @@ class Classes:
         self._lines: dict[Id, list[list[Id]]] = {}
         self._subclasses: dict[Id, tuple[int, list[Id]]] = {}
         self._overriding: dict[tuple[Id, str], tuple[list[Id], list[Id]]] = {}
+        self._all_known: dict[tuple[Id, int], bool] = {}
+        self._below: dict[tuple[Id, str, int], tuple[Id, ...]] = {}
+        self._in_place: dict[tuple[Id, str, int], Sequence[tuple[Id, Values]]] = {}
         self._lacking: set[tuple[Id, str, int]] = set()
 
     # inheritance
@@ -143,6 +158,20 @@ class Classes:
                             return value.cls
         return None
 
+    def is_all_known(self, cls: Id) -> bool:
+        """Tell whether a class inherits from classes of the view alone, and none has ``__getattr__``."""
+        known = self._all_known.get((cls, self._program.turn))
+        if known is None:
+            known = all(
+                len(self.parents(each))
+                == sum(bare_name(base) != "object" for base in self._program.scope(each).bases)
+                and not self._program.scope(each).keywords
+                and not _DYNAMIC & self._program.bindings(each).keys()
+                for each in self.order(cls)
+            )
+            self._all_known[cls, self._program.turn] = known
+        return known
+
     def is_dataclass(self, cls: Id) -> bool:
         """Tell whether a class, or one that it inherits from, is made a dataclass."""
         return any("dataclass" in self._methods.decorators(each) for each in self.order(cls))
@@ -151,6 +180,18 @@ class Classes:
         """Tell whether a class's own body has a constructor, to which the calls of the class go."""
         bindings = self._program.frame(cls).bindings
         return "__init__" in bindings or "__new__" in bindings
+
+    def families(self, classes: Iterable[Id]) -> int:
+        """Count families: classes of which each has an ancestor, or itself, in common with another."""
+        families: list[set[Id]] = []
+        for cls in classes:
+            line = set(self.order(cls))
+            families, joined = (
+                [each for each in families if each.isdisjoint(line)],
+                [each for each in families if not each.isdisjoint(line)],
+            )
+            families.append(line.union(*joined))
+        return len(families)
 
     # members
 
@@ -238,6 +279,36 @@ class Classes:
             named = f"{self._program.scope(cls).own_name}.{name}"
             self._program.limits.reached(limits.OVERRIDES, MAX_OVERRIDES, named)
         return found[:MAX_OVERRIDES]
+
+    def put_in_place(self, cls: Id, name: str) -> Sequence[tuple[Id, Values]]:
+        """Return what subclasses put in the place of a member by an assignment, by subclass."""
+        key = (cls, name, self._program.turn)
+        if key not in self._in_place:
+            found: list[tuple[Id, Values]] = []
+            for each in self.subclasses(cls)[:MAX_OVERRIDES]:
+                statements = self._program.bindings(each).get(name, ())
+                if any(type(statement) is Assign for statement in statements):
+                    values = self._names.member(each, name) or ()
+                    found.append((each, frozenset(value for value in values if type(value) in _CALLABLE)))
+            self._in_place[key] = found
+        return self._in_place[key]
+
+    def only_below(self, cls: Id, name: str) -> Iterable[Id]:
+        """Return the functions that subclasses have under a name that the class has nothing of."""
+        key = (cls, name, self._program.turn)
+        if key not in self._below:
+            found: dict[Id, None] = {}
+            for each in self.subclasses(cls)[:MAX_OVERRIDES] if self.find(cls, name) is None else ():
+                theirs = self.find(each, name)
+                for value in ordered(theirs[1]) if theirs is not None else ():
+                    if type(value) is Function:
+                        found[value.function] = None
+            self._below[key] = tuple(found)
+        return self._below[key]
+
+    def are_related(self, one: Id, other: Id) -> bool:
+        """Tell whether one of two classes inherits from the other."""
+        return one in self.order(other) or other in self.order(one)
 
     def beginning(self, cls: Id, prefix: str) -> Iterable[Id]:
         """Yield the members of a class, what it inherits and its subclasses whose names begin like this."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.evaluation import Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods, is_known_decorator
 from gitrag.callgraph.python.nesting import Nesting
@@ -16,6 +17,7 @@ from gitrag.callgraph.python.values import (
     Property,
     Returning,
     Values,
+    ordered,
 )
 
 _MADE = frozenset({Function, ClassObject, Instance, LambdaFunction, Property, Returning})
@@ -27,13 +29,17 @@ class Definitions:
 
     Args:
         program: The files.
+        classes: Knows what creating a class calls.
         methods: Knows which definitions are accessors of a property.
         nesting: How deep bodies are being read.
         whole: What calls decorators.
     """
 
-    def __init__(self, program: Program, methods: Methods, nesting: Nesting, whole: Evaluation) -> None:
+    def __init__(
+        self, program: Program, classes: Classes, methods: Methods, nesting: Nesting, whole: Evaluation
+    ) -> None:
         self._program = program
+        self._classes = classes
         self._methods = methods
         self._nesting = nesting
         self._whole = whole
@@ -53,7 +59,21 @@ class Definitions:
         elif name not in frame.names or not is_accessor:
             frame.bind(name, values)
         if visible and not is_function:
-            self._whole.evaluate(own)
+            self._note_creation(own, self._whole.evaluate(own), frame)
+
+    def _note_creation(self, own: Id, body: Frame, frame: Frame) -> None:
+        """Note what creating a class calls: of its metaclass, of what it inherits, of what its body makes."""
+        classes = self._classes
+        metaclass = classes.metaclass(own)
+        members = [classes.find(own, "__init_subclass__", after=own)]
+        if metaclass is not None:
+            members += [classes.find(metaclass, name) for name in ("__new__", "__init__")]
+        made = {value.cls for values in body.names.values() for value in values if type(value) is Instance}
+        members += [classes.find(cls, "__set_name__") for cls in sorted(made)]
+        for member in members:
+            for value in ordered(member[1]) if member is not None else ():
+                if type(value) is Function:
+                    self._program.edge(frame, value.function, body.scope.line_start)
 
     def _values(self, own: Id, frame: Frame) -> Values:
         turn = self._program.turn

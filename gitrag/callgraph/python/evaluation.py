@@ -23,11 +23,13 @@ class Arguments(Struct, frozen=True, gc=False):
         positional: By position.
         keywords: By name; None for ``**``.
         starred: What iterating over ``*`` arguments yields.
+        is_open: Whether there are such, of whatever number.
     """
 
     positional: Sequence[Values] = ()
     keywords: Sequence[tuple[str | None, Values]] = ()
     starred: Values = NOTHING
+    is_open: bool = False
 
 
 NO_ARGUMENTS = Arguments()

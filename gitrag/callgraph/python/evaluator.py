@@ -60,7 +60,7 @@ class Evaluator:
         modules: The files, by path; asked only for those that are needed.
         paths: All paths.
         subclasses_of: Names the classes that may have a base of this name.
-        methods_named: Finds the methods of a name that few classes have one of.
+        methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Evaluator:
         modules: Mapping[str, PythonModule],
         paths: Iterable[str],
         subclasses_of: Callable[[str], Iterable[Id]],
-        methods_named: Callable[[str], tuple[Id, ...]],
+        methods_named: Callable[[str], tuple[Id, ...] | None],
     ) -> None:
         program = self._program = Program(modules, paths, methods_named)
         self._nesting = Nesting()
@@ -83,7 +83,7 @@ class Evaluator:
         self._calls = CallEvaluator(program, methods, classes, annotations, attributes, library, self)
         written = CallExpressions(program, methods, classes, annotations, attributes, targets, self)
         expressions = Expressions(program, names, annotations, attributes, targets, written, self)
-        self._definitions = Definitions(program, methods, self._nesting, self)
+        self._definitions = Definitions(program, classes, methods, self._nesting, self)
         # Tables of bound methods are kept here alone: in the objects that they are bound to they would be
         # circles, which `forget` could not open.
         self._readers = expressions.readers()
@@ -99,9 +99,10 @@ class Evaluator:
         """What was not looked at so far."""
         return self._program.limits
 
-    def begin_pass(self, *, is_last: bool) -> None:
-        """Say whether bodies will be read again."""
-        self._program.is_last_pass = is_last
+    def begin_pass(self, *, is_last: bool, reads_all: bool) -> None:
+        """Say whether bodies will be read again, and whether all of the view are."""
+        self._nesting.reads_all = reads_all
+        self._program.begin_pass(is_last=is_last)
 
     def end_pass(self) -> None:
         """Let bodies be read again, with what is known by now."""

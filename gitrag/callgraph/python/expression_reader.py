@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -61,6 +62,9 @@ _COMPARISONS = {
     "not in": "__contains__",
 }
 _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+_TEMPLATE = re.compile(r"([A-Za-z_]\w*)(?:%s|%\(|\{)")
+"""What ``"visit_%s" % name`` and ``"visit_{}".format(name)`` begin with."""
 
 _TEXT_CHARS = 40
 """A string constant that is a name, such as ``getattr`` takes, is kept up to this length."""
@@ -195,6 +199,9 @@ class ExpressionReader:
             source = plain.encode()
             depth = max(self._depth, self._other_depth) + 1
             return ExpressionReader(source, depth).quoted(parse(source, BY_NAME["python"]).root_node)
+        template = _TEMPLATE.match(plain)
+        if template is not None:
+            return FormattedName(template[1], ())
         kind = "bytes" if text[:2].lower().find("b") >= 0 else "str"
         return Constant(kind, plain if len(plain) <= _TEXT_CHARS and plain.isidentifier() else "")
 

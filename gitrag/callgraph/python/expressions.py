@@ -64,6 +64,23 @@ _LONGEST_TUPLE = 8
 _GENERIC = ("typing", "collections.abc")
 """Modules whose names are types when they are subscripted."""
 
+_INSTEAD = {"__contains__": ("__iter__", "__getitem__"), "__ne__": ("__eq__",)}
+"""What is called where a class does not have a method."""
+
+_REFLECTED = {
+    "__eq__": ("__eq__",),
+    "__ne__": ("__ne__", "__eq__"),
+    "__lt__": ("__gt__",),
+    "__gt__": ("__lt__",),
+    "__le__": ("__ge__",),
+    "__ge__": ("__le__",),
+    "__contains__": ("",),
+}
+"""What a comparison calls of its right operand."""
+
+_OF_SETS = frozenset({"__or__", "__and__", "__sub__", "__xor__"})
+"""Operators that sets have and lists do not."""
+
 _STRING = BuiltinInstance("str")
 
 
@@ -170,7 +187,7 @@ class Expressions:
             else:
                 found |= self._whole.value(each, frame, line)
         for key in expression.keys:
-            self._whole.value(key, frame, line)
+            self._attributes.held_as_keys(self._whole.value(key, frame, line), frame, line)
         return dict_of(found)
 
     def _constant(self, expression: Constant, _frame: Frame, _line: int) -> Values:
@@ -181,20 +198,25 @@ class Expressions:
         left = self._whole.value(expression.left, frame, line)
         right = self._whole.value(expression.right, frame, line)
         method = expression.method
-        found = self._attributes.operator(left, (method,), [right], frame, line)
+        methods = (method, *_INSTEAD.get(method, ()))
+        found = self._attributes.operator(left, methods, [right], frame, line)
         if not found and not any(type(value) is Instance for value in left):
-            reflected = "__r" + method.removeprefix("__")
-            found = self._attributes.operator(right, (reflected,), [left], frame, line)
+            reflected = _REFLECTED.get(method) or ("__r" + method.removeprefix("__"),)
+            found = self._attributes.operator(right, reflected, [left], frame, line)
         if method == "__contains__":
             self._attributes.hashed(left, right, frame, line)
             held = elements(value for value in left if type(value) is not Argument)
             self._attributes.compared(held, right, frame, line)
+        if method in _OF_SETS:
+            self._attributes.held_as_keys(elements(left), frame, line)
         if method == "__mod__" and _STRING in left:
             self._attributes.formatted(right | elements(right), frame, line)
         if method == "__add__":
             kept = (ListOf, TupleOf, BuiltinInstance)
             found |= frozenset(value for value in left | right if type(value) in kept)
             found |= frozenset(Text(value.text, whole=False) for value in left if type(value) is Text)
+        if method == "__mod__":
+            found |= frozenset(value for value in left if type(value) is Text and not value.whole)
         return found
 
     def _untyped(self, expression: Untyped, frame: Frame, line: int) -> Values:

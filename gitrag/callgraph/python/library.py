@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
-from gitrag.callgraph.python.confidence import HANDED_ON, MANY, ONE_OF_MANY
+from gitrag.callgraph.python.confidence import HANDED_ON, MANY, UNLIKELY
 from gitrag.callgraph.python.evaluation import Arguments
 from gitrag.callgraph.python.matching import matched
 from gitrag.callgraph.python.methods import PROPERTIES
@@ -31,7 +31,7 @@ from gitrag.callgraph.python.values import (
 
 _PASSED_ON = frozenset("list tuple set frozenset sorted reversed deque chain iter filter".split())
 _SAME = frozenset("copy deepcopy cast update_wrapper partial partialmethod wraps contextmanager".split())
-_ONLY_LOOKING = frozenset("isinstance issubclass hasattr callable id".split())
+_ONLY_LOOKING = frozenset("isinstance issubclass hasattr setattr callable id".split())
 _TO_METHOD = {
     "len": ("__len__",),
     "str": ("__str__", "__repr__"),
@@ -55,6 +55,13 @@ _ITERATING = frozenset(
 )
 _TAKING = frozenset("pop get popleft setdefault popitem".split())
 _LOOKING_UP = frozenset("get pop setdefault".split())
+_OF_KEYS = frozenset({"set", "frozenset"})
+_OF_SETS = frozenset(
+    "add discard difference difference_update intersection intersection_update isdisjoint issubset issuperset"
+    " symmetric_difference symmetric_difference_update union".split()
+)
+"""Methods that sets have and lists do not."""
+_OF_ONE = frozenset({"add", "discard"})
 _COMPARING = frozenset("index remove count".split())
 _MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
 _CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
@@ -88,6 +95,8 @@ class Library:
         name = value.name.rpartition(".")[2]
         given = arguments.positional
         first = given[0] if given else NOTHING
+        if name == "hash":
+            first |= elements(each for each in first if type(each) is TupleOf)
         if name in _TO_METHOD:
             called = self._attributes.operator(first, _TO_METHOD[name], [], frame, line)
             return called | elements(first) if name == "next" else called
@@ -109,10 +118,12 @@ class Library:
             for each in given:
                 iterated |= self._attributes.iterated(each, frame, line)
         self._hand_on(name, arguments, frame, line, iterated)
+        if name in _OF_KEYS:
+            self._attributes.held_as_keys(iterated, frame, line)
         if name in _SAME:
             return first
         if name in _PASSED_ON:
-            return list_of(iterated) if iterated else first
+            return list_of(iterated) if iterated or not given else first
         if name == "enumerate":
             return list_of([TupleOf((NOTHING, iterated))])
         if name == "zip":
@@ -124,12 +135,16 @@ class Library:
             return dict_of(items(first) | NOTHING.union(*(each for _, each in arguments.keywords)))
         return NOTHING
 
+    def call_unknown(self, arguments: Arguments, frame: Frame, line: int) -> None:
+        """Call something of which nothing is known: a method of what is made outside the view."""
+        self._hand_on("", arguments, frame, line, NOTHING)
+
     def _hand_on(self, name: str, arguments: Arguments, frame: Frame, line: int, iterated: Values) -> None:
         """Note the functions that are handed to something outside the view."""
         if name in _SAME or name in _ONLY_LOOKING:
             return
         for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
-            likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else ONE_OF_MANY
+            likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
             for value in ordered(values):
                 if type(value) is Function:
                     own = value.function
@@ -144,6 +159,8 @@ class Library:
         self._hand_on(name, arguments, frame, line, NOTHING)
         if name in _LOOKING_UP and given:
             self._attributes.hashed(held, given[0], frame, line)
+        if name in _OF_SETS and given:
+            self._attributes.held_as_keys(given[0] if name in _OF_ONE else elements(given[0]), frame, line)
         if name in _COMPARING and given:
             self._attributes.compared(elements(held), given[0], frame, line)
         if name in _TAKING:

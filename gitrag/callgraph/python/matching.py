@@ -7,6 +7,37 @@ from gitrag.callgraph.python.records import Scope
 from gitrag.callgraph.python.values import NOTHING, Argument, Id, Value, Values
 
 
+def is_accepted(scope: Scope, arguments: Arguments, *, bound: bool) -> bool:
+    """Tell whether a function may be called with so many arguments, and with those names.
+
+    Args:
+        scope: Its record.
+        arguments: What it is given.
+        bound: Whether its first parameter is given by what it is bound to.
+    """
+    parameters = [each for each in scope.parameters if each.written != "/"][bound:]
+    written = [each.written for each in parameters]
+    places = next((place for place, each in enumerate(written) if each.startswith("*")), len(written))
+    count = len(arguments.positional)
+    takes_more = places < len(written) and written[places] != "*" and not written[places].startswith("**")
+    if count > places and not takes_more:
+        return False
+    keywords = {name for name, _ in arguments.keywords if name is not None}
+    takes_any = any(each.startswith("**") for each in written)
+    if not takes_any and not keywords <= set(written):
+        return False
+    is_open = arguments.is_open or any(name is None for name, _ in arguments.keywords)
+    missing = (
+        each
+        for place, each in enumerate(parameters)
+        if not each.written.startswith("*")
+        and not (place < places and place < count)
+        and each.name not in keywords
+        and each.default is None
+    )
+    return is_open or not any(missing)
+
+
 def matched(  # noqa: C901 - the rules of Python's calls
     own: Id, scope: Scope, bound: Value | None, arguments: Arguments
 ) -> dict[Argument, Values]:

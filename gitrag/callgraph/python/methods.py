@@ -25,7 +25,7 @@ _KNOWN = PROPERTIES | _ACCESSORS | _MANAGERS | _TRANSPARENT
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
-def is_known_decorator(decorator: Expression) -> bool:
+def is_known_decorator(decorator: Expression | None) -> bool:
     """Tell whether a decorator is one of Python's own, which need not be followed."""
     return decorator_name(decorator) in _KNOWN
 
@@ -56,6 +56,10 @@ class Methods:
     def is_property(self, own: Id) -> bool:
         """Tell whether reading the attribute calls the function."""
         return not PROPERTIES.isdisjoint(self.decorators(own))
+
+    def is_kept(self, own: Id) -> bool:
+        """Tell whether only the first reading of a property calls the function."""
+        return "cached_property" in self.decorators(own)
 
     def is_manager(self, own: Id) -> bool:
         """Tell whether a generator is made a context manager."""

@@ -76,7 +76,7 @@ class Program:
     Args:
         modules: The files, by path; asked only for those that are needed.
         paths: All paths.
-        methods_named: Finds the methods of a name that few classes have one of.
+        methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
 
     Attributes:
         turn: The number of the pass over the bodies, from 1.
@@ -92,7 +92,7 @@ class Program:
         self,
         modules: Mapping[str, PythonModule],
         paths: Iterable[str],
-        methods_named: Callable[[str], tuple[Id, ...]],
+        methods_named: Callable[[str], tuple[Id, ...] | None],
     ) -> None:
         self.modules = modules
         self.packages = Packages(list(paths))
@@ -105,12 +105,43 @@ class Program:
         self.limits = Limits()
         self.is_last_pass = False
         self._namesakes = methods_named
+        self._holders: dict[str, list[Id]] | None = None
+        self._assigned_names: set[str] | None = None
         self._lambdas: list[tuple[Lambda, Frame]] = []
         self._lambda_places: dict[tuple[int, Id], int] = {}
 
-    def namesakes(self, name: str) -> tuple[Id, ...]:
-        """Return the methods of a name, if they are few and nothing more will be known."""
-        return self._namesakes(name) if self.is_last_pass else ()
+    def begin_pass(self, *, is_last: bool) -> None:
+        """Say whether bodies will be read again."""
+        self.is_last_pass = is_last
+        self._holders = None
+        self._assigned_names = None
+
+    def namesakes(self, name: str) -> tuple[Id, ...] | None:
+        """Return the methods of a name; None if they are many, or more will be known."""
+        return self._namesakes(name) if self.is_last_pass else None
+
+    def holders(self, name: str) -> Sequence[Id]:
+        """Return the classes that were seen to have something under a name in their bodies or instances."""
+        if self._holders is None:
+            self._holders = {}
+            seen = dict.fromkeys(self.assigned)
+            for own, frame in self.frames.items():
+                if frame.scope.kind == "class":
+                    seen |= {(own, each): None for each in frame.names}
+            for cls, each in sorted(seen):
+                self._holders.setdefault(each, []).append(cls)
+        return self._holders.get(name, ())
+
+    def is_assigned(self, name: str) -> bool:
+        """Tell whether methods of a class that was seen assign to an attribute of this name."""
+        if self._assigned_names is None:
+            classes = (frame.scope for frame in self.frames.values() if frame.scope.kind == "class")
+            self._assigned_names = {each for scope in classes for each in scope.assigners}
+        return name in self._assigned_names
+
+    def held(self, cls: Id, name: str) -> Values:
+        """Return what a class was seen to have under a name in its body or instances."""
+        return self.frames[cls].names.get(name, NOTHING) | self.assigned.get((cls, name), NOTHING)
 
     def frame(self, own: Id) -> Frame:
         """Return what is known of a scope so far."""

@@ -51,7 +51,7 @@ def main() -> None:
     print(f"{'':13} {'':10} {head} {'likely':>7} {'right':>6} {'s':>5}")
     for name in chosen:
         project = PROJECTS[name]
-        source = sources_of(name, arguments.work, arguments.clones)
+        source = sources_of(project, name, arguments.work, arguments.clones)
         lines = table_of(name, project, source, arguments.work)
         if lines is None:
             continue

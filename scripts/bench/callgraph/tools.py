@@ -170,7 +170,8 @@ def traced_rows(
         rows.append(f"P\t{name}")
         spans[name] = sorted(_python_functions(path))
         rows += [f"F\t{name}\t{first}\t{own}\t{last}\tfunction" for first, last, own in spans[name]]
-    rows += _calls_of_generators(source, list(spans))
+    later, named = _started_later(source, list(spans))
+    rows += [f"U\t{path}\t{first}\t{own}\t{name}" for path, first, own, name in named]
 
     def place(file: object, line: object, kind: object) -> str:
         path = f"{package}/{file}"
@@ -180,43 +181,50 @@ def traced_rows(
         exact = [each for each in inside if each[0] == line] if kind == "function" else inside
         return f"{path}\t{exact[-1][0]}\t{exact[-1][2]}" if exact else f"{path}\t0\t"
 
+    seen = {(path, str(first), own, name) for path, first, own, name in named}
     for caller_file, caller_line, caller_kind, file, line, kind in calls:
         caller, callee = place(caller_file, caller_line, caller_kind), place(file, line, kind)
         # a comprehension is called by the function around it, which may call itself in one
         if kind not in {"class", "module"} and not (caller == callee and kind == "inner"):
-            rows.append(f"E\tcall\t{caller}\t0\t{callee}")
+            name = callee.rpartition("\t")[2]
+            asked = callee in later and not name.startswith("__") and (*caller.split("\t"), name) not in seen
+            rows.append(f"E\t{'implicit' if asked else 'call'}\t{caller}\t0\t{callee}")
     for file, found in coverage["files"].items():
         name = (source / file).resolve().relative_to(source.resolve()).as_posix()
         rows += [f"L\t{name}\t{line}" for line in found["executed_lines"]]
     return rows
 
 
-def _calls_of_generators(source: Path, paths: Sequence[str]) -> list[str]:
-    """Return who calls something by the name of a generator function, as what the tracer cannot resolve.
+def _started_later(source: Path, paths: Sequence[str]) -> tuple[set[str], list[tuple[str, int, str, str]]]:
+    """Find the generator functions and coroutines, and who calls something by the name of one.
 
-    It sees who asks a generator for its first value, not who has called the function.
+    The tracer sees who asks them for their first value, not who has called the function: whether the latter
+    is right it cannot say, and the former, where it does not name the function, is no caller.
+
+    Returns:
+        Their places, and callers by path, first line and name, each with a name that it calls.
     """
     called: list[tuple[str, int, str, str]] = []
-    generators: set[str] = set()
+    places: set[str] = set()
+    names: set[str] = set()
     for path in paths:
         for node, first in _python_definitions(source / path):
+            starts_later = isinstance(node, ast.AsyncFunctionDef)
             waiting: list[ast.AST] = list(node.body)
             while waiting:
                 each = waiting.pop()
                 if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
                     waiting += each.decorator_list
                     continue
-                if isinstance(each, ast.Yield | ast.YieldFrom):
-                    generators.add(node.name)
+                starts_later |= isinstance(each, ast.Yield | ast.YieldFrom)
                 if isinstance(each, ast.Call) and isinstance(each.func, ast.Name | ast.Attribute):
                     name = each.func.id if isinstance(each.func, ast.Name) else each.func.attr
                     called.append((path, first, node.name, name))
                 waiting += ast.iter_child_nodes(each)
-    return [
-        f"U\t{path}\t{first}\t{own}\t{name}"
-        for path, first, own, name in dict.fromkeys(called)
-        if name in generators
-    ]
+            if starts_later:
+                places.add(f"{path}\t{first}\t{node.name}")
+                names.add(node.name)
+    return places, [each for each in dict.fromkeys(called) if each[3] in names]
 
 
 def _python_functions(path: Path) -> list[tuple[int, int, str]]:

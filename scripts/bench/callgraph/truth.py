@@ -7,12 +7,14 @@ definition's name, and the name; of a file's own code the line is 0 and the name
     F  place  last line  kind       a function with a body, or a class; kind is function or class
     E  kind  place  line  place     the first calls the second, in that line
     U  place  name                  it names something so, which the tool cannot resolve, or does not call;
-                                    in Python a generator function, of which the tracer sees who iterates
+                                    in Python a generator function or a coroutine, of which the tracer sees
+                                    who asks it for its first value
     L  path  line                   a line that ran; where there are such rows, the rest is not judged
 
 Kinds of E: `call`, to a function that surely is the one declared; `dispatch`, to one of those that a
 declaration without a body stands for; `override`, `implicit` (an operator, a conversion, a declaration that
-constructs) and `reference` (named, not called): right if the graph has it, not missed if not.
+constructs; in Python who asks a generator for its first value without naming it) and `reference` (named,
+not called): right if the graph has it, not missed if not.
 
 Functions without a name (lambdas, closures) are part of the one around them, and so is what a function calls
 that stands in another and is no definition to the graph; what calls such a function counts as missed. Code of

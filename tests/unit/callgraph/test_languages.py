@@ -525,6 +525,88 @@ def test_rust_paths_lead_through_crates_and_modules():
     }
 
 
+def test_rust_tests_have_modules_beside_them():
+    files = {
+        "src/lib.rs": "",
+        "tests/first.rs": "mod tool;\nuse tool::run::go;\nfn one() { go(); local() }\nfn local() {}\n",
+        "tests/second.rs": "mod tool;\nuse crate::tool::run::{self, Env};\nfn local() {}\n"
+        "fn two() { Env::make().act(); run::go() }\n",
+        "tests/tool/mod.rs": "pub mod run;\n",
+        "tests/tool/run.rs": "pub fn go() {}\npub struct Env;\nimpl Env {\n"
+        "    pub fn make() -> Env { Env }\n    pub fn act(&self) {}\n}\n",
+    }
+    assert edges_of(files) == {
+        "tests/first.rs:one -> tests/tool/run.rs:go",
+        "tests/first.rs:one -> tests/first.rs:local",
+        "tests/second.rs:two -> tests/tool/run.rs:go",
+        "tests/second.rs:two -> tests/tool/run.rs:Env.make",
+        "tests/second.rs:two -> tests/tool/run.rs:Env.act",
+    }
+
+
+def test_rust_crates_pass_on_other_crates_and_long_trees_of_names():
+    names = "".join(f"    module_{number}::{{function_{number}, other_{number}}},\n" for number in range(20))
+    files = {
+        "all/src/lib.rs": "pub extern crate all_search as search;\npub extern crate all_tools;\n",
+        "all/Cargo.toml": '[package]\nname = "all"\n',
+        "search/src/lib.rs": "mod walk;\npub use crate::walk::Entry;\npub fn open() {}\n",
+        "search/src/walk.rs": "pub struct Entry;\nimpl Entry { pub fn path(&self) {} }\n",
+        "search/Cargo.toml": '[package]\nname = "all-search"\n',
+        "tools/src/lib.rs": "pub fn cut() {}\n",
+        "tools/Cargo.toml": '[package]\nname = "all-tools"\n',
+        "app/src/main.rs": "mod many;\nuse crate::many::last;\nstruct Own { entry: all_search::Entry }\n"
+        "impl Own { fn go(&self) { self.entry.path() } }\n"
+        "fn main() { all::search::open(); all::all_tools::cut(); last() }\n",
+        "app/src/many.rs": f"pub use crate::{{\n{names}    end::last,\n}};\n",
+        "app/src/end.rs": "pub fn last() {}\n",
+        "app/Cargo.toml": '[package]\nname = "app"\n',
+    }
+    assert edges_of(files) == {
+        "app/src/main.rs:main -> search/src/lib.rs:open",
+        "app/src/main.rs:main -> tools/src/lib.rs:cut",
+        "app/src/main.rs:main -> app/src/end.rs:last",
+        "app/src/main.rs:Own.go -> search/src/walk.rs:Entry.path",
+    }
+
+
+def test_rust_types_are_read_through_lifetimes_aliases_and_variants():
+    source = """
+    pub struct Table;
+    impl Table {
+        pub fn new() -> &'static Table { todo!() }
+        pub fn row(&self) -> &Self { self }
+        pub fn end(&self) {}
+    }
+    type Alias = Table;
+    struct Held<'a> { table: &'a Table }
+    impl<'a> Held<'a> { fn go(&self) { self.table.row() } }
+    enum Shape { Round(u8), Flat }
+    impl Shape { fn draw(&self) {} }
+    fn made() { let table = Table::new(); table.row(); }
+    fn aliased() { Alias::new(); }
+    fn varied() { let shape = Shape::Round(1); shape.draw() }
+    fn chained(table: &Table) {
+        table
+            .row() // the first (of two)
+            // and here is the second
+            .row()
+            .end()
+    }
+    trait Has { type Item; fn give(&self); }
+    impl Has for Shape { type Item = Table; fn give(&self) {} }
+    fn typed(shape: Shape) { shape.end() }
+    """
+    assert edges_of({"a.rs": source}) == {
+        "Held.go -> Table.row",
+        "made -> Table.new",
+        "made -> Table.row",
+        "aliased -> Table.new",
+        "varied -> Shape.draw",
+        "chained -> Table.row",
+        "chained -> Table.end",
+    }
+
+
 def test_functions_inside_rust_macros_are_functions():
     source = """
     cfg_rt! {

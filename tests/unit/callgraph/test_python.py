@@ -370,6 +370,174 @@ RULES = {
         """,
         {"Base.make -> Base", "f -> Base.make", "f -> Base.same", "f -> Own.go"},
     ),
+    "what is set on a class or a module from outside, or by its name": (
+        """
+        import a
+        class Settings: pass
+        class Own:
+            def use(self): self.step()
+        def first(): pass
+        def second(): pass
+        def third(self): pass
+        def change(own: Own):
+            Settings.step = first
+            setattr(a, "hook", second)
+            setattr(Own, "step", third)
+        def f(own: Own):
+            Settings.step()
+            a.hook()
+        """,
+        {"f -> first", "f -> second", "Own.use -> third"},
+    ),
+    "isinstance says what else a name may be": (
+        """
+        class Node: pass
+        class Leaf(Node):
+            def text(self): pass
+        class Other:
+            def text(self): pass
+        def f(x):
+            if isinstance(x, Leaf): return x.text()
+            if isinstance(x, (Other, str)): return x.text()
+        def g(x: Node):
+            if isinstance(x, Leaf): x.text()
+        """,
+        {"f -> Leaf.text", "f -> Other.text", "g -> Leaf.text"},
+    ),
+    "the functions of a property": (
+        """
+        def read(self): pass
+        def write(self, value): pass
+        def wrapped(prop):
+            def fget(self): return prop.fget(self)
+            def fset(self, value): prop.fset(self, value)
+            return property(fget, fset)
+        class A:
+            name = wrapped(property(read, write))
+        def f(a: A): return a.name
+        """,
+        {"<module> -> wrapped", "f -> wrapped.fget", "wrapped.fget -> read", "wrapped.fset -> write"},
+    ),
+    "what goes into sets and is looked for there": (
+        """
+        class Key:
+            def __hash__(self): pass
+        def made(key: Key): return set([key])
+        def added(key: Key, keys: set): keys = set(); keys.add(key)
+        def joined(keys: list[Key]): return keys | set()
+        def of_pair(key: Key): return {(key, 1): 2}
+        def asked(key: Key): return hash((key, 1))
+        """,
+        {
+            "made -> Key.__hash__",
+            "added -> Key.__hash__",
+            "joined -> Key.__hash__",
+            "of_pair -> Key.__hash__",
+            "asked -> Key.__hash__",
+        },
+    ),
+    "names made with % and format": (
+        """
+        class Walk:
+            def by_percent(self, kind): getattr(self, "see_%s" % kind)()
+            def by_format(self, kind): getattr(self, "go_{}".format(kind))()
+            def see_a(self): pass
+            def go_b(self): pass
+        """,
+        {"Walk.by_percent -> Walk.see_a", "Walk.by_format -> Walk.go_b"},
+    ),
+    "what creating a class calls": (
+        """
+        class Meta(type):
+            def __new__(mcs, name, bases, body): pass
+            def __init__(cls, name, bases, body): pass
+        class Named:
+            def __set_name__(self, owner, name): pass
+        class Base(metaclass=Meta):
+            def __init_subclass__(cls): pass
+        class Own(Base):
+            field = Named()
+        """,
+        {
+            "<module> -> Meta.__new__",
+            "<module> -> Meta.__init__",
+            "<module> -> Base.__init_subclass__",
+            "<module> -> Named",
+            "<module> -> Named.__set_name__",
+        },
+    ),
+    "a class that subclasses name": (
+        """
+        class Reader:
+            def __init__(self): pass
+        class Base:
+            reader = None
+            def open(self): return self.reader()
+        class Own(Base):
+            reader = Reader
+        """,
+        {"Base.open -> Reader.__init__"},
+    ),
+    "a subclass of what is asked for": (
+        """
+        class Failure(Exception):
+            def __init__(self): pass
+        class Worse(Failure):
+            def __init__(self): pass
+        def fail(kind: type[Failure]): raise kind()
+        """,
+        {"fail -> Failure.__init__", "fail -> Worse.__init__"},
+    ),
+    "what is handed to something unknown": (
+        """
+        def replaced(match): pass
+        def f(pattern): return pattern.sub(replaced, "")
+        """,
+        {"f -> replaced"},
+    ),
+    "of several functions those that take the arguments": (
+        """
+        def none(): pass
+        def one(a): pass
+        def two(a, b): pass
+        def named(a, *, deep): pass
+        def any_of(*given, **more): pass
+        def late(a, b=1): pass
+        def f():
+            for step in [none, one, two, named, any_of, late]: step(1)
+            for step in [one, named, any_of]: step(1, deep=2)
+        def g(given):
+            for step in [two, none]: step(*given)
+        """,
+        {"f -> one", "f -> named", "f -> any_of", "f -> late", "g -> two", "g -> none"},
+    ),
+    "comparisons that the right operand answers, and what stands in for an operator": (
+        """
+        class Word:
+            def __eq__(self, other): pass
+            def __gt__(self, other): pass
+            def __iter__(self): pass
+        def equal(word: Word): return "a" == word
+        def unequal(word: Word): return word != "a"
+        def less(word: Word): return 1 < word
+        def held(word: Word): return "a" in word
+        """,
+        {"equal -> Word.__eq__", "unequal -> Word.__eq__", "less -> Word.__gt__", "held -> Word.__iter__"},
+    ),
+    "text made with format, and attributes that are asked for by name": (
+        """
+        class A:
+            def __str__(self): pass
+            @property
+            def size(self): pass
+        class Proxy:
+            def __getattr__(self, name): pass
+        def shown(a: A): return "{}: {b}".format(a, b=1)
+        def asked(a: A): return hasattr(a, "size")
+        def any_of(proxy: Proxy, name): return getattr(proxy, name)
+        """,
+        {"shown -> A.__str__", "asked -> A.size", "any_of -> Proxy.__getattr__"},
+    ),
     "versions of a function for several platforms": (
         """
         import sys
@@ -423,6 +591,47 @@ UNSURE = {
         """,
         {"f -> A.__getattr__"},
     ),
+    "a special method that only a subclass has, and what it is in the way of": (
+        """
+        class Base:
+            @property
+            def name(self): pass
+            @name.setter
+            def name(self, value): pass
+            def f(self): self.name = 1
+        class Watching(Base):
+            def __setattr__(self, name, value): pass
+        """,
+        {"Base.f -> Base.name", "Base.f -> Watching.__setattr__"},
+    ),
+    "a method that calls itself of another object": (
+        """
+        class Wrapper:
+            def __init__(self, inner): self.inner = inner
+            def read(self): return self.inner.read()
+        Wrapper(Wrapper(None))
+        """,
+        {"Wrapper.read -> Wrapper.read"},
+    ),
+    "a property that is read and kept": (
+        """
+        from functools import cached_property
+        class A:
+            @cached_property
+            def size(self): pass
+        def f(a: A): return a.size
+        """,
+        {"f -> A.size"},
+    ),
+    "what iterates over one of several": (
+        """
+        class A:
+            def __iter__(self): pass
+        def f(kind):
+            for each in A() if kind else []: pass
+        """,
+        {"f -> A.__iter__"},
+    ),
     "an operator of what is given to a parameter": (
         """
         class A:
@@ -463,6 +672,39 @@ def test_of_many_functions_handed_on_none_is_likely_to_be_called():
     source = defined + f"def run(step):\n    register(step)\nfor s in [{', '.join(names)}]: run(s)\n"
     assert edges_of({"a.py": f"from other import register\n{source}"}) == {"<module> -> run"}
     assert edges_of({"a.py": "from other import register\ndef s(): pass\nregister(s)\n"}) == {"<module> -> s"}
+
+
+def test_of_a_dozen_overriding_methods_or_possible_classes_each_is_likely():
+    names = [f"C{number}" for number in range(20)]
+    overriding = "".join(f"class {name}(Base):\n    def go(self): pass\n" for name in names)
+    source = f"class Base:\n    def go(self): pass\n{overriding}def run(one: Base): one.go()\n"
+    assert edges_of({"a.py": source}) == {f"run -> {name}.go" for name in ["Base", *names]}
+    apart = "".join(f"class {name}:\n    def go(self): pass\n" for name in names)
+    source = f"{apart}KINDS = {{{', '.join(f'{name!r}: {name}' for name in names)}}}\n"
+    source += "def run(kind): KINDS[kind]().go()\n"
+    assert {f"run -> {name}.go" for name in names} <= edges_of({"a.py": source})
+
+
+def test_what_a_registry_is_given_in_files_that_come_later_is_known():
+    made = "".join(f"class C{number}:\n    def go(self): pass\n" for number in range(4))
+    given = "".join(f"    run.steps.add(C{number}(), 'c{number}')\n" for number in range(4))
+    files = {
+        "a_run.py": "from c_steps import Steps\nclass Run:\n    def __init__(self): self.steps = Steps()\n"
+        "    def run(self):\n        for step in self.steps: step.go()\n",
+        "b_build.py": f"from a_run import Run\n{made}def build():\n    run = Run()\n{given}",
+        "c_steps.py": """
+            class Steps:
+                def __init__(self):
+                    self.held = {}
+                    self.order = []
+                def __iter__(self): return iter([self.held[name] for name in self.order])
+                def add(self, step, name):
+                    self.order.append(name)
+                    self.held[name] = step
+        """,
+    }
+    found = {edge for edge in edges_of(files) if edge.startswith("a_run.py:Run.run") and "go" in edge}
+    assert found == {f"a_run.py:Run.run -> b_build.py:C{number}.go" for number in range(4)}
 
 
 def test_decorators_are_applied_however_deep_their_function_is_first_met():
@@ -547,11 +789,74 @@ def test_a_method_by_its_name_alone_is_likely_where_hardly_any_other_has_that_na
 
     assert edges_of(classes(1, "settle") | caller) == {"b.py:f -> a0.py:A0.settle"}
     assert edges_of(classes(1, "settle") | caller, least=CERTAIN) == set()
-    assert edges_of(classes(3, "settle") | caller) == set()
+    assert edges_of(classes(4, "settle") | caller) == set()
     assert edges_of(classes(1, "append") | {"b.py": "def f(x): x.append(1)\n"}) == set()
     assert edges_of(classes(1, "settle") | {"b.py": "def settle(): pass\ndef f(x): settle()\n"}) == {
         "b.py:f -> b.py:settle"
     }
+
+
+def test_a_method_by_its_name_alone_may_be_one_of_many_of_a_family_that_take_the_arguments():
+    source = """
+    class Base:
+        def settle(self, at): pass
+    class A(Base):
+        def settle(self, at): pass
+    class B(Base):
+        def settle(self, at, of=1): pass
+    class C(Base):
+        def settle(self, at): pass
+    class D(Base):
+        def settle(self): pass
+    def f(x): x.settle(1)
+    """
+    assert edges_of({"a.py": source}) == {f"f -> {name}.settle" for name in ("Base", "A", "B", "C")}
+
+
+def test_what_a_known_class_does_not_have_is_something_elses():
+    source = """
+    class Known:
+        def other(self): pass
+    class Dynamic:
+        def __getattr__(self, name): pass
+    class Thread(threading.Thread): pass
+    class Unknown:
+        def settle(self): pass
+    def use(x): x.settle()
+    use(Known())
+    def ask(x): x.settle()
+    ask(Dynamic())
+    def start(x): x.settle()
+    start(Thread())
+    """
+    found = {edge for edge in edges_of({"a.py": source}) if edge.endswith("settle")}
+    assert found == {"use -> Unknown.settle"}
+
+
+def test_an_attribute_of_something_unknown_is_called_by_its_name_alone():
+    source = """
+    class Box:
+        def __call__(self, field): pass
+    class Field:
+        shown_by = Box()
+    def render(field): return field.shown_by(field)
+    """
+    assert edges_of({"a.py": source}) == {"<module> -> Box", "render -> Box.__call__"}
+
+
+def test_a_property_of_something_unknown_is_read_by_its_name_where_nothing_assigns_it():
+    read = """
+    class A:
+        @property
+        def extent(self): pass
+    def f(x): return x.extent
+    """
+    assigned = """
+    class B:
+        def __init__(self, extent): self.extent = extent
+    """
+    assert edges_of({"a.py": read}) == {"f -> A.extent"}
+    assert edges_of({"a.py": read, "b.py": assigned}) == set()
 
 
 def test_a_name_alone_says_nothing_once_it_is_known_what_has_it():
