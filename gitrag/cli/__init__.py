@@ -17,9 +17,15 @@ def main() -> "NoReturn":
     multiply_in_one_thread()
     _read_names_as_utf8()
     try:
-        from gitrag.cli.boundary import run
+        from gitrag.cli import resident
 
-        status = run(sys.argv[1:], os.environ)
+        answered = resident.ask(sys.argv[1:])
+        if answered is None:
+            from gitrag.cli.boundary import run
+
+            answered = run(sys.argv[1:], os.environ)
+            resident.leave_behind()
+        status = answered
     except (MemoryError, ImportError) as error:
         status = _tell_memory(error)
     except KeyboardInterrupt:  # while modules are loaded, before the boundary handles errors

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitrag.cli import resident
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import RepositoryError
 
@@ -78,8 +79,10 @@ class Session:
             ConfigError: A setting is wrong.
         """
         from gitrag.config.of_repository import settings_of
+        from gitrag.embedding.local_model import model_directory
 
         config = settings_of(repo, self.environ, flags)
+        resident.heed(config.resident, model_directory(config.model_dir))
         for warning in config.warnings:
             self.terminal.warn(warning)
         return config
