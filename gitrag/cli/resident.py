@@ -32,7 +32,7 @@ ACCEPTED, PRINTED, DECLINED, ENDED = b"a", b"p", b"d", b"e"
 """What the helper says: that a process is there to run the command; that it is about to print; that the
 settings want it run elsewhere; its exit status, in four bytes."""
 
-PATIENCE_S = 2.0
+PATIENCE_S = 5.0
 """How long a helper may take to fork before the command is run here."""
 
 STATUS_BYTES = 4
@@ -120,11 +120,11 @@ def _may_ask(args: "Sequence[str]") -> bool:
     """Tell whether a command line is of those that a helper runs, started in the usual way."""
     if sys.platform != "linux" or _command(args) not in COMMANDS or "_GITRAG_COMPLETE" in os.environ:
         return False
-    if os.environ.get(SWITCH, "").strip().lower() == "off" or os.environ.get("GITRAG_START"):
+    if os.environ.get(SWITCH, "").strip().lower() == "off":
         return False
     if None in {sys.stdin, sys.stdout, sys.stderr} or ("-" in args and sys.stdin.isatty()):
         return False
-    return sys.flags.utf8_mode == len(sys._xoptions) == 0 and not sys.warnoptions and not sys.flags.inspect  # noqa: SLF001
+    return not (sys._xoptions.keys() - {"utf8"} or sys.warnoptions or sys.flags.inspect)  # noqa: SLF001
 
 
 def _command(args: "Sequence[str]") -> str:
@@ -165,6 +165,7 @@ def _identity() -> bytes | None:
         sys.executable,
         sys.version,
         sys.getfilesystemencoding(),
+        sys.flags.utf8_mode,
         sorted(environment),
         rights,
         spaces,
@@ -292,7 +293,8 @@ def leave_behind() -> None:
         make_private(Path(place))
     except OSError:
         return  # nothing can be written there
-    own = ["-P", "-m", "gitrag.cli.resident_helper", place, identity.hex(), str(State.model_dir or "")]
+    utf8 = ["-X", "utf8"] if sys.flags.utf8_mode else []
+    own = ["-P", *utf8, "-m", "gitrag.cli.resident_helper", place, identity.hex(), str(State.model_dir or "")]
     subprocess.run(
         ["/bin/sh", "-c", '"$@" &', "sh", sys.executable, *own],  # the shell leaves it without a parent
         check=False,

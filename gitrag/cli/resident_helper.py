@@ -68,7 +68,10 @@ def serve(place: str, identity: bytes, model_dir: Path | None, idle_s: float = I
     own = Path(f"/proc/self/fd/{directory}") / resident.socket_name(identity)  # short, whatever the place is
     with open_private(own.with_suffix(".lock"), "a+") as alone, suppress(CannotLockError):
         if try_lock(alone):  # else another one is there, or is about to be
+            begin = time.time_ns()
             _load(model_dir)
+            if any(state is not None and state[2] >= begin for state in _sources().values()):
+                return  # gitrag is being installed: some of what is loaded may be older than the rest
             _listen(own, identity, idle_s, [directory, alone.fileno()])
 
 
@@ -134,17 +137,18 @@ def _is_same(own: Path, made: os.stat_result) -> bool:
     return (found.st_ino, found.st_dev) == (made.st_ino, made.st_dev)
 
 
-def _sources() -> dict[str, tuple[int, int] | None]:
+def _sources() -> dict[str, tuple[int, int, int] | None]:
     """Return the state of every file that gitrag was loaded from, and of the directories of packages."""
     files = [getattr(module, "__file__", None) for name, module in sys.modules.items() if _is_own(name)]
-    found: dict[str, tuple[int, int] | None] = {}
-    for path in (*filter(None, files), *sys.path):
+    found: dict[str, tuple[int, int, int] | None] = {}
+    packages = [each for each in sys.path if each.endswith("-packages")]
+    for path in (*filter(None, files), *packages):
         try:
             state = os.stat(path)  # noqa: PTH116 - a hundred of them, in 0.3 ms
         except OSError:
             found[path] = None
         else:
-            found[path] = state.st_mtime_ns, state.st_ino
+            found[path] = state.st_mtime_ns, state.st_ino, state.st_ctime_ns
     return found
 
 
@@ -239,7 +243,7 @@ class _Telling(io.FileIO):
         super().__init__(descriptor, "w", closefd=False)
         self._tell = tell
 
-    def write(self, data: Any, /) -> int:  # type: ignore[override]  # of the two that it overrides
+    def write(self, data: Any, /) -> int:
         """Write bytes."""
         self._tell()
         return super().write(data)

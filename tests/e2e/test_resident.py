@@ -1,0 +1,449 @@
+"""The helper that a search leaves behind: what it answers, and all that may come between."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import gitrag
+from gitrag.cli import resident
+from gitrag.machine.locks import FileLock
+from tests.support.acts import ACTS, FILES, Actor
+from tests.support.command import Done, Gitrag, Project, wait_until
+from tests.support.repository import GitRepository
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a helper")
+
+CLIENT = """
+import os, sys
+from gitrag.cli import main
+try:
+    main()
+finally:
+    with open(os.environ["LOADED"], "w") as file:
+        file.write(" ".join(sys.modules))
+"""
+MOST_KB = 400_000
+HEAVY = {
+    "click",
+    "rich",
+    "duckdb",
+    "numpy",
+    "onnxruntime",
+    "pygit2",
+    "json",
+    "socket",
+    "subprocess",
+    "pathlib",
+}
+
+COMMAND_LINES = [
+    ("search", "retry"),
+    ("search", "where are retries with backoff"),
+    ("search", "retry_with_backoff"),
+    ("search", "-o", "text", "retry"),
+    ("search", "-o", "text", "--graph", "retry"),
+    ("search", "-o", "text", "--explain", "retry with backoff"),
+    ("search", "-o", "markdown", "invoices"),
+    ("search", "-o", "markdown", "--unfiltered", "retry"),
+    ("search", "-o", "json", "invoices are sent"),
+    ("search", "-o", "json", "--no-graph", "retry"),
+    ("search", "--every-chunk", "retry"),
+    ("search", "--committed", "retry"),
+    ("search", "--ref", "HEAD", "retry"),
+    ("search", "--ref", "nosuch", "retry"),
+    ("search", "--path", "*.md", "billing"),
+    ("search", "--lang", "python", "call again"),
+    ("search", "--kind", "function", "retry"),
+    ("search", "-n", "1", "retry"),
+    ("search", "-n", "0", "retry"),
+    ("search", "-c", "code", "retry"),
+    ("search", "-c", "nosuch", "retry"),
+    ("search", "--module", "nosuch", "retry"),
+    ("search", "--min-score", "0.99", "zebra"),
+    ("search", "retyr with bakcoff"),
+    ("search", "who calls retry_with_backoff"),
+    ("search", "???"),
+    ("search",),
+    ("search", "--help"),
+    ("search", "--nosuch"),
+    ("search", "-"),
+    ("--color", "always", "search", "-o", "text", "retry"),
+    ("-C", "nosuch", "search", "retry"),
+    ("-C", "..", "search", "retry"),
+    ("graph", "retry_with_backoff"),
+    ("graph", "retry_with_backoff", "--format", "text"),
+    ("graph", "--format", "json"),
+    ("graph", "nosuch"),
+    ("graph", "--callers"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """A user's commands, one after another, that may leave a helper behind.
+
+    Attributes:
+        run: Runs a command, whether or not a helper answers.
+        sockets: Where the helper's socket is.
+    """
+
+    run: Gitrag
+    sockets: Path
+
+    def __call__(self, *args: str, **options: object) -> tuple[Done, bool]:
+        """Run a command; also return whether a helper answered."""
+        with tempfile.TemporaryDirectory() as space:
+            loaded = Path(space) / "loaded"
+            done = subprocess.run(
+                [sys.executable, "-P", "-c", CLIENT, *args],
+                cwd=options.get("place", self.run.place),
+                env={**self.run.environment, "LOADED": str(loaded), **options.get("env", {})},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+            answered = not HEAVY & set(loaded.read_text().split())
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode()), answered
+
+    def warm(self) -> int:
+        """Leave a helper behind, and return its process id."""
+        if not self.helpers():
+            self.run("search", "retry")
+        wait_until(lambda: bool(list(self.sockets.glob("*[0-9a-f]"))), "no helper was left behind")
+        [helper] = self.helpers()
+        return helper
+
+    def helpers(self) -> list[int]:
+        """Return the process ids of this sitting's helpers."""
+        return [
+            pid
+            for pid, line in _command_lines()
+            if b"gitrag.cli.resident_helper" in line
+            and os.fsencode(self.sockets) in line
+            and not _is_forked(pid)
+        ]
+
+
+def _command_lines() -> Iterator[tuple[int, bytes]]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                line = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if line.startswith(os.fsencode(sys.executable)):
+                yield int(entry.name), line
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _is_forked(pid: int) -> bool:
+    try:
+        return b"resident_helper" in Path(f"/proc/{_parent(pid)}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _forked_of(helper: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{helper}/task/{helper}/children").read_text().split()]
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def sit(tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
+    """A factory of sittings; their helpers end with the test."""
+    runtime = tmp_path / "run"
+    runtime.mkdir(mode=0o700)
+    made: list[Sitting] = []
+
+    def make(project: Project, **environment: str) -> Sitting:
+        own = {"GITRAG_RESIDENT": "on", "XDG_RUNTIME_DIR": str(runtime), **environment}
+        run = Gitrag(project.path, {**project.gitrag.environment, **own}, forks=False)
+        made.append(Sitting(run, runtime / "gitrag"))
+        return made[-1]
+
+    yield make
+    for each in made:
+        for helper in each.helpers():
+            os.kill(helper, signal.SIGKILL)
+
+
+@pytest.fixture
+def ready(indexed: Project, tmp_path: Path) -> Project:
+    """An indexed repository of the test's own."""
+    place = tmp_path / "project"
+    shutil.copytree(indexed.path, place, symlinks=True)
+    return Project(GitRepository(place, indexed.git.environment), Gitrag(place, indexed.gitrag.environment))
+
+
+def test_it_answers_as_the_command_does_without_it(indexed, sit):
+    sitting = sit(indexed)
+    helper = sitting.warm()
+    for args in COMMAND_LINES:
+        done, answered = sitting(*args)
+        expected, alone = sitting(*args, env={"GITRAG_RESIDENT": "off"})
+        assert done == expected, args
+        assert answered, args
+        assert not alone, args
+    assert sitting.helpers() == [helper]
+
+
+def test_it_answers_on_a_terminal_as_the_command_does_without_it(indexed, sit):
+    sitting = sit(indexed)
+    sitting.warm()
+    for columns in (60, 200):
+        done = sitting.run.on_terminal("search", "retry", columns=columns)
+        assert done == sitting.run.on_terminal(
+            "search", "retry", columns=columns, env={"GITRAG_RESIDENT": "off"}
+        )
+        assert "\x1b[" in done.out
+        assert "\x1b[" not in sitting.run.on_terminal("search", "retry", env={"NO_COLOR": "1"}).out
+
+
+def test_it_sees_what_has_changed_since_the_last_question(ready, sit):
+    sitting = sit(ready)
+    sitting.warm()
+    for name in ("smash_pane", "sweep_floor", "paint_wall"):
+        (ready.path / "client.py").write_text(f"def {name}(hammer):\n    return hammer\n")
+        done, answered = sitting("search", name)
+        assert (done.status, answered) == (0, True)
+        assert f"def {name}" in done.out
+    ready.git.git("checkout", "-q", "client.py")
+    assert (
+        sitting("search", "paint_wall")[0]
+        == sitting("search", "paint_wall", env={"GITRAG_RESIDENT": "off"})[0]
+    )
+
+
+def test_it_runs_a_command_where_the_caller_is_and_with_what_he_has(ready, make_project, sit):
+    sitting = sit(ready)
+    sitting.warm()
+    other = make_project({"b.py": "def b():\n    return 1\n"}, name="other")
+    done, answered = sitting("search", "b", place=other.path)
+    assert answered
+    assert "other" in done.err
+    done, answered = sitting("search", "retry", env={"GITRAG_LIMIT": "x"})
+    assert answered
+    assert "GITRAG_LIMIT" in done.err
+
+
+def test_a_process_that_is_killed_before_it_prints_costs_nothing(ready, sit):
+    sitting = sit(ready)
+    helper = sitting.warm()
+    assert [helper] == sitting.helpers()
+    lock = FileLock(ready.store / "lock")
+    assert lock.try_acquire(), "the helper holds the index's lock while it is idle"
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(sitting, "search", "retry")
+        wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
+        os.kill(_forked_of(helper)[0], signal.SIGKILL)
+        lock.release()
+        done, answered = asked.result()
+    assert not answered
+    assert done == sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})[0]
+
+
+def _asking_stdin(sitting: Sitting) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "gitrag", "search", "-"],
+        cwd=sitting.run.place,
+        env=sitting.run.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_one_that_is_killed_later_is_told(ready, sit):
+    sitting = sit(ready)
+    helper = sitting.warm()
+    with _asking_stdin(sitting) as asking:
+        wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
+        wait_until(lambda: _holds(_forked_of(helper)[0], asking.pid), "it has not taken over")
+        os.kill(_forked_of(helper)[0], signal.SIGKILL)
+        _, err = asking.communicate()
+    assert asking.returncode == 75
+    assert err == b"The process that was answering has been ended before it was done.\nhint: Ask again.\n"
+
+
+def _holds(pid: int, caller: int) -> bool:
+    """Tell whether a process reads what its caller reads."""
+    return Path(f"/proc/{pid}/fd/0").readlink() == Path(f"/proc/{caller}/fd/0").readlink()
+
+
+def test_ctrl_c_ends_the_command_and_not_the_helper(ready, sit):
+    sitting = sit(ready)
+    helper = sitting.warm()
+    with _asking_stdin(sitting) as asking:
+        wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
+        [forked] = _forked_of(helper)
+        wait_until(lambda: _holds(forked, asking.pid), "it has not taken over")
+        asking.send_signal(signal.SIGINT)
+        assert asking.communicate() == (b"", b"\n")
+    assert asking.returncode == 130
+    wait_until(lambda: not _is_there(forked), "the command goes on")
+    assert sitting("search", "retry")[1]
+    assert sitting.helpers() == [helper]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_helper_that_is_dead_or_hangs_is_done_without(ready, sit, how):
+    sitting = sit(ready)
+    helper = sitting.warm()
+    os.kill(helper, how)
+    done, answered = sitting("search", "retry")
+    assert not answered
+    assert done == sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})[0]
+    if how == signal.SIGKILL:
+        wait_until(lambda: sitting.helpers() not in ([], [helper]), "no other was left behind")
+        wait_until(lambda: sitting("search", "retry")[1], "the other one does not answer")
+
+
+def test_another_version_takes_its_place(ready, sit, tmp_path):
+    """A new release is put where the old one was, as an installer does."""
+    copy = tmp_path / "packages" / "gitrag"
+    shutil.copytree(Path(gitrag.__file__).parent, copy)
+    sitting = sit(ready, PYTHONPATH=str(copy.parent))
+    helper = sitting.warm()
+    assert sitting("search", "retry")[1]
+    os.utime(copy / "errors.py")
+    assert not sitting("search", "retry")[1]
+    wait_until(lambda: helper not in sitting.helpers(), "the old one is still there")
+    wait_until(lambda: sitting("search", "retry")[1], "no new one answers")
+    init = copy / "__init__.py"
+    init.write_text(init.read_text().replace('__version__ = "', '__version__ = "9.'))
+    done, answered = sitting("search", "retry")
+    assert (done.status, answered) == (0, False)
+
+
+def test_off_is_off(ready, sit):
+    sitting = sit(ready)
+    sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})
+    sitting("search", "retry", env={"GITRAG_RESIDENT": "auto", "CI": "1"})
+    assert sitting.helpers() == []
+    assert not sitting.sockets.exists()
+    sitting.warm()
+    expected, _ = sitting("search", "retry")
+    del sitting.run.environment["GITRAG_RESIDENT"]
+    ready.git.git("config", "gitrag.resident", "off")
+    assert sitting("search", "retry") == (expected, False)
+
+
+def test_it_ends_when_nobody_asks(ready, sit):
+    sitting = sit(ready)
+    sitting.sockets.mkdir(mode=0o700)
+    identity = b"nobody's"
+    module = [sys.executable, "-P", "-m", "gitrag.cli.resident_helper"]
+    subprocess.run([*module, str(sitting.sockets), identity.hex(), "", "0.2"], check=True, timeout=100)
+    assert [each.suffix for each in sitting.sockets.iterdir()] == [".lock"]
+
+
+def test_it_ends_when_its_socket_is_gone(ready, sit):
+    sitting = sit(ready)
+    helper = sitting.warm()
+    shutil.rmtree(sitting.sockets)
+    wait_until(lambda: not _is_there(helper), "it is still there")
+
+
+def test_twenty_at_once_are_answered_by_one_helper(ready, sit):
+    sitting = sit(ready)
+    expected, _ = sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})
+    with ThreadPoolExecutor(20) as pool:
+        first = list(pool.map(lambda _: sitting("search", "retry")[0], range(4)))
+        helper = sitting.warm()
+        then = list(pool.map(lambda _: sitting("search", "retry"), range(20)))
+    assert first == [expected] * 4
+    assert [done for done, _ in then] == [expected] * 20
+    assert any(answered for _, answered in then)
+    assert sitting.helpers() == [helper]
+    wait_until(lambda: not _forked_of(helper), "something is left of the commands")
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{helper}/status").read_text().splitlines())
+    assert int(status["VmHWM"].split()[0]) < MOST_KB
+    assert int(status["Threads"]) == 1
+
+
+def test_nobody_else_can_connect(ready, sit):
+    sitting = sit(ready)
+    sitting.warm()
+    assert stat.S_IMODE(sitting.sockets.stat().st_mode) == 0o700
+    for path in sitting.sockets.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("how", ["open to others", "a link", "another user's"])
+def test_a_directory_that_others_could_have_made_is_not_used(ready, sit, tmp_path, how):
+    sitting = sit(ready)
+    sitting.warm()
+    if how == "open to others":
+        sitting.sockets.chmod(0o750)
+    elif how == "a link":
+        sitting.sockets.rename(tmp_path / "elsewhere")
+        sitting.sockets.symlink_to(tmp_path / "elsewhere")
+    elif os.geteuid() == 0:
+        os.chown(sitting.sockets, 12345, -1)
+    else:
+        pytest.skip("only the superuser can give a directory away")
+    before = sitting.helpers()
+    done, answered = sitting("search", "retry")
+    assert (done.status, answered) == (0, False)
+    assert set(sitting.helpers()) <= set(before)
+
+
+def test_no_repository_names_the_socket_or_a_module(ready, sit):
+    """What is at relative places, in the current directory, is the repository's."""
+    for name in ("gitrag", "_socket", "marshal", "resource", "subprocess", "click"):
+        (ready.path / f"{name}.py").write_text("raise SystemExit('a module of the repository was loaded')\n")
+    sitting = sit(ready)
+    assert resident.directory_of({"XDG_RUNTIME_DIR": "run", "HOME": ""}) is None
+    assert resident.directory_of({"XDG_RUNTIME_DIR": "run", "HOME": "/h"}) == "/h/.cache/gitrag/resident"
+    sitting.warm()
+    done, answered = sitting("search", "retry")
+    assert (done.status, answered) == (0, True)
+
+
+class Walk(Actor):
+    """Does anything to a repository, and asks."""
+
+
+@pytest.mark.timeout(900)
+def test_whatever_happened_it_answers_as_without_it(make_project, sit, tmp_path):
+    project = make_project(FILES)
+    sitting = sit(project)
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    space = tmp_path / "space"
+    space.mkdir()
+    walk = Walk(project.git, random.Random(7), space)
+    sitting.warm()
+    asked = ("search", "-o", "json", "--min-score", "0", "-n", "50", "--no-graph", "alpha beta value return")
+    kept = 0
+    for _ in range(25):
+        tree = walk.chance.choice(walk.trees)
+        walk.chance.choices(list(ACTS), list(ACTS.values()))[0](walk, tree)
+        place = (tree if tree in walk.trees else walk.repo).path
+        still = {"GITRAG_REFINE_S": "0"}
+        done, answered = sitting(*asked, place=place, env=still)
+        expected, _ = sitting(*asked, place=place, env=still | {"GITRAG_RESIDENT": "off"})
+        assert (done.status, done.out) == (expected.status, expected.out)
+        kept += answered
+    assert kept > 15
