@@ -24,7 +24,13 @@ from tests.support.acts import ACTS, FILES, Actor
 from tests.support.command import Done, Gitrag, Project, wait_until
 from tests.support.repository import GitRepository
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a helper")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a helper"),
+    pytest.mark.skipif(
+        not os.environ.get("GITRAG_TEST_RESIDENT"),
+        reason="off by default, and some ask more of a busy machine than it gives: set GITRAG_TEST_RESIDENT=1",
+    ),
+]
 
 CLIENT = """
 import os, sys
