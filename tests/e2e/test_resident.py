@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a helper"),
     pytest.mark.skipif(
         not os.environ.get("GITRAG_TEST_RESIDENT"),
-        reason="off by default, and some ask more of a busy machine than it gives: set GITRAG_TEST_RESIDENT=1",
+        reason="off by default, and some fail on a busy machine: set GITRAG_TEST_RESIDENT=1",
     ),
 ]
 
