@@ -31,12 +31,15 @@ from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
 from gitrag.actions.governance.presets import USES
 from gitrag.actions.governance.unreached import Unreached
+from gitrag.actions.impact import Impact
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
+from gitrag.actions.references import Reference, graph_or_references
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
     AddedDefinition,
     Answer,
     CallAnswer,
+    CalledDefinition,
     CallEdge,
     CallNode,
     CheckAnswer,
@@ -47,6 +50,7 @@ from gitrag.api_types import (
     Hit,
     IndexStatus,
     Line,
+    NameReference,
     RelatedAnswer,
     RelatedDocument,
     ReviewAnswer,
@@ -57,7 +61,7 @@ from gitrag.api_types import (
 )
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
-from gitrag.callgraph.graph import Node
+from gitrag.callgraph.graph import Edge, Node
 from gitrag.config.of_repository import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import DiskFullError, GitragError, NotSetUpError, OutOfMemoryError, UsageError
@@ -232,6 +236,8 @@ class Workspace:
         filter: str | None = None,  # noqa: A002 - the command's name
         direction: Literal["both", "callers", "callees"] = "both",
         depth: int = 1,
+        to: str | None = None,
+        references: bool = False,
         paths: Sequence[str] = (),
         module: str = "",
     ) -> CallAnswer:
@@ -242,20 +248,28 @@ class Workspace:
             filter: A regular expression on paths and names.
             direction: Which calls.
             depth: How many calls away from the target, 1 to 20.
+            to: Only the shortest chains of calls from the target to this one.
+            references: Whether to list where the target is named besides calls, too. What neither calls nor
+                is called, such as a constant or a type, always has them.
             paths: Only paths like these, as in .gitignore.
             module: The only module of the workspace; empty for all.
 
         Raises:
             NotSetUpError: There is no index: call `update`.
             GitragError: The target is no definition, or the filter no regular expression.
+            UsageError: ``to`` without a target, or with a filter or a direction.
         """
         _require_range("depth", depth, 1, 20)
         if direction not in list(Direction):
             raise UsageError(f'There is no direction "{direction}".', f"Give {_or_list(Direction)}.")
+        if to is not None and (target is None or filter is not None or direction != "both"):
+            raise UsageError("to is for chains of calls between two targets.", "Give both, and no more.")
         with self._turn() as inner:
-            found = graph_action.call_graph(
+            found, named = graph_or_references(
                 inner,
                 GraphQuestion(target, filter, Direction(direction), depth),
+                to=to,
+                with_references=references,
                 globs=_texts(paths),
                 module=module,
                 about=graph_action.target_file(inner, target),
@@ -265,12 +279,17 @@ class Workspace:
         if found.graph is None:
             return CallAnswer((), (), (), "", notes)
         nodes = {node: _node(node) for node in found.graph.nodes}
-        edges = tuple(
-            CallEdge(nodes[each.caller], nodes[each.callee], each.line, each.confidence)
-            for each in found.graph.edges
-        )
+        edges = tuple(map(_edge, found.graph.edges))
         matches = tuple(nodes[each] for each in sorted(found.graph.matches))
-        return CallAnswer(tuple(nodes.values()), edges, matches, as_mermaid(found.graph), notes)
+        return CallAnswer(
+            tuple(nodes.values()),
+            edges,
+            matches,
+            as_mermaid(found.graph) if nodes else "",
+            notes,
+            paths=tuple(tuple(map(_edge, path)) for path in found.paths.shown) if found.paths else (),
+            references=tuple(map(_reference, named.found)) if named is not None else (),
+        )
 
     def related(
         self,
@@ -360,8 +379,10 @@ class Workspace:
             )
             for each in found.questions
         )
-        notes = self._told(heard, _unreached(found.unreached))
-        return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), notes)
+        left_out = found.impact.left_out if found.impact is not None else ()
+        notes = self._told(heard, [*_unreached(found.unreached), *left_out])
+        called = _called(found.impact)
+        return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), notes, called)
 
     def check(self, path: str | os.PathLike[str]) -> CheckAnswer:
         """Say which decisions, specifications and issues bear on a file, as ``gitrag check`` does.
@@ -382,7 +403,10 @@ class Workspace:
             documents=tuple(map(_governing, found.candidates)),
             issues=tuple(map(_governing, found.issues)),
             missing=found.missing,
-            notes=self._told(heard, _line(found.lacking)),
+            notes=self._told(
+                heard, [*_line(found.lacking), *(found.impact.left_out if found.impact is not None else ())]
+            ),
+            called=_called(found.impact),
         )
 
     def get(self, what: str) -> FileLines:
@@ -661,6 +685,21 @@ def _added(found: review_action.Added) -> AddedDefinition:
 
 def _node(node: Node) -> CallNode:
     return CallNode(node.path, node.name, (node.line_start, node.line_end), node.kind)
+
+
+def _edge(edge: Edge) -> CallEdge:
+    return CallEdge(_node(edge.caller), _node(edge.callee), edge.line, edge.confidence)
+
+
+def _reference(found: Reference) -> NameReference:
+    return NameReference(found.path, found.line, found.use.value, found.within, found.text, found.is_sure)
+
+
+def _called(found: Impact | None) -> tuple[CalledDefinition, ...]:
+    return tuple(
+        CalledDefinition(_node(each.node), tuple(map(_edge, each.callers)), tuple(map(_edge, each.tests)))
+        for each in (found.called if found is not None else ())
+    )
 
 
 def _related(found: related_action.Proposal) -> RelatedDocument:

@@ -157,6 +157,42 @@ class CallEdge:
 
 
 @dataclass(frozen=True, slots=True)
+class NameReference:
+    """A line that has a name, and is no call that the graph has.
+
+    Attributes:
+        path: The file.
+        line: The line, 1-based.
+        use: ``defined``, ``used``, ``imported`` or ``text``: what the name does there.
+        within: The definition that it stands in; empty outside of all.
+        text: The line, without the spaces around it.
+        certain: Whether the file defines the name, or imports it from where it is defined.
+    """
+
+    path: str
+    line: int
+    use: str
+    within: str
+    text: str
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CalledDefinition:
+    """A function or class, and who calls it.
+
+    Attributes:
+        node: The definition.
+        callers: The calls from product code, an edge for each calling definition.
+        tests: The calls from tests.
+    """
+
+    node: CallNode
+    callers: tuple[CallEdge, ...]
+    tests: tuple[CallEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CallAnswer:
     """Part of the call graph.
 
@@ -166,6 +202,9 @@ class CallAnswer:
         matches: The nodes that were asked for, sorted.
         mermaid: The best connected nodes as a Mermaid diagram; empty where there is no graph.
         notes: What the command says on stderr, a line each: among them why there is no graph.
+        paths: Of chains from one target to another, each with its calls in order.
+        references: Where the target is named besides calls, by path; of what the graph does not have, such as
+            a constant or a type, always; else if they were asked for.
     """
 
     nodes: tuple[CallNode, ...]
@@ -173,6 +212,8 @@ class CallAnswer:
     matches: tuple[CallNode, ...]
     mermaid: str
     notes: tuple[str, ...] = ()
+    paths: tuple[tuple[CallEdge, ...], ...] = ()
+    references: tuple[NameReference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,13 +356,16 @@ class ReviewAnswer:
         span: The range of revisions.
         documents: What it touches but does not name, best first, 8 at most.
         added: What it adds although there is something like it, by path and line.
-        notes: What the command says on stderr, a line each.
+        notes: What the command says on stderr, a line each, and whose callers were not looked for.
+        called: The functions and classes that it changes and that are called, those with the most callers
+            first.
     """
 
     span: str
     documents: tuple[TouchedDocument, ...]
     added: tuple[AddedDefinition, ...]
     notes: tuple[str, ...] = ()
+    called: tuple[CalledDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +407,9 @@ class CheckAnswer:
             eight, whatever their score: below 0.3 they are only the nearest.
         issues: About the same, best first.
         missing: Ids that the target names though there is no such document.
-        notes: What the command says on stderr, a line each.
+        notes: What the command says on stderr, a line each, and whose callers were not looked for.
+        called: The functions and classes in it that are called from outside of it, those with the most
+            callers first.
     """
 
     target: str
@@ -371,6 +417,7 @@ class CheckAnswer:
     issues: tuple[GoverningDocument, ...]
     missing: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    called: tuple[CalledDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

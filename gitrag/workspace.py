@@ -45,11 +45,13 @@ class Indexed:
         refreshed: The view after the update.
         counts: How many files, chunks and texts the view holds.
         seconds: How long it took.
+        first: Whether there was no index before.
     """
 
     refreshed: Refreshed
     counts: ViewCounts
     seconds: float
+    first: bool = False
 
 
 class Workspace:
@@ -225,12 +227,13 @@ class Workspace:
         from gitrag.store import inspection
 
         begin = time.monotonic()
+        first = not self.store.exists()
         now = self.snapshot()
         refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
         read_few(self.store, self.repo, refreshed.head.commit)
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
-        return Indexed(refreshed, counts, time.monotonic() - begin)
+        return Indexed(refreshed, counts, time.monotonic() - begin, first)
 
     def since(self, moment: float) -> timedelta:
         """Return how long ago a time in Unix seconds was."""

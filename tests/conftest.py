@@ -12,6 +12,7 @@ import platformdirs
 import pytest
 
 from gitrag.embedding import fetching, local_model
+from gitrag.indexing import worker
 from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
 
 TESTS = Path(__file__).parent
@@ -27,7 +28,11 @@ def pytest_configure() -> None:
 
     numpy multiplies matrices in one thread. Where there are several and all processors are busy, they wait
     for each other without sleeping: a draft's products, 1 ms of work, cost 50 ms of processor time.
+
+    Work that some tests do in their own process, in the background elsewhere, keeps the priority: who has
+    lowered it once does not get it back.
     """
+    worker._NICENESS, worker._IOPRIO_SET = 0, {}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -225,9 +225,11 @@ class CurrentView:
         from gitrag.store import views
 
         head = refreshed.head
+        if head.commit in (None, refreshed.view.commit):
+            return
         with suppress(StoreError, BusyError):
             with self._store.read() as db:
-                if head.commit in (None, refreshed.view.commit) or not _is_ours(db, refreshed):
+                if not _is_ours(db, refreshed):
                     return
             with self._store.write("naming the commit of a view", make=False, patience_s=0.0) as db:
                 views.name_commit(db, slot, head.tree, head.commit or "")

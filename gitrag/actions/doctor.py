@@ -22,6 +22,7 @@ from gitrag.machine.locks import is_held, read_holder
 from gitrag.machine.log import last_trouble
 from gitrag.machine.prerequisites import Check, CheckState
 from gitrag.store.connection import StoreMissingError
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 _MOST_NAMED = 20
@@ -180,7 +181,7 @@ def _freshness(found: WorkspaceStatus) -> Check:
     left = found.unembedded
     if left:
         fix = "gitrag index embed --foreground"
-        return Check("freshness", CheckState.WARN, f"{left} texts without a vector", fix)
+        return Check("freshness", CheckState.WARN, f"{count(left, 'text')} on draft vectors", fix)
     return Check("freshness", CheckState.OK, "HEAD is indexed and embedded")
 
 

@@ -18,7 +18,7 @@ from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.filtering import CONSTRUCTORS
-from gitrag.callgraph.graph import MODULE, Graph, Node, graph
+from gitrag.callgraph.graph import MODULE, Followed, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.neighbourhood import Place
 from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
@@ -191,7 +191,7 @@ def call_graph(
     try:
         collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
         question = replace(question, allowed=matcher(globs)) if globs else question
-        with _calls_of(workspace, collection, checked) as (calls, loaded, others):
+        with calls_of(workspace, collection, checked) as (calls, loaded, others):
             if question.target in loaded.failed:
                 raise UnreadError(question.target, loaded.failed[question.target])
             paths, no_path = None, ""
@@ -209,7 +209,7 @@ def call_graph(
     except TimeoutReachedError:
         return GraphAnswer(question.filter, None, TIMED_OUT.format(seconds=timeout_s), skipped)
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
-        _log_failure(workspace, "the call graph failed", failure)
+        log_failure(workspace, "the call graph failed", failure)
         reason = failure or type(failure).__name__
         return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
     if not found.nodes:
@@ -249,9 +249,10 @@ def _paths(
     starts = [nodes[i] for i in answering.definitions_named(start, nodes)]
     ends = [nodes[i] for i in answering.definitions_named(end, nodes)]
     found = shortest_paths(calls, starts, ends, allowed)
+    followed = Followed(limits=calls.notes)
     if found.shown:
         ends_shown = {end for path in found.shown for end in (path[0].caller, path[-1].callee)}
-        return graph(ends_shown, found.edges), found, ""
+        return graph(ends_shown, found.edges, followed), found, ""
     if set(starts) & set(ends):
         return graph(starts, ()), found, f"{start} and {end} are the same, or one is in the other."
     back = shortest_paths(calls, ends, starts, allowed)
@@ -261,7 +262,8 @@ def _paths(
     if back.shown:
         length = count(len(back.shown[0]), "call")
         said += f" The other way there is one of {length}: gitrag graph {end} --to {start}"
-    return graph({*starts, *ends}, ()), found, said
+    doubtful = calls.doubtful([*starts, *ends], allowed)
+    return graph({*starts, *ends}, (), Followed(doubtful=doubtful, limits=calls.notes)), found, said
 
 
 def tests_of(workspace: Workspace, graph: Graph) -> frozenset[Node]:
@@ -367,7 +369,7 @@ def _mentions(workspace: Workspace, subject: Subject) -> list[str]:
 
 
 @contextmanager
-def _calls_of(
+def calls_of(
     workspace: Workspace, collection: str | None, check: Callable[[], None]
 ) -> Iterator[tuple[ResolvedCalls, Loaded, Callable[[], list[tuple[str, str, str]]]]]:
     """Yield the definitions and calls of the files as they are now, their facts, and what reads the others.
@@ -397,7 +399,7 @@ def _calls_of(
             calls.forget()
 
 
-def _log_failure(workspace: Workspace, what: str, failure: Exception) -> None:
+def log_failure(workspace: Workspace, what: str, failure: Exception) -> None:
     """Log a failure with its traceback."""
     from gitrag.machine.log import logged
 
@@ -425,7 +427,7 @@ def calling_files(
     callers: dict[str, set[str]] = {}
     deadline = Deadline(timeout_s)
     try:
-        with _calls_of(workspace, None, deadline.check) as (calls, _loaded, _others):
+        with calls_of(workspace, None, deadline.check) as (calls, _loaded, _others):
             rows = [(own, node.path) for own, node in calls.nodes() if wanted(node.path)]
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):
@@ -435,7 +437,7 @@ def calling_files(
     except TimeoutReachedError:
         return callers, False
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
-        _log_failure(workspace, "the calls could not be read", failure)
+        log_failure(workspace, "the calls could not be read", failure)
         return {}, False
     return callers, True
 
@@ -489,7 +491,7 @@ def _places(code: Sequence[Hit]) -> Iterator[Place]:
     for hit in code:
         if is_graphed(hit):
             for chunk in (hit.chunk, *(further.chunk for further in hit.also)):
-                yield Place(hit.path, chunk.line_start, chunk.line_end)
+                yield Place(hit.path, chunk.line_start, chunk.line_end, bool(chunk.name))
 
 
 def code_of(answer: Answer) -> tuple[Hit, ...]:

@@ -92,6 +92,7 @@ def graph_or_references(
     to: str | None = None,
     with_references: bool = False,
     globs: Sequence[str] = (),
+    module: str = "",
     about: Sequence[tuple[str, str]] = (),
     check: Callable[[], None] = lambda: None,
 ) -> tuple[GraphAnswer, References | None]:
@@ -103,6 +104,7 @@ def graph_or_references(
         to: As for `call_graph`.
         with_references: Whether to look for who names a target that the graph has, too.
         globs: Only paths like these, as in .gitignore.
+        module: As for `call_graph`; references are looked for in all.
         about: As for `call_graph`.
         check: Called repeatedly; an exception from it ends the work.
 
@@ -111,7 +113,7 @@ def graph_or_references(
         UsageError: The filter is not a valid regular expression.
     """
     try:
-        answer = call_graph(workspace, question, to=to, globs=globs, about=about, check=check)
+        answer = call_graph(workspace, question, to=to, globs=globs, module=module, about=about, check=check)
     except NoMatchError:
         if to is not None:
             raise

@@ -45,6 +45,7 @@ class WorkspaceStatus:
         collections: What each collection holds, by kind and module.
         notes: Problems with the workspace's manifests, and what git could not do.
         unread: Files that could not be read in full.
+        refined_in_s: Seconds until all vectors are refined, at the rate last measured; None if none was.
         failure: Why the last background worker failed; empty if it did not.
     """
 
@@ -66,10 +67,12 @@ class WorkspaceStatus:
     notes: tuple[str, ...] = ()
     unread: tuple[Unread, ...] = ()
     failure: str = ""
+    refined_in_s: float | None = None
 
 
 def read_status(workspace: Workspace) -> WorkspaceStatus:
     """Return the state of the index, without changing it."""
+    from gitrag.indexing.embed_texts import measured_rate
     from gitrag.store import inspection, vectors, views
 
     now = workspace.snapshot()
@@ -115,6 +118,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
         notes=(*manifest_modules_of(now).notes, *filter(None, [workspace.repo.unconverted])),
         unread=tuple(unread),
         failure=last_failure(workspace.store.directory),
+        refined_in_s=unembedded / rate if (rate := measured_rate(workspace.store.directory)) else None,
     )
 
 

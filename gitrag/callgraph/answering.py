@@ -144,5 +144,7 @@ def _walk(
         left.get(Direction.CALLEES, none),
         left.get(Direction.CALLERS, none),
         further,
+        calls.doubtful(matches, question.allowed),
+        calls.notes,
     )
     return edges, followed

@@ -94,7 +94,8 @@ def _valid(text: str) -> str:
 def named(target: str, nodes: Sequence[Node]) -> list[int]:
     """Return the indices of the definitions that match a target: a path, a qualified name, or the end of one.
 
-    An exact match wins over one in another case, ``path:name`` gives both, a directory means its contents.
+    An exact match wins over one in another case, ``path:name`` gives both, a directory means its contents; a
+    module may be named with dots.
     """
     for fold in (str, str.casefold):
         path, _, name = target.rpartition(":")
@@ -112,9 +113,34 @@ def named(target: str, nodes: Sequence[Node]) -> list[int]:
         found = found or [i for i, node in enumerate(nodes) if _is_called(fold(node.name), dotted)]
         found = found or [i for i, node in enumerate(nodes) if _is_dotted(node, dotted, fold)]
         found = found or [i for i, node in enumerate(nodes) if fold(node.path).startswith(wanted + "/")]
+        place = "" if found else module_place(target, {node.path for node in nodes}, fold)
+        if place:
+            found = [i for i, node in enumerate(nodes) if (node.path + "/").startswith(place + "/")]
         if found:
             return found
     return []
+
+
+def module_place(target: str, paths: Iterable[str], fold: Callable[[str], str] = str.casefold) -> str:
+    """Return the file or directory that a dotted module name means, ``kombu.utils.url``; empty if none.
+
+    Of several it is the one with the fewest directories above the module, then a file before a directory.
+    """
+    wanted = fold(target).replace("::", ".").replace(".", "/")
+    if "/" not in wanted or "/" in target:
+        return ""
+    best: tuple[int, bool, str] | None = None
+    for path in paths:
+        folded = "/" + fold(path)
+        place = folded.find(f"/{wanted}/")
+        is_directory = place >= 0
+        if not is_directory and (folded[: folded.rfind(".")] + "/").endswith(f"/{wanted}/"):
+            place = len(folded[: folded.rfind(".")]) - len(wanted) - 1
+        if place >= 0:
+            own = path[: place + len(wanted)] if is_directory else path
+            found = (path[:place].count("/") + (place > 0), is_directory, own)
+            best = found if best is None else min(best, found)
+    return best[2] if best is not None else ""
 
 
 CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__", "__new__")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from gitrag.words.numbers import count
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 
 MODULE = "<module>"
@@ -57,12 +58,16 @@ class Followed:
         without_callees: Those of them whose own calls were not followed.
         without_callers: Those of them whose callers were not looked for.
         further: Definitions met on the way whose calls were not followed, although the depth includes them.
+        doubtful: Calls of and to the matches that are too doubtful to be in the graph.
+        limits: What was not looked at since there is too much of it, a sentence each.
     """
 
     matches: int = 0
     without_callees: frozenset[Node] = frozenset()
     without_callers: frozenset[Node] = frozenset()
     further: int = 0
+    doubtful: int = 0
+    limits: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -81,6 +86,9 @@ class Followed:
             )
         if self.further:
             said.append(f"Calls of {self.further:,} definitions further away were not followed.")
+        if self.doubtful:
+            said.append(f"Left out as too doubtful (confidence below 0.5): {count(self.doubtful, 'call')}.")
+        said += self.limits
         return tuple(said)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitrag.callgraph.drawing import MOST_NODES
-from gitrag.callgraph.graph import MODULE, Graph, Node, graph, most_connected
+from gitrag.callgraph.graph import MODULE, Edge, Followed, Graph, Node, graph, most_connected
 from gitrag.callgraph.resolution import ResolvedCalls
 
 Id = tuple[str, int]
@@ -20,11 +20,13 @@ class Place:
         path: The file.
         line_start: First line.
         line_end: Last line.
+        is_named: Whether they are a definition: of a file's own code only the calls on them count.
     """
 
     path: str
     line_start: int
     line_end: int
+    is_named: bool = False
 
 
 def around(calls: ResolvedCalls, places: Sequence[Place], allowed: Callable[[str], bool]) -> Graph:
@@ -42,8 +44,16 @@ def around(calls: ResolvedCalls, places: Sequence[Place], allowed: Callable[[str
     found = {node: own for place in places for own, node in _at(place, by_path[place.path])}
     if not found:
         return Graph((), ())
+    found |= _members(found, by_path)
+    outside = _outside(found, places)
     edges = [*calls.callees(list(found.values())), *calls.callers(list(found.values()))]
-    edges = [edge for edge in edges if allowed(edge.caller.path) and allowed(edge.callee.path)]
+    edges = [
+        edge
+        for edge in edges
+        if allowed(edge.caller.path)
+        and allowed(edge.callee.path)
+        and (edge.caller not in outside or any(_has(place, edge) for place in outside[edge.caller]))
+    ]
     ends = {end for edge in edges for end in (edge.caller, edge.callee)}
     matches = [node for node in found if node in ends]
     whole = graph(matches, edges)
@@ -51,7 +61,8 @@ def around(calls: ResolvedCalls, places: Sequence[Place], allowed: Callable[[str
     drawn = set(most_connected(whole, MOST_NODES)[0].nodes)
     ids = _ids(calls, drawn - found.keys())
     between = [edge for edge in calls.callees(list(ids.values())) if edge.callee in drawn]
-    return graph(matches, [*edges, *between])
+    followed = Followed(len(matches), doubtful=calls.doubtful(matches, allowed), limits=calls.notes)
+    return graph(matches, [*edges, *between], followed)
 
 
 def _at(place: Place, rows: Iterable[tuple[Id, Node]]) -> list[tuple[Id, Node]]:
@@ -71,6 +82,34 @@ def _at(place: Place, rows: Iterable[tuple[Id, Node]]) -> list[tuple[Id, Node]]:
     if outside is None or (inside and outside[1].kind != "function"):
         return inside
     return [outside, *inside]
+
+
+def _members(found: Mapping[Node, Id], by_path: Mapping[str, Sequence[tuple[Id, Node]]]) -> dict[Node, Id]:
+    """Return what the classes found contain, of those of which nothing else is found."""
+    members: dict[Node, Id] = {}
+    for cls in found:
+        inside = {
+            node: own
+            for own, node in by_path[cls.path]
+            if cls.kind == "class" and node.name.startswith(f"{cls.name}.")
+        }
+        if found.keys().isdisjoint(inside):
+            members |= inside
+    return members
+
+
+def _outside(found: Iterable[Node], places: Sequence[Place]) -> dict[Node, list[Place]]:
+    """Return the code outside definitions where only definitions were found, with their places."""
+    own = {node.path: node for node in found if node.name == MODULE}
+    at: dict[Node, list[Place]] = {}
+    for place in places:
+        if place.path in own:
+            at.setdefault(own[place.path], []).append(place)
+    return {node: every for node, every in at.items() if all(place.is_named for place in every)}
+
+
+def _has(place: Place, edge: Edge) -> bool:
+    return place.line_start <= edge.line <= place.line_end
 
 
 def _length(node: Node) -> int:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.view import FAMILIES, GeneralView
 from gitrag.callgraph.graph import MODULE, Edge, Node
+from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.view import PythonView
 
 LIKELY = 0.5
 """Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.92; only calls that are certain
-0.80, of which 0.96 are right (`scripts/bench/callgraph/compare.py`)."""
+0.73, of which 0.98 are right (`scripts/bench/callgraph/compare.py`)."""
 
 _Id = tuple[str, int]
 _Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, int]]]
@@ -35,6 +36,7 @@ class ResolvedCalls:
         manifests: Mapping[str, bytes] | None = None,
     ) -> None:
         self._files = files
+        self._doubtful: set[tuple[_Id, _Id]] = set()
         self.check = check
         python = {path: facts for path, (name, facts) in files.items() if name == "python"}
         families: dict[str, dict[str, tuple[str, Facts]]] = {}
@@ -60,6 +62,19 @@ class ResolvedCalls:
             for path, why in view.failed.items()
         }
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not looked at in the resolution so far, a sentence each."""
+        return Limits.notes(view.limits for view in self._views)
+
+    def doubtful(self, own: Collection[Node], allowed: Callable[[str], bool]) -> int:
+        """Count the calls of and to some definitions that were found so far but are too doubtful to show."""
+        wanted = set(own)
+        return sum(
+            (caller in wanted or callee in wanted) and allowed(caller.path) and allowed(callee.path)
+            for caller, callee in ((self.node(a), self.node(b)) for a, b in self._doubtful)
+        )
+
     def nodes(self) -> Iterator[tuple[_Id, Node]]:
         """Yield every definition, by path and source order."""
         for path in sorted(self._files):
@@ -82,6 +97,7 @@ class ResolvedCalls:
 
     def _edges(self, resolve: _Resolve, own: Collection[_Id], least: float) -> list[Edge]:
         found = resolve(own)
+        self._doubtful.update(pair for pair, (confidence, _) in found.items() if confidence < least)
         return sorted(
             Edge(self.node(caller), self.node(callee), line, confidence)
             for (caller, callee), (confidence, line) in found.items()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from gitrag.callgraph.filtering import module_place
 from gitrag.callgraph.graph import Node
 from gitrag.words.path_traits import Trait, traits
 
@@ -56,6 +57,8 @@ def subjects(matches: Iterable[Node], target: str | None) -> list[Subject]:
     """
     nodes = sorted(matches, key=lambda node: (node.path, node.line_start, -node.line_end, node.name))
     place = (target or "").removeprefix("./").rstrip("/").casefold()
+    if place and nodes and not _lies_in(nodes[0].path, place):
+        place = module_place(place, {node.path for node in nodes}).casefold() or place
     if place and nodes and all(_lies_in(node.path, place) for node in nodes):
         is_file = nodes[0].path.casefold() == place
         name = nodes[0].path if is_file else nodes[0].path[: len(place)]

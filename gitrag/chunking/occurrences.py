@@ -25,7 +25,7 @@ _IMPORTS = re.compile(
     r"import|use_declaration|using_directive|namespace_use|preproc_include|require|package_clause"
 )
 _GIVES = re.compile(
-    r"assign|definition|declarat|_spec$|_item$|enumerator|enum_constant|const_|type_alias|signature"
+    r"preproc_def|preproc_function_def|assign|definition|declarat|_spec$|_item$|enumerator|enum_constant|const_|type_alias|signature"
 )
 _GIVEN = ("name", "left", "declarator", "pattern")
 """Fields of what is defined or assigned, in tree-sitter's grammars."""

@@ -7,10 +7,29 @@ import click
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.config.keys import DEFAULT, Config, Setting, find_key
+from gitrag.config.loading import load
 from gitrag.config.of_repository import settings_of
 from gitrag.config.team_file import TEAM_FILE
-from gitrag.errors import RepositoryError
+from gitrag.errors import ConfigError, RepositoryError, UsageError
+from gitrag.git.environment import message_of
 from gitrag.words.control_characters import sanitise, sanitise_line
+
+_NOT_SET = 5
+"""git config's exit status for a key that is not there (git-config(1))."""
+
+_GROUPS = {
+    "What is indexed": ("max_file_bytes", "exclude", "adrs", "specs", "modules"),
+    "Search": ("output", "limit", "min_score", "catch_up_s", "refine_s", "staleness_threshold", "auto_index"),
+    "Git": ("pre_push",),
+    "Machine": ("threads", "model_dir", "gc_keep", "lock_timeout_s"),
+    "Issues": ("tracker",),
+    "Agents": ("search_strategy",),
+}
+"""Beginnings of the names of the settings under each heading."""
+
+
+def _group_of(key: str) -> str:
+    return next((name for name, starts in _GROUPS.items() if key.startswith(starts)), "Other")
 
 
 @command(
@@ -18,19 +37,28 @@ from gitrag.words.control_characters import sanitise, sanitise_line
     examples=[
         Example("gitrag config", "every setting"),
         Example("gitrag config pre_push", "the value of one"),
-        Example("git config gitrag.prePush block", "set it in this repository"),
+        Example("gitrag config set pre_push block", "set it in this repository"),
+        Example("gitrag config set --global output text", "set it for all of yours"),
+        Example("gitrag config unset pre_push", "back to what else says"),
         Example("GITRAG_PRE_PUSH=off git push", "set it once"),
     ],
 )
-@click.argument("key", required=False)
+@click.argument("words", nargs=-1, metavar="[KEY | set KEY VALUE | unset KEY]")
+@click.option("--global", "everywhere", is_flag=True, help="With set and unset: for all your repositories.")
 @json_option
 @pass_session
-def config(session: Session, key: str | None, *, as_json: bool) -> None:
+def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_json: bool) -> None:
     """List every setting, its value and its origin.
 
     A setting is read from git config, .gitrag.yaml (committed, for the team), the environment, and flags; the
     later one wins. What concerns only your machine cannot be set in .gitrag.yaml.
     """
+    if words[:1] in {("set",), ("unset",)}:
+        _change(session, words, everywhere=everywhere)
+        return
+    if len(words) > 1 or everywhere:
+        raise UsageError("config takes one setting, or set KEY VALUE, or unset KEY.", "gitrag config --help")
+    key = words[0] if words else None
     loaded = _load(session)
     settings = loaded.explain()
     if key is not None:
@@ -46,6 +74,35 @@ def config(session: Session, key: str | None, *, as_json: bool) -> None:
         _print_all(settings, session)
 
 
+def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> None:
+    """Set or unset a key in git's configuration.
+
+    Raises:
+        UsageError: A word is missing or too many.
+        ConfigError: There is no such key, it cannot have this value, or git refuses.
+    """
+    verb, *rest = words
+    if len(rest) != (2 if verb == "set" else 1):
+        raise UsageError(
+            "config set takes a setting and a value." if verb == "set" else "config unset takes a setting.",
+            "For example: gitrag config set pre_push block",
+        )
+    key = find_key(rest[0])
+    if verb == "set":
+        load(git={}, team=None, env={"HOME": session.environ.get("HOME", "")}, flags={key.name: rest[1]})
+    if key.not_in_repository and not everywhere:
+        raise ConfigError(
+            f"{key.name} cannot be set in a repository, which may have come from somebody else.",
+            f"gitrag config {verb} --global {' '.join(rest)}",
+        )
+    what = [key.git_name, rest[1]] if verb == "set" else ["--unset-all", key.git_name]
+    done = session.repository().git("config", "--global" if everywhere else "--local", *what)
+    if done.returncode == _NOT_SET and verb == "unset":
+        raise ConfigError(f"{key.name} is not set there.", f"gitrag config {key.name} shows its value.")
+    if done.returncode:
+        raise ConfigError(f"git cannot write its configuration: {message_of(done)}.", "Is the file writable?")
+
+
 def _load(session: Session) -> Config:
     try:
         repository = session.repository()
@@ -58,19 +115,26 @@ def _load(session: Session) -> Config:
 def _print_all(settings: list[Setting], session: Session) -> None:
     terminal = session.terminal
     key_width = max(len(setting.key) for setting in settings)
-    for setting in settings:
-        value = sanitise_line(_text(setting)) or "(none)"
-        origin = sanitise_line(setting.origin)
+    order = [*_GROUPS, "Other"]
+    group = ""
+    for setting in sorted(settings, key=lambda each: order.index(_group_of(each.key))):
+        if group != _group_of(setting.key):
+            terminal.print(
+                ("\n" if group else "") + terminal.style(_group_of(setting.key), "bold", "underline")
+            )
+            group = _group_of(setting.key)
+        value = sanitise_line(_text(setting)) or "unset"
         changed = setting.origin != DEFAULT
+        origin = f"  {terminal.style(f'({sanitise_line(setting.origin)})', 'dim')}"
+        if value == "unset" and not changed:
+            origin = ""  # its default is that it is not set
         terminal.print(
             f"{terminal.style(f'{setting.key:<{key_width}}', 'bold')}  "
-            f"{terminal.style(value, 'green') if changed else value}  {terminal.style(f'({origin})', 'dim')}"
+            f"{terminal.style(value, 'green') if changed else value}{origin}"
         )
         terminal.print(f"    {setting.help}")
     terminal.print()
-    terminal.print(
-        f"Set one with `git config {find_key('pre_push').git_name} block`, or for the team in {TEAM_FILE}."
-    )
+    terminal.print(f"Set one with `gitrag config set pre_push block`, or for the team in {TEAM_FILE}.")
 
 
 def _text(setting: Setting) -> str:

@@ -25,20 +25,33 @@ output_option = click.option(
     "-o",
     "--output",
     type=click.Choice(["text", "markdown", "json"]),
-    help="Form of the answer; text on a terminal, else markdown.",
+    help="Form of the answer; text on a terminal, else markdown (setting output).",
 )
+
+
+json_alias = click.option("--json", "output", flag_value="json", help="The same as --output json.")
+"""The word for JSON that every command takes, for those that have other forms too."""
+
+
+def form_of(output: str | None, setting: str, terminal: Terminal) -> str:
+    """Return the form of an answer: as asked for, else by the setting ``output``, else by where it goes."""
+    chosen = output or setting
+    if chosen != "auto":
+        return chosen
+    return "text" if terminal.is_interactive else "markdown"
 
 
 def print_finding(
     terminal: Terminal,
     output: str | None,
+    setting: str,
     *,
     text: Callable[[Style], str],
     markdown: Callable[[], str],
     structured: Callable[[], str],
 ) -> None:
     """Print a finding in the form asked for."""
-    form = output or ("text" if terminal.is_interactive else "markdown")
+    form = form_of(output, setting, terminal)
     if form == "json":
         terminal.print_json_text(structured())
     elif form == "markdown":

@@ -162,7 +162,8 @@ def command(
 
     The function returns its exit status, or None for 0, and raises a GitragError on failure.
     """
-    return click.command(name, cls=ExampleCommand, examples=examples, **settings)
+    settings.setdefault("cls", ExampleCommand)
+    return click.command(name, examples=examples, **settings)
 
 
 def group(

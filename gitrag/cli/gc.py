@@ -60,7 +60,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
         terminal.print(f"To drop: {_named(garbage)}, {share:.0%} of the chunks in {size(before)}.")
         terminal.hint("gitrag gc --apply")
     if freed:
-        terminal.print(f"The index has {size(before - freed)}, {size(freed)} less.")
+        terminal.print(f"Index {size(before - freed)} (freed {size(freed)})")
     return OK
 
 

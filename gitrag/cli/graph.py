@@ -69,6 +69,7 @@ _STYLES = {
     type=click.Choice(["text", "mermaid", "dot", "json", "svg", "html"]),
     help="Form of the answer; text on a terminal, else mermaid. html is one page that works offline.",
 )
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @pass_session
 def graph(
     session: Session,

@@ -130,7 +130,7 @@ def status(session: Session, *, as_json: bool) -> int:
         return OK
     width = max(10, *(len(row.name) for row in rows))
     session.terminal.print(
-        f"{'collection':<{width}}  {'documents':>9}  {'chunks':>8}  {'unembedded':>10}  updated"
+        f"{'collection':<{width}}  {'documents':>9}  {'chunks':>8}  {'drafts':>10}  updated"
     )
     for row in rows:
         updated = age(time.time() - row.updated) + " ago" if row.updated else "uncommitted"
@@ -198,8 +198,9 @@ def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
     )
     if not done.cut and counts.files:
         terminal.print("  nothing was new")
-    elif done.cut < counts.files:
-        terminal.print(f"  {count(done.cut, 'file')} new, the others known by their content")
+    elif done.cut < counts.files and not indexed.first:
+        others = count(counts.files - done.cut, "file")
+        terminal.print(f"  {count(done.cut, 'file')} new, {others} known by content")
     if done.dirty:
         terminal.print(f"  {count(done.dirty, 'uncommitted change')} on top")
     if counts.skipped:

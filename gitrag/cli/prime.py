@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitrag.cli.findings import output_option, print_finding
+from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK
@@ -20,6 +20,7 @@ from gitrag.errors import OK
 )
 @click.argument("topic", nargs=-1)
 @output_option
+@json_alias
 @pass_session
 def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> int:
     """Say what a session should know at its start.
@@ -35,6 +36,7 @@ def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> in
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: as_text(primed, style),
         markdown=lambda: as_markdown(primed),
         structured=lambda: as_json(primed),

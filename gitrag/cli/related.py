@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.findings import output_option, print_finding
+from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, command
 from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
@@ -25,7 +25,9 @@ _USES = ("adr", "spec", "discover", "plan", "work", "audit")
         Example('gitrag related --for spec "authentication"', "what a new specification may refer to"),
         Example('gitrag related --for plan "user sessions"', "code to extend, and issues about it"),
         Example('gitrag related --duplicates "parse a user id"', "what already does that"),
-        Example("gitrag related --diff main...", "what a change should mention, and code like what it adds"),
+        Example(
+            "gitrag related --diff main...", "what a change should mention, and who calls what it changes"
+        ),
     ],
 )
 @click.argument("text", nargs=-1)
@@ -39,6 +41,7 @@ _USES = ("adr", "spec", "discover", "plan", "work", "audit")
 )
 @click.option("--for", "use", type=click.Choice(_USES), help="What you are about to write or do.")
 @output_option
+@json_alias
 @pass_session
 def related(
     session: Session,
@@ -53,7 +56,8 @@ def related(
     """Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.
 
     TEXT is what you are about to write or decide. With --diff, the answer lists decisions and issues that the
-    change touches but does not mention, and existing definitions similar to those it adds.
+    change touches but does not mention, existing definitions similar to those it adds, and who calls the
+    functions and classes that it changes, tests apart; calls are read for 10 s at most.
 
     --for chooses what is searched: adr (decisions), spec (specifications), discover and audit (both), plan
     (code and issues), work (code).
@@ -81,6 +85,7 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.related_markdown(text, found.proposals, style, lacking=found.lacking),
         markdown=lambda: governance.related_markdown(text, found.proposals, lacking=found.lacking),
         structured=lambda: governance.related_json(text, found.proposals, found.nearest),
@@ -101,6 +106,7 @@ def _duplicates(
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.duplicates_markdown(found, threshold, style, nearest=near),
         markdown=lambda: governance.duplicates_markdown(found, threshold, nearest=near),
         structured=lambda: governance.duplicates_json(text, found, threshold, nearest=near),
@@ -118,8 +124,10 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
     print_finding(
         session.terminal,
         output,
+        workspace.config.output,
         text=lambda style: governance.review_markdown(found, style),
         markdown=lambda: governance.review_markdown(found),
         structured=lambda: governance.review_json(found),
     )
-    return OK if found.questions or found.added else NOTHING
+    called = found.impact is not None and found.impact.called
+    return OK if found.questions or found.added or called else NOTHING

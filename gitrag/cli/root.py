@@ -63,11 +63,26 @@ COMMANDS: Mapping[str, LazyCommand] = {
 """Every command, in the order help shows them. Nothing is imported before it is asked for."""
 
 
+EXIT_CODES = """\b
+Exit status:
+  0   done
+  1   nothing found, or a check failed
+  2   the command line or a setting is wrong
+  3   a push is stopped (check --push, setting pre_push block)
+  70  a bug in gitrag
+  75  busy, or no network: try again
+  78  not set up: no repository, no index, a prerequisite is missing
+  130 interrupted
+"""
+"""What scripts may rely on; as in `gitrag.errors`."""
+
+
 @click.group(
     "gitrag",
     cls=LazyGroup,
     entries=COMMANDS,
     context_settings=CONTEXT,
+    epilog=EXIT_CODES,
     examples=[
         Example("gitrag init", "set this repository up"),
         Example('gitrag search "where are retries with backoff"', "ask a question"),

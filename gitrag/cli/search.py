@@ -5,26 +5,32 @@ from __future__ import annotations
 import math
 import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitrag.cli.frame import Example, command
+from gitrag.cli.findings import form_of, json_alias
+from gitrag.cli.frame import Example, ExampleCommand, command
+from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.errors import NOTHING, OK, USAGE
+from gitrag.errors import NOTHING, OK, USAGE, UsageError
 from gitrag.machine.files import within
 from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
+    from gitrag.actions.search import Answer
     from gitrag.model import CallGraph
     from gitrag.report import Style
     from gitrag.workspace import Workspace
 
 _STDIN = "-"
+_OTHER_LINES = 4
+"""Lines of the screen for what stands below an answer: notes, the prompt."""
+
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
 
@@ -41,6 +47,7 @@ _STYLES = {
     "name": ("bold",),
     "score": ("green",),
     "match": (),
+    "word": ("bold", "red"),  # as grep's: readable on dark and on light
     "dim": ("dim",),
 }
 
@@ -55,8 +62,18 @@ class _Score(click.FloatRange):
         return score
 
 
+class _Search(ExampleCommand):
+    """A command whose option ``--explain`` may have a value, ``all``, but not the next word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        args = ["--explain-all" if each == "--explain=all" else each for each in args[:end]] + args[end:]
+        return super().parse_args(ctx, args)
+
+
 @command(
     "search",
+    cls=_Search,
     examples=[
         Example('gitrag search "where are retries with backoff"', "a question in words"),
         Example("gitrag search Session.send", "a definition by its name"),
@@ -66,6 +83,9 @@ class _Score(click.FloatRange):
         Example('gitrag search -c adrs "why postgres"', "one collection"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
         Example('gitrag search --ref v1.2 "retry"', "a tag, a branch, HEAD~3: nothing is checked out"),
+        Example('gitrag search --open "parse the config"', "the best hit in your editor"),
+        Example('vim -q <(gitrag search -o vimgrep "parse the config")', "all hits in vim's list"),
+        Example('gitrag search --output text "parse the config" | cat', "compact, for agents"),
         Example('gitrag search --output json "parse the config"', "for programs"),
     ],
 )
@@ -73,9 +93,10 @@ class _Score(click.FloatRange):
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "markdown", "json"]),
-    help="Form of the answer; text on a terminal, else markdown.",
+    type=click.Choice(["text", "markdown", "json", "vimgrep", "paths"]),
+    help="Form of the answer; text on a terminal, else markdown, or the setting output.",
 )
+@json_alias
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits of each kind at most.")
 @click.option("--min-score", type=_Score(0, 1), metavar="SCORE", help="Leave out hits below this.")
 @click.option(
@@ -94,8 +115,19 @@ class _Score(click.FloatRange):
 @click.option(
     "--ref", "revision", metavar="REV", help="Search this commit, branch or tag, checked out or not."
 )
+@click.option(
+    "--context",
+    "context_lines",
+    type=click.IntRange(0, 1000),
+    metavar="N",
+    help="N lines around those that match.",
+)
+@click.option("--full", is_flag=True, help="The whole function or class of each hit.")
+@click.option("--open", "in_editor", is_flag=True, help="Open the best hit in $VISUAL or $EDITOR.")
+@click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")
 @click.option("--index", "make_index", is_flag=True, help="Index the repository first if it never was.")
-@click.option("--explain", is_flag=True, help="Say where each score comes from.")
+@click.option("--explain", is_flag=True, help="Say in words why each file was found; --explain=all: numbers.")
+@click.option("--explain-all", is_flag=True, hidden=True)
 @click.option(
     "--graph/--no-graph",
     "with_graph",
@@ -121,8 +153,13 @@ def search(
     every_chunk: bool,
     committed: bool,
     revision: str | None,
+    context_lines: int | None,
+    full: bool,
+    in_editor: bool,
+    no_pager: bool,
     make_index: bool,
     explain: bool,
+    explain_all: bool,
     with_graph: bool | None,
     unfiltered: bool,
 ) -> int:
@@ -135,6 +172,12 @@ def search(
     if not query:
         click.echo(context.get_help(), err=True)
         return USAGE
+    if context_lines is not None and full:
+        raise UsageError("--context and --full exclude each other.", "Give one of them.")
+    if in_editor and revision is not None:
+        raise UsageError(
+            "--open opens files of the working tree; --ref searches others.", "Leave out one of them."
+        )
     from gitrag import report
     from gitrag.actions import search
     from gitrag.search.language_filter import language_named
@@ -143,7 +186,8 @@ def search(
 
     terminal = session.terminal
     workspace = session.index_first(session.workspace(auto_index="on" if make_index else None))
-    form = output or ("text" if terminal.is_interactive else "markdown")
+    form = form_of(output, workspace.config.output, terminal)
+    directory = _directory(session, workspace)
     wanted = Wanted.of(workspace.name, collections, module or "", with_issues=form != "json")
     if collections and wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
@@ -160,30 +204,20 @@ def search(
             every_chunk=every_chunk,
             committed_only=committed,
             revision=revision,
-            directory=_directory(session, workspace),
+            directory=directory,
             grouped=form != "json" and not every_chunk,
         ),
     )
+    if in_editor:
+        return _open_best(session, workspace, answer)
     graph = None
-    if unfiltered or (form != "text" if with_graph is None else with_graph):
+    if unfiltered or (form in {"markdown", "json"} if with_graph is None else with_graph):
         from gitrag.actions.graph import graph_of
 
         graph = graph_of(workspace, answer, globs=globs, module=module or "", unfiltered=unfiltered)
-    if form == "json":
-        terminal.print_json_text(report.as_json(answer, graph))
-        if answer.hits and (line := report.wording_line(report.cleaned(answer, sanitise_line))):
-            terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
-    else:
-        answer_shown = report.cleaned(answer, sanitise_line)
-        if form == "markdown":
-            today = datetime.now().astimezone().date().isoformat()
-            text = report.as_markdown(answer_shown, _cleaned(graph), date=today)
-        else:
-            columns = terminal.width if terminal.is_interactive else None
-            text = report.as_text(
-                answer_shown, _styler(terminal), explain=explain, columns=columns, graph=_cleaned(graph)
-            )
-        terminal.print(text)
+    why = "all" if explain_all else "words" if explain else ""
+    page = _Page(form, directory, full, context_lines, why, long=bool(limit), paged=not no_pager)
+    _show(session, workspace, answer, graph, page)
     if revision is not None:
         terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
     for note in report.notes_of(report.cleaned(answer, sanitise_line)):
@@ -191,6 +225,101 @@ def search(
     if asked := _ABOUT_USES.fullmatch(answer.query.strip()):
         terminal.hint(f"gitrag graph {asked['name']} --references lists its callers, and where it is named.")
     return OK if answer.hits else NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """How an answer is shown.
+
+    Attributes:
+        form: The form of ``--output``.
+        directory: Where its paths start, relative to the worktree's top.
+        full: Whether the whole definition of each hit is shown.
+        around: How many lines around the best ones are shown; None for the best alone.
+        explain: Whether it is said why a file was found: in ``words``, or ``all`` the numbers; empty if not.
+        long: Whether it may be longer than the screen.
+        paged: Whether a pager may be started for it.
+    """
+
+    form: str
+    directory: str
+    full: bool
+    around: int | None
+    explain: str
+    long: bool
+    paged: bool
+
+
+def _show(
+    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: _Page
+) -> None:
+    """Write an answer in the form asked for."""
+    from gitrag import report
+
+    terminal = session.terminal
+    shown = report.cleaned(answer, sanitise_line)
+    if page.form == "json":
+        terminal.print_json_text(report.as_json(answer, graph))
+        if answer.hits and (line := report.wording_line(shown)):
+            terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
+        return
+    if page.form == "markdown":
+        today = datetime.now().astimezone().date().isoformat()
+        text = report.as_markdown(shown, _cleaned(graph), date=today)
+    elif page.form == "text" or not answer.hits:
+        text = _text(terminal, workspace, answer, graph, page)
+    else:
+        places = report.cleaned(report.relative_to(answer, page.directory), sanitise_line)
+        text = report.as_vimgrep(places) if page.form == "vimgrep" else report.as_paths(places)
+    if page.form in {"vimgrep", "paths"} and not answer.hits:
+        terminal.note(text)  # no place: a program that reads places must not take it for one
+    elif terminal.is_interactive and page.paged:
+        pager = pager_of(session.environ, workspace.repo.configuration.entries())
+        print_paged(terminal, text, pager, session.environ)
+    else:
+        terminal.print(text)
+
+
+def _text(
+    terminal: Terminal, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: _Page
+) -> str:
+    """Return an answer as text: that fits the screen on a terminal, with more of the code in a pipe."""
+    from gitrag import report
+    from gitrag.actions import hit_lines
+
+    on_screen = terminal.is_interactive
+    more = page.full or page.around is not None
+    if page.full:
+        answer = hit_lines.with_definitions(workspace, answer)
+    elif page.around is not None:
+        answer = hit_lines.with_context(workspace, answer, page.around)
+    elif not (on_screen or page.explain):
+        answer = hit_lines.with_passages(answer)
+    fits = on_screen and not (more or page.explain or page.long or graph is not None)
+    return report.as_text(
+        report.cleaned(report.relative_to(answer, page.directory), sanitise_line),
+        _styler(terminal),
+        explain=page.explain,
+        columns=terminal.width if on_screen else None,
+        rows=terminal.height - _OTHER_LINES if fits else None,
+        gaps=page.around is not None,
+        graph=_cleaned(graph),
+    )
+
+
+def _open_best(session: Session, workspace: Workspace, answer: Answer) -> int:
+    """Open the best hit in the user's editor."""
+    from gitrag import report
+    from gitrag.cli.editor import editor_command, open_in_editor
+
+    root = workspace.repo.root
+    if not answer.hits or root is None:
+        session.terminal.note(report.as_text(report.cleaned(answer, sanitise_line)))
+        return NOTHING
+    best = answer.hits[0]
+    command = editor_command(session.environ, root / best.path, report.best_lines(best)[0].number)
+    open_in_editor(command, session.start, session.environ)
+    return OK
 
 
 def _pasted() -> str:

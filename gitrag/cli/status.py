@@ -68,17 +68,20 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         line("not read", _count_unread(found))
     line("chunks", f"{view.chunks:,}")
     share = view.embedded / view.texts if view.texts else 1.0
-    drafts = ", the others by drafts" if view.embedded < view.texts else ""
+    drafts = ", the others are drafts" if view.embedded < view.texts else ""
     beside = found.unembedded - (view.texts - view.embedded)
-    more = f"; {count(beside, 'text')} of uncommitted changes and issues by drafts" if beside > 0 else ""
+    more = f"; drafts for {count(beside, 'text')} of uncommitted changes and issues" if beside > 0 else ""
     # 99.9 % are not all
-    line("embedded", f"{view.embedded:,} of {count(view.texts, 'text')} ({int(share * 100)}%){drafts}{more}")
+    line(
+        "vectors",
+        f"{view.embedded:,} of {count(view.texts, 'text')} refined ({int(share * 100)} %){drafts}{more}",
+    )
     line(
         "store",
         f"{size(found.size_bytes)}, {count(found.store.worktrees, 'worktree')},"
         f" {count(found.store.chunks, 'chunk')} in all",
     )
-    line("working", str(found.worker) if found.worker else "nobody")
+    line("working", _work(found) if found.worker else "nobody")
     if found.failure:
         line("failed", f"the last background worker: {sanitise_line(found.failure)}")
     line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
@@ -88,6 +91,17 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
 def _state(found: WorkspaceStatus) -> str:
     """Return why the index is not up to date."""
     return f"behind {found.behind}" if found.behind else "not complete yet"
+
+
+def _work(found: WorkspaceStatus) -> str:
+    """Return what the background worker does now, how far it is, and how long that takes."""
+    view = found.view
+    if view is None or not found.unembedded or not found.fresh or not found.model.ready:
+        return str(found.worker)
+    done = int(100 * view.embedded / max(view.texts, 1))
+    process = f" (process {found.worker.pid})" if found.worker else ""
+    left = f", about {age(found.refined_in_s)} left" if found.refined_in_s is not None else ""
+    return f"refining draft vectors in the background, {done} %{left}{process}"
 
 
 def _uncommitted(found: WorkspaceStatus) -> str:

@@ -17,6 +17,9 @@ from gitrag.words.control_characters import sanitise, sanitise_json
 _WIDTH = 80
 """Columns when the width is not known: in a pipe, a file."""
 
+_HEIGHT = 24
+"""Lines of a terminal that does not say how many it has."""
+
 _STYLES = {
     "bold": "1",
     "dim": "2",
@@ -90,6 +93,14 @@ class Terminal:
             return os.get_terminal_size(self.out.fileno()).columns or _WIDTH
         except (OSError, ValueError):
             return _WIDTH
+
+    @property
+    def height(self) -> int:
+        """Lines of the terminal that the result goes to; 24 where there is none."""
+        try:
+            return os.get_terminal_size(self.out.fileno()).lines or _HEIGHT
+        except (OSError, ValueError):
+            return _HEIGHT
 
     def style(self, text: str, *styles: str) -> str:
         """Return text for stdout in these styles (`bold`, `dim`, `red` …), plain where there is no colour."""

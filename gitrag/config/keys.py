@@ -188,6 +188,11 @@ class Config:
         team=_SCORE,
     )
     limit: int = _key(_LIMIT, 8, "Search results of each kind.", team=_LIMIT)
+    output: str = _key(
+        Choice(("auto", "text", "markdown", "json")),
+        "auto",
+        "Form of what is found; auto: text on a terminal, else markdown.",
+    )
     gc_keep: timedelta = _key(
         Duration(timedelta(days=3650)),
         timedelta(days=30),

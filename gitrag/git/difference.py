@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 
 from gitrag.errors import UsageError
@@ -59,6 +60,35 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
         after = _read(repo, modes_and_ids[1], modes_and_ids[3], path)
         found.append(ChangedFile(path, before, after))
     return found
+
+
+def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]]]:
+    """Return first and last line of what a range changes in files that both sides have, as they are after.
+
+    Where lines are only removed it is the line before them.
+
+    Raises:
+        UsageError: git does not know the range.
+    """
+    options = ("--diff-filter=M", "--no-renames", "--ignore-submodules", *RUN_NOTHING, "-O/dev/null")
+    names = repo.git("diff", "--name-only", "-z", *options, span, "--")
+    patch = repo.git("diff", "--unified=0", "--no-color", "--no-prefix", *options, span, "--")
+    if names.returncode or patch.returncode:
+        problem = message_of(names if names.returncode else patch)
+        raise UsageError(f"git cannot compare {span}: {problem}.", "Give a range, such as main...HEAD.")
+    paths = iter(names.stdout.split(b"\0")[:-1])
+    found: dict[str, list[tuple[int, int]]] = {}
+    own: list[tuple[int, int]] = []
+    for line in patch.stdout.split(b"\n"):
+        if line.startswith(b"diff --git "):  # in the same order; the lines of files begin otherwise
+            own = found.setdefault(os.fsdecode(next(paths, b"")), [])
+        elif hunk := _HUNK.match(line):
+            first, number = int(hunk[1]), int(hunk[2] or b"1")
+            own.append((max(first, 1), max(first + number - 1, first, 1)))
+    return found
+
+
+_HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 
 def messages(repo: Repository, span: str) -> list[str]:

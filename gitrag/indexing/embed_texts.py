@@ -157,11 +157,16 @@ def record_rate(directory: Path, done: int, seconds: float) -> None:
 
 def texts_per_s(directory: Path) -> float:
     """Return how many texts per second this machine embeds: the last measurement, else a typical rate."""
+    return measured_rate(directory) or _USUAL_PER_CORE * (os.cpu_count() or 1)
+
+
+def measured_rate(directory: Path) -> float | None:
+    """Return how many texts per second were last embedded here; None if that was never measured."""
     try:
         rate = float((directory / _RATE).read_text("ascii"))
     except (OSError, ValueError):
-        rate = 0.0
-    return rate if 0 < rate < math.inf else _USUAL_PER_CORE * (os.cpu_count() or 1)
+        return None
+    return rate if 0 < rate < math.inf else None
 
 
 def text_of(item: PendingText) -> str:

@@ -24,6 +24,7 @@ from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import governance
+from gitrag.report.impact_lines import MOST_CALLERS, MOST_DEFINITIONS, impact_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Governing:
     candidates: list[dict[str, Any]]
     issues: list[dict[str, Any]]
     missing: list[str]
+    impact: dict[str, Any] | None
     freshness: replies.Freshness
 
 
@@ -46,6 +48,7 @@ class RelatedFound:
     nearest: list[dict[str, Any]]
     questions: list[dict[str, Any]]
     helpers: list[dict[str, Any]]
+    impact: dict[str, Any] | None
     freshness: replies.Freshness
 
 
@@ -56,7 +59,7 @@ def check(
 ) -> Reply[Governing]:
     """Before a change: decisions (ADRs), specifications and issues that bear on a file, by semantic search.
 
-    Read in full those of 0.3 or more.
+    Read in full those of 0.3 or more. Also who calls it from outside, tests apart.
     """
     workspace = bench.workspace
     sync_before_reading(workspace, bench.listener(call))
@@ -65,7 +68,14 @@ def check(
     freshness = replies.of_status(read_status(workspace), bench.notes())
     return Reply(
         _text(governance.checked_markdown(found), freshness),
-        Governing(data["target"], data["candidates"], data["issues"], data["missing"], freshness),
+        Governing(
+            target=data["target"],
+            candidates=data["candidates"],
+            issues=data["issues"],
+            missing=data["missing"],
+            impact=impact_data(found.impact, MOST_DEFINITIONS, MOST_CALLERS),
+            freshness=freshness,
+        ),
     )
 
 
@@ -88,16 +98,18 @@ def related(
 ) -> Reply[RelatedFound]:
     """What is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
-    Before writing a helper: mode duplicates. In a review: diff.
+    Before writing a helper: mode duplicates. In a review: diff, also who calls what it changes.
     """
     workspace = bench.workspace
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
     if diff or mode == "duplicates" or purpose == "plan":  # among them issues
         sync_before_reading(workspace, bench.listener(call))
+    impact = None
     if diff:
         review = review_action.review(workspace, diff, threshold, call.advance)
         markdown, data = governance.review_markdown(review), json.loads(governance.review_json(review))
+        impact = impact_data(review.impact, MOST_DEFINITIONS, MOST_CALLERS)
     elif mode == "duplicates":
         found = related_action.duplicates(workspace, text, threshold)
         near = [] if found else related_action.nearest(workspace, text)
@@ -115,6 +127,7 @@ def related(
         nearest=data.get("nearest", []),
         questions=data.get("questions", []),
         helpers=data.get("helpers", []),
+        impact=impact,
         freshness=freshness,
     )
     return Reply(_text(markdown, freshness), answer)

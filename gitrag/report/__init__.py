@@ -14,6 +14,7 @@ from gitrag.report.parts import (
     standing,
     wording_line,
 )
+from gitrag.report.places import as_paths, as_vimgrep, best_lines, relative_to
 from gitrag.report.structured import as_json
 from gitrag.report.text import as_text
 
@@ -21,13 +22,17 @@ __all__ = [
     "Style",
     "as_json",
     "as_markdown",
+    "as_paths",
     "as_text",
+    "as_vimgrep",
+    "best_lines",
     "cleaned",
     "cut",
     "hits_of",
     "listed_paths",
     "notes_of",
     "plain",
+    "relative_to",
     "reworded_lines",
     "shown",
     "standing",

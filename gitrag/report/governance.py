@@ -11,11 +11,14 @@ from gitrag.actions.governance.review import Added, Review, ReviewQuestion
 from gitrag.actions.governance.unreached import Unreached
 from gitrag.corpus.documents import Document
 from gitrag.report import Style, plain, shown, standing
+from gitrag.report.impact_lines import impact_data, impact_lines
 from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.numbers import count
 
 NOTHING_SURE = "Nothing above {least:g}; the nearest are:"
+CALLERS_OF_FILE = "Called from outside"
+CALLERS_OF_CHANGE = "Who calls what it changes"
 FURTHER = "Below {least:g}, the next nearest:"
 
 
@@ -26,6 +29,8 @@ def checked_text(found: Checked, style: Style = plain) -> str:
     if found.issues:
         lines += [style("Issues", "title"), ""]
         lines += [line for each in found.issues for line in _paragraph(each, style)]
+    if found.impact is not None:
+        lines += [style(CALLERS_OF_FILE, "title"), "", *impact_lines(found.impact, style), ""]
     return "\n".join([*lines, *_missing(found)]).strip("\n")
 
 
@@ -39,6 +44,8 @@ def checked_markdown(found: Checked) -> str:
         lines += [opening, *(f"- {_brief(each)}" for each in found.nearest)]
     if found.issues:
         lines += ["", "### Issues", "", *(line for each in found.issues for line in _item(each))]
+    if found.impact is not None:
+        lines += ["", f"### {CALLERS_OF_FILE}", "", *impact_lines(found.impact)]
     missing = list(_missing(found))
     if missing:
         lines += ["", *missing]
@@ -55,6 +62,7 @@ def checked_json(found: Checked) -> str:
         "candidates": [_candidate_data(each) for each in found.candidates],
         "issues": [_candidate_data(each) for each in found.issues],
         "missing": list(found.missing),
+        "impact": impact_data(found.impact),
     }
     return json.dumps(data, ensure_ascii=False, indent=2)
 
@@ -151,6 +159,8 @@ def review_markdown(found: Review, style: Style = plain) -> str:
     )
     lines += ["", "### Like what it adds", ""]
     lines += [line for each in found.added for line in _added(each, style)] or [_none_like(found)]
+    if found.impact is not None:
+        lines += ["", f"### {CALLERS_OF_CHANGE}", "", *impact_lines(found.impact, style)]
     return "\n".join(lines)
 
 
@@ -182,6 +192,7 @@ def review_json(found: Review) -> str:
         ],
         "named": list(found.named),
         "nearest": near_data(found.unreached),
+        "impact": impact_data(found.impact),
     }
     return json.dumps(data, ensure_ascii=False, indent=2)
 

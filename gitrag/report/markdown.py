@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gitrag.actions.search import Answer
@@ -23,6 +24,9 @@ from gitrag.report.parts import (
 from gitrag.search.engine import Hit
 
 _NO_GRAPH = "No call graph was asked for."
+
+_REFINED = 6
+"""Alternatives of the filter in the command that refines the graph."""
 
 
 def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "", refine: str = "") -> str:
@@ -81,7 +85,7 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
     pattern = (graph.filter if graph else None) or refine
     if pattern:
         verb = "Refine the" if drawn else "Generate a focused"
-        quoted = pattern.replace("'", "'\\''")
+        quoted = _narrower(pattern).replace("'", "'\\''")
         lines += ["", f"{verb} call graph with: `gitrag graph --filter '{quoted}'`"]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -107,12 +111,31 @@ def _documents(hits: Sequence[Hit]) -> list[str]:
 def _code(hits: Sequence[Hit]) -> Iterator[str]:
     for hit in hits:
         yield f"- **{shown(hit.path)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}"
-        yield f"  {gist(hit)}"
-        for further in hit.also:
-            chunk = further.chunk
-            yield f"  also {range_of(chunk.line_start, chunk.line_end)} {chunk.name}"
+        said = gist(hit)
+        yield f"  {said}"
+        for line in hit.lines:
+            text = line.text.strip()
+            if line.matches and text.strip("\"'#/* ").rstrip(":{ ") not in said:
+                yield f"  {line.number}: {_as_code(text)}"
+        also = ", ".join(
+            f"{range_of(each.line_start, each.line_end)} {each.name}".rstrip()
+            for each in (further.chunk for further in hit.also)
+        )
+        if also:
+            yield f"  also {also}"
         if hit.variants:
             yield f"  also: {listed_paths(hit.variants)}"
+
+
+def _as_code(text: str) -> str:
+    """Quote a line as code, whatever backquotes it has."""
+    fence = "`" * (max((len(each) for each in re.findall("`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}" if len(fence) > 1 else f"`{text}`"
+
+
+def _narrower(pattern: str) -> str:
+    """Return the first alternatives of a filter: the names of the best hit, where it has very many."""
+    return "|".join(re.split(r"(?<!\\)\|", pattern)[:_REFINED])
 
 
 def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:

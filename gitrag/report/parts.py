@@ -112,6 +112,11 @@ def _among(words: Sequence[str], last: str) -> str:
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
+def plain_list(words: Sequence[str]) -> str:
+    """Return quoted words as in a sentence: ``"a", "b" and "c"``."""
+    return _listed(words, "and")
+
+
 def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:
     """Return the hits of a kind of collection, best first."""
     return next((section.hits for section in answer.sections if section.kind is kind), ())

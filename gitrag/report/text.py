@@ -1,8 +1,10 @@
-"""An answer for a terminal: a compact block for each file, best first."""
+"""An answer for a terminal or an agent: a compact block for each file, best first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
@@ -18,11 +20,17 @@ from gitrag.report.parts import (
     standing,
     wording_line,
 )
+from gitrag.report.reasons import sentences
 from gitrag.search.engine import Hit
+from gitrag.search.question import read
+from gitrag.words.terms import query_terms
 
 _NO_END = 1 << 30
 _LEAST_COLUMNS = 20
 """Least columns for the callees, however long the caller's path and name."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
+"""A part of an identifier, or a word."""
 
 _TITLES = {
     CollectionKind.ADRS: "Decisions",
@@ -32,21 +40,35 @@ _TITLES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What is shown of a hit: its place, the lines below it, and how many rows the place takes."""
+
+    head: str
+    lines: tuple[str, ...]
+    head_rows: int = 1
+
+
 def as_text(
     answer: Answer,
     style: Style = plain,
     *,
-    explain: bool = False,
+    explain: str = "",
     columns: int | None = None,
+    rows: int | None = None,
+    gaps: bool = False,
     graph: CallGraph | None = None,
 ) -> str:
-    """Return an answer for a terminal: only sections with hits; no title when there is only code.
+    """Return an answer as text: only sections with hits; no title when there is only code.
 
     Args:
         answer: The answer.
         style: Applies the style of a role to a text.
-        explain: Show where each score comes from.
+        explain: Say why each file was found: ``words`` in three sentences, ``all`` by numbers; empty not to.
         columns: The terminal's width, to which lines of files are shortened; None to leave them.
+        rows: Lines of a page: of as many hits as fit, the likeliest first, more is shown than the place.
+            None to show it of every hit.
+        gaps: Mark where lines of a file are left out between two that are shown.
         graph: The call graph, if it was asked for.
     """
     if not answer.hits:
@@ -54,18 +76,59 @@ def as_text(
     held = [section for section in answer.sections if section.hits]
     titled = graph is not None or [section.kind for section in held] != [CollectionKind.CODE]
     line = wording_line(answer)
-    parts = [f"{line}; nearest:"] if line else []
+    words = frozenset(read(answer.wording.searched_for or answer.query).words)
+    mark = _marker(words, style)
+    blocks = {
+        id(hit): _block(hit, words, style, mark, columns or _NO_END, explain=explain, gaps=gaps)
+        for hit in answer.hits
+    }
+    if rows is not None:
+        above = (2 if line else 0) + (2 * len(held) if titled else 0)
+        blocks = _fitted(blocks, rows - above)
+    parts = [f"{line}; nearest:\n"] if line else []
     for section in held:
-        blocks = ["\n".join(_block(hit, style, columns or _NO_END, explain=explain)) for hit in section.hits]
         if titled:
-            blocks[0] = f"{style(_TITLES[section.kind], 'title')}\n{blocks[0]}"
-        parts += blocks
+            parts.append(style(_TITLES[section.kind], "title"))
+        for hit in section.hits:
+            block = blocks[id(hit)]
+            parts += [block.head, *block.lines, *([""] if block.lines else [])]
+        if parts[-1]:
+            parts.append("")
     if graph is not None:
-        parts.append("\n".join(_graph(graph, style, columns or _NO_END)))
-    return "\n\n".join(parts)
+        parts += _graph(graph, style, columns or _NO_END)
+    return "\n".join(parts).rstrip("\n")
 
 
-def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[str]:
+def _fitted(blocks: dict[int, _Block], rows: int) -> dict[int, _Block]:
+    """Leave out what is shown below the places of the least likely hits, so that all of them fit a page."""
+    left = rows - sum(block.head_rows for block in blocks.values())
+    fitted = {}
+    for key, block in blocks.items():
+        needed = len(block.lines) + 1  # the line between two blocks
+        fitted[key] = block if needed <= left else _Block(block.head, (), block.head_rows)
+        left -= needed if needed <= left else 0
+    return fitted
+
+
+def _marker(words: frozenset[str], style: Style) -> Callable[[str], str]:
+    """Return what marks the question's words in a line."""
+
+    def marked(found: re.Match[str]) -> str:
+        return style(found[0], "word") if words.intersection(query_terms(found[0])) else found[0]
+
+    return lambda text: _WORD.sub(marked, text)
+
+
+def _block(
+    hit: Hit,
+    words: frozenset[str],
+    style: Style,
+    mark: Callable[[str], str],
+    columns: int,
+    *,
+    explain: str,
+    gaps: bool,
+) -> _Block:
     chunk, document = hit.chunk, hit.document
     place = style(shown(hit.path), "path") + style(f":{range_of(chunk.line_start, chunk.line_end)}", "number")
     if document:
@@ -73,12 +136,32 @@ def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[s
         what = style(f"{document.id}: {document.title}", "name") + (f" ({state})" if state else "")
     else:
         what = " ".join(part for part in (chunk.kind.value, style(chunk.qualified_name, "name")) if part)
-    yield f"{place}  {what}  {style(f'{hit.score:.2f}', 'score')}"
+    head = f"{place}  {what}  {style(f'{hit.score:.2f}', 'score')}"
+    rows = (
+        len(f"{shown(hit.path)}:{chunk.line_start}-{chunk.line_end}  {chunk.qualified_name}") + 16
+    ) // columns
+    return _Block(head, tuple(_below(hit, words, style, mark, columns, explain=explain, gaps=gaps)), rows + 1)
+
+
+def _below(
+    hit: Hit,
+    words: frozenset[str],
+    style: Style,
+    mark: Callable[[str], str],
+    columns: int,
+    *,
+    explain: str,
+    gaps: bool,
+) -> Iterator[str]:
     width = len(str(hit.lines[-1].number)) if hit.lines else 0
+    last = hit.lines[0].number if hit.lines else 0
     for line in hit.lines:
+        if gaps and line.number > last + 1:
+            yield f"  {style('…', 'dim')}"
+        last = line.number
         shortened = cut(line.text, columns - width - 4)
-        text = style(shortened, "match") if line.matches else style(shortened, "dim")
-        yield f"  {style(f'{line.number:>{width}}', 'number')}  {text}"
+        text = style(mark(shortened), "match") if line.matches else style(shortened, "dim")
+        yield f"  {style(f'{line.number:>{width}}', 'number')}  {text}".rstrip()
     if hit.also:
         also = ", ".join(
             range_of(other.line_start, other.line_end) + (f" {other.name}" if other.name else "")
@@ -87,7 +170,10 @@ def _block(hit: Hit, style: Style, columns: int, *, explain: bool) -> Iterator[s
         yield f"  {style(cut('also ' + also, columns - 2), 'dim')}"
     if hit.variants:
         yield f"  {style(cut(f'also: {listed_paths(hit.variants)}', columns - 2), 'dim')}"
-    if explain:
+    if explain == "words":
+        for sentence in sentences(hit, words):
+            yield f"  {style(sentence, 'dim')}"
+    elif explain == "all":
         said = [f"cosine {hit.cosine:.2f}"] if hit.cosine > -1 else []
         said += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]
         yield f"  {style('why: ' + ', '.join(said), 'dim')}"

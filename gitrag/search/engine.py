@@ -181,7 +181,7 @@ def ask(
         looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
     if are_documents:
         question = replace(question, report=None)  # a report asks where to change code
-    commit = None if are_documents else scoped.overlay.commit
+    commit = scoped.overlay.commit if question.meets_history and not are_documents else None
     told = None if commit is None else commits.messages(db, scope, commit, question.hashes, memo)
     evidence = collect(db, question, scope, vector, memo, told)
     if are_documents:
@@ -198,7 +198,7 @@ def ask(
         sums = ranking.copies_behind(sums, names, question.spoken)
         page = ranking.page(sums, files.content_id, names, len(sums))
         groups = meant_variant.arrange(
-            db, question, scope, Page(page, sums, names), commit, state=scoped, memo=memo
+            db, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped, memo=memo
         )
         if grouped:
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}

@@ -8,7 +8,8 @@ from gitrag.model import Chunk
 from gitrag.search.question import Question
 from gitrag.words import terms
 
-_LONGEST_LINE = 400
+LONGEST_LINE = 400
+"""Characters shown of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]
     )
     best = [i for i in places if shared[i] or i == head][:most] or places[:1]
     return tuple(
-        Line(chunk.line_start + i, lines[i][:_LONGEST_LINE].rstrip(), shared[i] > 0) for i in sorted(best)
+        Line(chunk.line_start + i, lines[i][:LONGEST_LINE].rstrip(), shared[i] > 0) for i in sorted(best)
     )
 
 
@@ -50,8 +51,8 @@ def lines_at(chunk: Chunk, first: int, last: int, most: int = 3) -> tuple[Line, 
     start = max(first, chunk.line_start)
     numbers = range(start, min(last, chunk.line_end, start + most - 1) + 1)
     asked = tuple(
-        Line(number, lines[number - chunk.line_start][:_LONGEST_LINE].rstrip(), matches=True)
+        Line(number, lines[number - chunk.line_start][:LONGEST_LINE].rstrip(), matches=True)
         for number in numbers
         if number - chunk.line_start < len(lines)
     )
-    return asked or (Line(chunk.line_start, lines[0][:_LONGEST_LINE].rstrip(), matches=False),)
+    return asked or (Line(chunk.line_start, lines[0][:LONGEST_LINE].rstrip(), matches=False),)

@@ -6,7 +6,7 @@ QUESTIONS and --work are those of `quality.py`. Each repository is indexed into 
 vectors; every Nth question is asked as `gitrag search` would, with the graph.
 
 - drawn: the questions with a picture; without one there is nothing to see that could mislead.
-- own: of the nodes of a picture, those that lie in the lines of a code hit.
+- own: of the nodes of a picture, those that lie in the lines of a code hit, or in a class that is one.
 - near: those, and those that a line in the picture joins with one of them. Means over the pictures.
 - half: the pictures in which at least half of the nodes are near.
 - best: of the three best code hits, those that the picture has a definition of.
@@ -28,6 +28,7 @@ from gitrag.actions.graph import code_of, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import drawing
 from gitrag.callgraph.graph import MODULE, Graph, Node
+from gitrag.model import Kind
 from gitrag.search.engine import Hit
 
 _BEST = 3
@@ -110,12 +111,17 @@ def judged(graph: Graph, hits: tuple[Hit, ...]) -> Picture:
 
 
 def lies_in(node: Node, hit: Hit) -> bool:
-    """Tell whether a definition and a hit's lines overlap; a file's own code: if a hit has no name."""
+    """Tell whether a definition and a hit's lines overlap, or it is of a class that is a hit.
+
+    A file's own code does if a hit has no name.
+    """
     if node.path != hit.path:
         return False
     chunks = [hit.chunk, *(further.chunk for further in hit.also)]
     if node.name == MODULE:
         return not all(chunk.name for chunk in chunks)
+    if any(chunk.kind is Kind.CLASS and f".{chunk.name}." in f".{node.name}" for chunk in chunks):
+        return True
     return any(node.line_start <= chunk.line_end and chunk.line_start <= node.line_end for chunk in chunks)
 
 

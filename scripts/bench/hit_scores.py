@@ -37,6 +37,7 @@ from features import FeatureSet, Present, is_source, read_sets
 from gitrag.actions.search import search
 from gitrag.actions.search_code import Snippet, search_code
 from gitrag.chunking.languages import language_of
+from gitrag.indexing.history import read_history
 from gitrag.workspace import Workspace
 
 _HALF = 0.5
@@ -108,8 +109,9 @@ def main() -> None:
 def measure(features: FeatureSet, place: Path) -> list[Outcome]:
     """Ask a repository for what it has and what it has not."""
     workspace = Workspace.open(place, environ=os.environ)
-    workspace.update()
+    indexed = workspace.update()
     workspace.embed()
+    read_history(workspace.store, workspace.repo, indexed.refreshed.head.commit or "")
     asked: list[tuple[str, Present | None, frozenset[str]]] = [
         (row.text, None, frozenset(row.mentioned_in)) for row in features.absent
     ]

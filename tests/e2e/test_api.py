@@ -243,6 +243,14 @@ def test_the_other_methods_answer_as_the_commands(own):
         ]
         assert [each.name for each in calls.matches] == ["retry_with_backoff"]
         assert calls.mermaid.startswith("graph TD")
+        chain = repo.graph("place", to="retry_with_backoff")
+        assert [[each.callee.name for each in path] for path in chain.paths] == [["retry_with_backoff"]]
+        named = repo.graph("retry_with_backoff", references=True).references
+        assert ("src/orders.py", "imported") in {(each.path, each.use) for each in named}
+        called = repo.check("client.py").called
+        assert [(each.node.name, each.callers[0].caller.name) for each in called] == [
+            ("retry_with_backoff", "place")
+        ]
 
         [decision] = [
             each
@@ -265,7 +273,7 @@ def test_a_hit_has_the_lines_and_reasons_that_the_command_shows(known, question)
     options = gitrag.SearchOptions(collections=["code", "adrs"])
     with gitrag.open(known.path) as repo:
         hits = repo.search(question, options).hits
-    shown = known.gitrag("search", question, *("-c", "code", "-c", "adrs"), "-o", "text", "--explain").out
+    shown = known.gitrag("search", question, *("-c", "code", "-c", "adrs"), "-o", "text", "--explain=all").out
     assert hits
     assert any(line.matches for hit in hits for line in hit.snippet)
     for hit in hits:

@@ -85,6 +85,11 @@ def test_a_page_is_searched_clicked_and_moved(project, tmp_path):
         about.get_by_role("button", name="total").click()
         assert about.locator("h2").text_content() == "total"
         assert about.locator(".calls-here").text_content().endswith("return rate() * len(items)")
+        about.get_by_role("button", name="shop/cart.py:9").click()  # where show calls it
+        assert about.locator("h2").text_content() == "show"
+        assert about.locator(".here").text_content().endswith("print(total(cart))")
+        about.get_by_role("button", name="shop/cart.py:9").click()  # where it calls total
+        assert about.locator("h2").text_content() == "show"
         before = page.locator("#picture").get_attribute("viewBox")
         page.keyboard.press("Escape")
         page.mouse.move(300, 600)

@@ -166,7 +166,8 @@ def test_the_report_draws_the_calls_around_what_it_found(workspace, answers):
         "graph TD",
     ]
     assert f"| Call graph nodes | {graph.nodes} |" in lines
-    assert lines[-1] == f"Refine the call graph with: `gitrag graph --filter '{graph.filter}'`"
+    named = "|".join((graph.filter or "").split("|")[:6])
+    assert lines[-1] == f"Refine the call graph with: `gitrag graph --filter '{named}'`"
     [drawn] = json.loads(as_json(answer, graph))["call_graphs"]
     assert drawn == {"filter": graph.filter, "mermaid": graph.mermaid, "error": None}
     assert graph_of(workspace, answer) == graph

@@ -164,6 +164,23 @@ def test_a_trace_becomes_a_table(bench, tmp_path: Path):
     assert table.ran == {"shop/a.py": {1, 2, 5, 9}}
 
 
+def test_a_trace_knows_recursion_in_a_comprehension_and_not_who_calls_a_generator(bench, tmp_path: Path):
+    package = tmp_path / "shop"
+    package.mkdir()
+    (package / "a.py").write_text(
+        "def walk(tree):\n    return [walk(each) for each in tree]\n"
+        "def steps():\n    yield 1\n"
+        "def start():\n    return steps()\n"
+    )
+    calls = [["a.py", 1, "function", "a.py", 2, "inner"], ["a.py", 2, "inner", "a.py", 1, "function"]]
+    rows = bench("tools").traced_rows(tmp_path, "shop", calls, {"files": {}})
+    walk = "shop/a.py\t1\twalk"
+    assert [row for row in rows if row[0] in "EU"] == [
+        "U\tshop/a.py\t5\tstart\tsteps",
+        f"E\tcall\t{walk}\t0\t{walk}",
+    ]
+
+
 def test_the_graph_is_held_against_a_table(bench):
     source = (
         "def f():\n    g()\n    h()\n\n\ndef g():\n    k()\n    other()\n\n\ndef h(): ...\n\n\ndef k(): ...\n"

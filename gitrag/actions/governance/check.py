@@ -11,6 +11,7 @@ from pathlib import Path
 from gitrag.actions.governance.bearings import NEAR, FileTarget, Found, bearings
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.governance.unreached import none_indexed
+from gitrag.actions.impact import Impact, callers_from_outside
 from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.documents import Document
@@ -73,6 +74,7 @@ class Checked:
         issues: Issues about the same subject, best first.
         missing: Ids that the target names but that no document has.
         lacking: What is said where there is nothing to compare it with; empty where there is a candidate.
+        impact: Who calls what it defines from outside of it; None where it defines nothing that is called.
     """
 
     target: str
@@ -82,6 +84,7 @@ class Checked:
     missing: tuple[str, ...] = ()
     least: float = PRESETS["check"].min_score
     lacking: str = ""
+    impact: Impact | None = None
 
     @property
     def likely(self) -> tuple[Candidate, ...]:
@@ -118,8 +121,16 @@ def check(workspace: Workspace, target: Path) -> Checked:
     missing = tuple(sorted(own for own in mentions if own not in there))
     issues = _issues(workspace, query, words, mentions)
     lacking = "" if candidates else none_indexed(preset.kinds, other=bool(found))
+    paths = [path for path, _ in read_target.texts]
     return Checked(
-        read_target.path, query, tuple(candidates[: preset.limit]), issues, missing, preset.min_score, lacking
+        read_target.path,
+        query,
+        tuple(candidates[: preset.limit]),
+        issues,
+        missing,
+        preset.min_score,
+        lacking,
+        callers_from_outside(workspace, read_target.path, paths),
     )
 
 

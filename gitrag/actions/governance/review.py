@@ -12,6 +12,7 @@ from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.governance.related import THRESHOLD
 from gitrag.actions.governance.unreached import NEAREST, NearDocument, Unreached, find_unreached
+from gitrag.actions.impact import Impact, callers_of_change
 from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.documents import Document
@@ -125,6 +126,7 @@ class Review:
         compared: How many of the added definitions were compared with what exists.
         new: How many definitions it adds: without tests, moved and very short ones.
         threshold: Least cosine of what is called alike.
+        impact: Who calls what it changes; None where it changes no code.
     """
 
     span: str
@@ -138,6 +140,7 @@ class Review:
     compared: int = 0
     new: int = 0
     threshold: float = THRESHOLD
+    impact: Impact | None = None
 
 
 def review(
@@ -164,14 +167,16 @@ def review(
     new = added_definitions(files)
     added = new[:MOST_ADDED]
     queries = _queries(files, said, added)
-    steps = len(queries) + 2
+    steps = len(queries) + 3
     advance(0, steps)
     helpers = tuple(helpers_like(workspace, added, threshold))
     advance(1, steps)
+    impact = callers_of_change(workspace, span, files, removed_definitions(files))
+    advance(2, steps)
     asked = list(_governing(workspace, files, queries))
     touched = {file.path for file in files}
     further: list[Asked] = []
-    for done, (path, query) in enumerate(queries.items(), start=2):
+    for done, (path, query) in enumerate(queries.items(), start=3):
         advance(done, steps)
         found = [
             Asked(path, kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note)
@@ -199,7 +204,19 @@ def review(
         compared=len(added),
         new=len(new),
         threshold=threshold,
+        impact=impact,
     )
+
+
+def removed_definitions(files: Sequence[ChangedFile]) -> list[str]:
+    """Return the qualified names of the definitions that a change removes, without moved ones. Pure."""
+    gone: dict[str, str] = {}
+    new: set[str] = set()
+    for file in files:
+        before, after = (_definitions(file.path, side) for side in (file.before, file.after))
+        gone |= {chunk_text(each): name for name, each in before.items() if name not in after}
+        new |= {chunk_text(each) for name, each in after.items() if name not in before}
+    return [name for text, name in gone.items() if text not in new]
 
 
 def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:

@@ -88,7 +88,7 @@ class Crates:
 
     def _nearest(self, libraries: list[str], importer: str) -> list[str]:
         """Choose among crates of one name: the one whose path shares most with the importer's."""
-        return sorted(libraries, key=lambda path: -_shared(path, importer))[:1]
+        return sorted(libraries, key=lambda path: -shared(path, importer))[:1]
 
     def _down(
         self, start: tuple[str, tuple[str, ...]], parts: Sequence[str], least: int
@@ -102,7 +102,8 @@ class Crates:
         return []
 
 
-def _shared(one: str, other: str) -> int:
+def shared(one: str, other: str) -> int:
+    """Return how many directories two paths have in common, from the top."""
     count = 0
     for left, right in zip(one.split("/"), other.split("/"), strict=False):
         if left != right:

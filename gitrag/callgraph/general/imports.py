@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gitrag.callgraph.general.crates import Crates
+from gitrag.callgraph.general.crates import Crates, shared
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.records import ImportRow
 from gitrag.callgraph.general.scripts import Scripts
@@ -196,13 +196,3 @@ class Imports:
 
 def _nearest(paths: list[str], importer: str) -> list[str]:
     return sorted(paths, key=lambda path: (-shared(path, importer), path))[:1]
-
-
-def shared(one: str, other: str) -> int:
-    """Return how many directories two paths have in common, from the top."""
-    count = 0
-    for left, right in zip(one.split("/"), other.split("/"), strict=False):
-        if left != right:
-            break
-        count += 1
-    return count

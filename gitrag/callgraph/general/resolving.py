@@ -11,11 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from gitrag.callgraph import limits
 from gitrag.callgraph.general.built_in import BUILT_IN
-from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports, shared
+from gitrag.callgraph.general.crates import shared
+from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
 from gitrag.callgraph.general.records import ELEMENT, SCOPED, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
+from gitrag.callgraph.limits import Limits
 
 CERTAIN = 1.0
 OVERRIDDEN = 0.6
@@ -23,6 +26,9 @@ LIKE_NAMED = 0.5
 """Confidence in a method with this name, where few types have one: Go's interfaces say no more."""
 ONE_OF_MANY = 0.3
 """Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
+
+BUILT_INSTEAD = 0.6
+"""Confidence in one of several functions of a name in a package of Go, one of which a build has."""
 
 CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
 MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
@@ -96,9 +102,13 @@ class Resolver:
         tables: The definitions.
         imports: Where imports lead.
         check: Called now and then; raises to stop.
+
+    Attributes:
+        limits: What was not looked at so far.
     """
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
+        self.limits = Limits()
         self._tables = tables
         self._imports = imports
         self._check = check
@@ -120,6 +130,8 @@ class Resolver:
             handed: Whether it is the name of a function that is handed on: no class is meant, nor a guess.
         """
         found = self._resolve(parts, caller, _DEPTH)
+        if len(found) > 1 and self._tables.language(caller[0]) == "go":
+            found = [(each, min(sure, BUILT_INSTEAD)) for each, sure in found]
         if not handed:
             return found
         functions = [each for each in found if self._tables.definition(each[0]).kind == "function"]
@@ -165,6 +177,8 @@ class Resolver:
                 outside = outside or each not in self._tables.classes
                 for own in self._tables.classes.get(each, ()):
                     waiting += [base.rpartition(".")[2] for base in self._tables.definition(own).bases]
+        if any(each not in seen for each in waiting):
+            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, cls)
         return None if outside and wanted not in self._tables.classes else False
 
     def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
@@ -313,11 +327,19 @@ class Resolver:
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
             if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
                 return found if table is self._tables.functions else self._constructed(found[-1])
+            if language == "go" and table is self._tables.functions and len(near) > 1:
+                return self._built(near, path)
             if near and language not in SCRIPTS and language != "rust":
                 return self._constructed(near[-1])
             if len(found) == 1 and language in _BY_NAME | {"java"}:
                 return self._constructed(found[0])
         return []
+
+    def _built(self, found: list[Id], path: str) -> list[Id]:
+        """Leave of a Go package's functions of one name those that a build of a file may have."""
+        if path.endswith("_test.go"):
+            return [each for each in found if each[0] == path] or found
+        return [each for each in found if not each[0].endswith("_test.go")] or found
 
     def _constructed(self, own: Id) -> list[Id]:
         if self._tables.definition(own).kind != "class":
@@ -483,6 +505,8 @@ class Resolver:
                 seen.add(each[1:])
                 yield each
                 waiting.extend(self._bases(each))
+        if any(each[1:] not in seen for each in waiting):
+            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, owner.name)
 
     def _methods(self, owner: Owner, name: str) -> Found:
         """Find a method of a class or its bases, and its overrides; computed once for all calls."""
@@ -526,7 +550,11 @@ class Resolver:
         """Return the methods of one name that a class has itself; in C++ in headers and sources alike."""
         found = self._tables.members.get((cls.name, name), [])
         if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in C_FAMILY:
-            return self._nearest(found, cls.home)
+            nearest = self._nearest(found, cls.home)
+            if nearest or not cls.home.endswith(".go"):
+                return nearest
+            folder = cls.home.rpartition("/")[0]
+            return self._built([each for each in found if each[0].rpartition("/")[0] == folder], cls.home)
         every = self._tables.classes.get(cls.name, ())
         here = [own for own in every if own[0] == cls.home] or every
         meant = {self._tables.definition(own).name for own in here}
@@ -555,6 +583,8 @@ class Resolver:
                     continue
                 known.add(subclass)
                 border.append(subclass)
+        if border:
+            self.limits.reached(limits.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
         return sorted(known)
 
     def _is_abstract(self, cls: str) -> bool:
@@ -907,6 +937,8 @@ class Resolver:
             while border and len(found.files) < _MOST_EXPORTS:
                 self._check()
                 border = [file for each in border for file in self._further(each, path, found)]
+            if border:
+                self.limits.reached(limits.EXPORTS, _MOST_EXPORTS, path)
         return found
 
     def _further(self, path: str, start: str, found: PassedOn) -> list[str]:

@@ -268,8 +268,8 @@ class QueryReader:
             text = self._text(node)
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
             parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
-        if not parts:
-            return []
+        if not parts or (self._language.name == "cpp" and _DESTRUCTOR.search(self._text(node))):
+            return []  # `A::~A() = default;`, which the grammar takes for an assignment to a call
         if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
             parts = _scoped(self._text(captures["call"][0]), parts)
         given = None
@@ -423,6 +423,9 @@ def parts_of(text: str) -> list[str]:
     The last part is the one called; earlier parts that are called end in ``()``.
     """
     return list(_parts_of(text))
+
+
+_DESTRUCTOR = re.compile(r"~\s*\w+$")
 
 
 def _scoped(text: str, parts: list[str]) -> list[str]:

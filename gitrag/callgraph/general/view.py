@@ -10,6 +10,7 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.resolving import CONSTRUCTORS, MAKERS, Resolver
 from gitrag.callgraph.general.tables import Id, Tables
+from gitrag.callgraph.limits import Limits
 
 HANDED_ON = 0.5
 """Confidence in a call of a function that is handed on by its name; as in Python."""
@@ -41,6 +42,11 @@ class GeneralView:
             self._tables, Imports(self._tables.files, Manifests(manifests or {})), check
         )
         self._choice = Choice(self._tables, self._resolver)
+
+    @property
+    def limits(self) -> Limits:
+        """What was not looked at so far."""
+        return self._resolver.limits
 
     def callees(self, own: Collection[Id]) -> Edges:
         """Resolve the calls of some definitions."""

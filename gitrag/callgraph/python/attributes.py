@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitrag.callgraph.python.classes import Classes
-from gitrag.callgraph.python.confidence import MANY, MAX_OVERRIDES, ONE_OF_MANY, OVERRIDDEN
+from gitrag.callgraph.python.confidence import (
+    FALLBACK,
+    MANY,
+    ONE_OF_MANY,
+    ONE_OF_SEVERAL,
+    OVERRIDDEN,
+    UNNEEDED,
+)
 from gitrag.callgraph.python.evaluation import NO_ARGUMENTS, Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Frame, Program
 from gitrag.callgraph.python.values import (
+    CERTAIN,
     NOTHING,
     YIELDED,
+    Argument,
+    BuiltinInstance,
     ClassObject,
     ContextManager,
     DictOf,
@@ -21,8 +31,10 @@ from gitrag.callgraph.python.values import (
     Instance,
     ListOf,
     ModuleObject,
+    Namesake,
     Outside,
     OutsideWith,
+    Property,
     Returning,
     Super,
     Text,
@@ -73,8 +85,7 @@ class Attributes:
         """
         found: set[Value] = set()
         before = self._program.ceiling
-        if _is_of_many(values):
-            self._program.ceiling = ONE_OF_MANY
+        self._program.ceiling = min(before, self._likely(values, (name,)))
         for value in ordered(values):
             if type(value) is Instance:
                 found |= self._of_instance(value, name, frame, line, special=special)
@@ -93,20 +104,39 @@ class Attributes:
             elif type(value) is Function and name == "__get__":
                 found.add(value)
         self._program.ceiling = before
+        if not found and not special and all(map(_is_unknown, values)):
+            methods = tuple(
+                own for own in self._program.namesakes(name) if not self._methods.is_property(own)
+            )
+            return frozenset([Namesake(methods)]) if methods else NOTHING
         return limited(found)
+
+    def _likely(self, values: Values, names: Sequence[str]) -> float:
+        """Return how sure what the first of some members calls may be at most, of one of these values."""
+        if len(values) < 2:
+            return CERTAIN
+        classes = {value.cls for value in values if type(value) is Instance}
+        if len(values) > MANY and len(classes) > MANY:
+            return ONE_OF_MANY
+        if len(classes) < 2:
+            return CERTAIN
+        found = (
+            next((each for name in names if (each := self._classes.find(cls, name))), None) for cls in classes
+        )
+        return CERTAIN if len({each[0] for each in found if each}) < 2 else ONE_OF_SEVERAL
 
     def _of_instance(  # noqa: C901 - the places an attribute may be found in, in order
         self, value: Instance, name: str, frame: Frame, line: int, *, special: bool
     ) -> Values:
         classes, cls = self._classes, value.cls
         if name == "__class__":
-            return frozenset([ClassObject(cls)])
+            return frozenset([ClassObject(cls, value.exact)])
         found: set[Value] = set()
         member = classes.find(cls, name)
         if member is not None:
             found |= self.bound(member[1], value, frame, line)
             if not value.exact and not any(type(each) is Function for each in member[1]):
-                for own in classes.overriding(cls, name)[:MAX_OVERRIDES]:
+                for own in classes.overrides(cls, name):
                     if self._methods.is_property(own):
                         self._program.edge(frame, own, line, OVERRIDDEN)
         if not special:
@@ -118,11 +148,15 @@ class Attributes:
                     theirs = classes.find(subclass, name)  # of what they inherit, too: this is a mixin
                     if theirs is not None:
                         found |= self.bound(theirs[1], Instance(subclass, exact=False), frame, line)
-            if member is None and not found and not classes.has_assigned(cls, name):
+            unset = not found if member is None else classes.is_only_declared(member[0], name)
+            if unset and not classes.has_assigned(cls, name):
                 fallback = classes.find(cls, "__getattr__")
                 if fallback is not None:
                     method = self.bound(fallback[1], value, frame, line)
+                    before = self._program.ceiling
+                    self._program.ceiling = min(before, FALLBACK)
                     found |= self._whole.call(method, NO_ARGUMENTS, frame, line)
+                    self._program.ceiling = before
         return limited(found)
 
     def _assigned(self, cls: Id, name: str) -> Values:
@@ -169,7 +203,7 @@ class Attributes:
                 elif self._methods.is_static(own):
                     found.add(member)
                 elif self._methods.is_of_class(own):
-                    found.add(Function(own, ClassObject(to.cls) if type(to) is Instance else to))
+                    found.add(Function(own, ClassObject(to.cls, to.exact) if type(to) is Instance else to))
                 else:
                     found.add(Function(own, to))
             elif (
@@ -180,6 +214,8 @@ class Attributes:
                     if type(each) is Function:
                         method = frozenset([Function(each.function, member)])
                         found |= self._whole.call(method, given, frame, line)
+            elif type(member) is Property:
+                found |= self._whole.call(_bound_to(member.getter, to), NO_ARGUMENTS, frame, line)
             else:
                 found.add(member)
         return frozenset(found)
@@ -189,15 +225,46 @@ class Attributes:
         for value in ordered(values):
             if type(value) is not Instance:
                 continue
-            setter = self._classes.setter(value.cls, name)
-            if setter is not None:
-                self._whole.call(frozenset([Function(setter, value)]), Arguments([given]), frame, line)
-                continue
             override = self._classes.find(value.cls, "__setattr__")
             if override is not None:
                 method = self.bound(override[1], value, frame, line)
                 self._whole.call(method, Arguments([NOTHING, given]), frame, line)
-            self._program.assign(value.cls, name, given)
+            setters = self._setters(value, name, given)
+            for setter, arguments in setters if override is None else ():  # else that calls them, if anything
+                self._whole.call(setter, arguments, frame, line)
+            if not setters:
+                self._program.assign(value.cls, name, given)
+
+    def _setters(self, value: Instance, name: str, given: Values) -> list[tuple[Values, Arguments]]:
+        """Return what assigning to an attribute of an instance calls, and with what."""
+        setter = self._classes.setter(value.cls, name)
+        if setter is not None:
+            return [(frozenset([Function(setter, value)]), Arguments([given]))]
+        member = self._classes.find(value.cls, name)
+        found: list[tuple[Values, Arguments]] = []
+        for each in ordered(member[1]) if member is not None else ():
+            if type(each) is Property:
+                found.append((_bound_to(each.setter, value), Arguments([given])))
+            elif type(each) is Instance and (method := self._classes.find(each.cls, "__set__")) is not None:
+                found.append((_bound_to(method[1], each), Arguments([frozenset([value]), given])))
+        return found
+
+    def delete(self, values: Values, name: str, frame: Frame, line: int) -> None:
+        """Delete an attribute; a property's deleter is called."""
+        for value in ordered(values):
+            if type(value) is not Instance:
+                continue
+            override = self._classes.find(value.cls, "__delattr__")
+            if override is not None:
+                method = self.bound(override[1], value, frame, line)
+                self._whole.call(method, NO_ARGUMENTS, frame, line)
+                continue
+            member = self._classes.find(value.cls, name)
+            for each in ordered(member[1]) if member is not None else ():
+                if type(each) is Property:
+                    self._whole.call(_bound_to(each.deleter, value), NO_ARGUMENTS, frame, line)
+            for own in self._classes.deleters(value.cls, name):
+                self._whole.call(frozenset([Function(own, value)]), NO_ARGUMENTS, frame, line)
 
     # protocols
 
@@ -205,13 +272,16 @@ class Attributes:
         self, values: Values, methods: Sequence[str], arguments: Sequence[Values], frame: Frame, line: int
     ) -> Values:
         """Call the first of the special methods that an instance's class has."""
+        instances = _instances(values)
+        if not instances:
+            return NOTHING
         found: set[Value] = set()
         before = self._program.ceiling
-        if _is_of_many(values):
-            self._program.ceiling = ONE_OF_MANY
-        for value in ordered(values):
-            if type(value) is not Instance:
-                continue
+        other = len(instances) < len(values)  # which may have operators of its own
+        self._program.ceiling = min(
+            before, self._likely(instances, methods), ONE_OF_SEVERAL if other else CERTAIN
+        )
+        for value in ordered(instances):
             for name in methods:
                 method = self.read(frozenset([value]), name, frame, line, special=True)
                 if method:
@@ -219,6 +289,26 @@ class Attributes:
                     break
         self._program.ceiling = before
         return limited(found)
+
+    def hashed(self, containers: Values, keys: Values, frame: Frame, line: int) -> None:
+        """Look keys up in the dictionaries among containers."""
+        if any(type(each) is DictOf for each in containers):
+            self.operator(keys, ("__hash__",), [], frame, line)
+            self.compared(keys, keys, frame, line)
+
+    def compared(self, values: Values, others: Values, frame: Frame, line: int) -> None:
+        """Compare values where they need not be: what is the same object is equal."""
+        before = self._program.ceiling
+        self._program.ceiling = min(before, UNNEEDED)
+        self.operator(values, ("__eq__",), [others], frame, line)
+        self._program.ceiling = before
+
+    def formatted(self, values: Values, frame: Frame, line: int) -> None:
+        """Put values into a text by what need not be their own way: ``%s`` or ``%r``."""
+        before = self._program.ceiling
+        self._program.ceiling = min(before, ONE_OF_SEVERAL)
+        self.operator(values, ("__str__", "__repr__"), [], frame, line)
+        self._program.ceiling = before
 
     def iterated(self, values: Values, frame: Frame, line: int) -> Values:
         """Return what iterating yields; ``__iter__`` and ``__next__`` are called."""
@@ -247,10 +337,21 @@ class Attributes:
         self.operator(values, ("__bool__", "__len__"), [], frame, line)
 
 
+def _bound_to(members: Values, to: Value) -> Values:
+    """Bind the functions among values."""
+    return frozenset(
+        Function(each.function, to) if type(each) is Function and each.bound is None else each
+        for each in members
+    )
+
+
+def _is_unknown(value: Value) -> bool:
+    """Tell whether a value says nothing about its attributes."""
+    return type(value) is Argument or value == _NONE
+
+
+_NONE = BuiltinInstance("None")
+
+
 def _instances(values: Values) -> Values:
     return frozenset(value for value in values if type(value) is Instance)
-
-
-def _is_of_many(values: Values) -> bool:
-    """Tell whether values are instances of many classes."""
-    return len(values) > MANY and len({value.cls for value in values if type(value) is Instance}) > MANY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
@@ -11,8 +11,9 @@ from gitrag.callgraph.python.confidence import (
     ABSTRACT,
     MANY,
     MANY_OVERRIDES,
-    MAX_OVERRIDES,
+    NAMESAKE,
     ONE_OF_MANY,
+    ONE_OF_SEVERAL,
     OVERRIDDEN,
     PICKED,
 )
@@ -35,6 +36,7 @@ from gitrag.callgraph.python.values import (
     Instance,
     LambdaFunction,
     ListOf,
+    Namesake,
     Outside,
     OutsideWith,
     PickedByPrefix,
@@ -103,15 +105,19 @@ class CallEvaluator:
         found: set[Value] = set()
         program = self._program
         before = program.ceiling
-        if len(called) > MANY and _are_of_many(called):
-            program.ceiling = ONE_OF_MANY
+        if len(called) > 1:
+            if len(called) > MANY and _are_of_many(called):
+                program.ceiling = min(before, ONE_OF_MANY)
+            elif len(frozenset(map(_entry, called)) - {None}) > 1:
+                program.ceiling = min(before, ONE_OF_SEVERAL)
+        ceiling = program.ceiling
         for value in ordered(called):
             if type(value) is Function:
                 found |= self._function(value, arguments, frame, line)
             elif type(value) is Outside:
                 found |= self._library.call(value, arguments, frame, line)
             elif type(value) is ClassObject:
-                found |= self._made(value.cls, arguments, frame, line)
+                found |= self._made(value, arguments, frame, line)
             elif type(value) is OutsideWith:
                 found |= self._library.call_with(value, arguments, frame, line)
             elif type(value) is Argument:
@@ -125,16 +131,19 @@ class CallEvaluator:
                 # Of a union, what is called is rather the function.
                 if value.exact or not any(type(v) is Function or type(v) is Returning for v in called):
                     found |= self._instance(value, arguments, frame, line)
+            elif type(value) is Namesake:
+                for own in value.functions:
+                    program.edge(frame, own, line, NAMESAKE)
             elif type(value) is PickedOfMany:
-                program.ceiling = ONE_OF_MANY
+                program.ceiling = min(ceiling, ONE_OF_MANY)
                 found |= self.call(value.held, arguments, frame, line)
-                program.ceiling = before
+                program.ceiling = ceiling
             elif type(value) is PickedByPrefix:
-                program.ceiling = PICKED
+                program.ceiling = min(ceiling, PICKED)
                 for each in ordered(value.held):
                     if type(each) is Function:
                         found |= self._function(each, arguments, frame, line)
-                program.ceiling = before
+                program.ceiling = ceiling
         program.ceiling = before
         return limited(found)
 
@@ -151,20 +160,23 @@ class CallEvaluator:
         own, bound = value.function, value.bound
         program = self._program
         scope = program.scope(own)
-        abstract = bound is not None and self._methods.is_abstract(own)
-        program.edge(frame, own, line, ABSTRACT if abstract else CERTAIN)
+        others: Sequence[Id] = ()
+        if type(bound) is Instance and not bound.exact:
+            others = self._classes.overrides(bound.cls, scope.own_name)
+        likely = ONE_OF_SEVERAL if others else CERTAIN
+        if bound is not None and self._methods.is_abstract(own):
+            likely = ABSTRACT
+        program.edge(frame, own, line, likely)
         given = matched(own, scope, bound, arguments)
         for argument, values in given.items():
             program.flow(argument, values)
-        if type(bound) is Instance and not bound.exact:
-            others = self._classes.overriding(bound.cls, scope.own_name)[:MAX_OVERRIDES]
-            likely = OVERRIDDEN if len(others) <= MANY_OVERRIDES else ONE_OF_MANY
-            for other in others:
-                if other != own:
-                    program.edge(frame, other, line, likely)
-                    for argument, values in given.items():
-                        program.flow(Argument(other, argument.parameter), values)
-        return self.result(own, given, bound)
+        likely = OVERRIDDEN if len(others) <= MANY_OVERRIDES else ONE_OF_MANY
+        for other in others:
+            if other != own:
+                program.edge(frame, other, line, likely)
+                for argument, values in given.items():
+                    program.flow(Argument(other, argument.parameter), values)
+        return self._as_received(self.result(own, given, bound), own, bound)
 
     # what comes back
 
@@ -193,6 +205,16 @@ class CallEvaluator:
             return list_of(substituted(self._without_others(frame.yields, given), given))
         return substituted(self._without_others(frame.returns, given), given) | values
 
+    def _as_received(self, values: Values, own: Id, bound: Value | None) -> Values:
+        """Put what a method was called on in the place of the ``self`` and ``cls()`` that it returns."""
+        if type(bound) is not Instance and type(bound) is not ClassObject:
+            return values
+        owner = self._methods.owner(own)
+        if owner is None or owner == bound.cls:
+            return values
+        own_kind = Instance(owner, exact=False)
+        return values - {own_kind} | {Instance(bound.cls, bound.exact)} if own_kind in values else values
+
     def _is_any_function(self, value: Value) -> bool:
         """Tell whether a value is some callable, or looks like a protocol's ``__call__``."""
         return type(value) is Returning or (
@@ -210,10 +232,10 @@ class CallEvaluator:
 
     # classes and lambdas
 
-    def _made(self, cls: Id, arguments: Arguments, frame: Frame, line: int) -> Values:
+    def _made(self, value: ClassObject, arguments: Arguments, frame: Frame, line: int) -> Values:
         """Make an instance."""
-        classes = self._classes
-        made = Instance(cls, exact=True)
+        classes, cls = self._classes, value.cls
+        made = Instance(cls, value.exact)
         instance: Values = frozenset([made])
         metaclass = classes.metaclass(cls)
         if metaclass is not None:
@@ -226,7 +248,7 @@ class CallEvaluator:
         if not classes.makes_its_own(cls):  # else who makes instances calls that
             self._program.edge(frame, cls, line)
         receiver: Value
-        for name, receiver in (("__new__", ClassObject(cls)), ("__init__", made), ("__post_init__", made)):
+        for name, receiver in (("__new__", value), ("__init__", made), ("__post_init__", made)):
             found = classes.find(cls, name)
             if found is None or (name == "__post_init__" and not classes.is_dataclass(cls)):
                 continue
@@ -269,6 +291,15 @@ _TOLD = frozenset({Instance, ClassObject, Function, TupleOf})
 
 def _without_starred(arguments: Arguments) -> Arguments:
     return Arguments(arguments.positional, arguments.keywords) if arguments.starred else arguments
+
+
+def _entry(value: Value) -> object:
+    """Return what calling a value enters; None for what is not of the view."""
+    if type(value) is Function:
+        return value.function
+    if type(value) is ClassObject or type(value) is Instance:
+        return value.cls
+    return None
 
 
 def _are_of_many(values: Values) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 
+from gitrag.callgraph import limits
+from gitrag.callgraph.python.confidence import MAX_OVERRIDES
 from gitrag.callgraph.python.evaluation import Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Program
-from gitrag.callgraph.python.records import Define, unsubscripted
+from gitrag.callgraph.python.records import AnnotatedAssign, Define, unsubscripted
 from gitrag.callgraph.python.values import ClassObject, Id, Values, ordered
 
 _MOST_DIRECT = 100
@@ -93,6 +95,8 @@ class Classes:
             lines.append(line)
         lines.append(parents)
         order = known[1] if known and self._lines.get(cls) == lines else linearised(cls, lines)
+        if len(order) >= _MOST_ANCESTORS and len({own for line in lines for own in line}) >= _MOST_ANCESTORS:
+            self._program.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, self._program.scope(cls).own_name)
         self._lines[cls] = lines
         self._orders[cls] = (turn, order)
         return order
@@ -113,12 +117,17 @@ class Classes:
         found: dict[Id, None] = {}
         direct = list(self._subclasses_of(self._program.scope(cls).own_name))
         if len(direct) > _MOST_DIRECT:
+            self._program.limits.reached(limits.DIRECT, _MOST_DIRECT, self._program.scope(cls).own_name)
             return []
         for each in direct:
             if each != cls and cls in self.parents(each):
                 found[each] = None
                 found.update(dict.fromkeys((yield each)))
         kept = list(found)[:_MOST_DESCENDANTS]
+        if len(found) > len(kept):
+            self._program.limits.reached(
+                limits.SUBCLASSES, _MOST_DESCENDANTS, self._program.scope(cls).own_name
+            )
         self._subclasses[cls] = (turn, kept)
         return kept
 
@@ -179,6 +188,12 @@ class Classes:
         """Tell whether methods of a class or what it inherits assign to an attribute, whatever it is."""
         return any(name in self._program.scope(each).assigners for each in self.order(cls))
 
+    def is_only_declared(self, cls: Id, name: str) -> bool:
+        """Tell whether a class's own body gives an attribute a type, but no value."""
+        bound = self._program.bindings(cls).get(name, ())
+        declared = all(type(each) is AnnotatedAssign and each.value is None for each in bound)
+        return bool(bound) and declared and not self.is_dataclass(cls)
+
     def defined(self, cls: Id, name: str) -> Iterable[Id]:
         """Yield the definitions of a name in a class's own body."""
         for statement in self._program.bindings(cls).get(name, ()):
@@ -192,6 +207,14 @@ class Classes:
                 if "setter" in self._methods.decorators(own):
                     return own
         return None
+
+    def deleters(self, cls: Id, name: str) -> Iterable[Id]:
+        """Yield the function that deletes a property of a class, if it has one."""
+        for each in self.order(cls):
+            for own in self.defined(each, name):
+                if "deleter" in self._methods.decorators(own):
+                    yield own
+                    return
 
     def overriding(self, cls: Id, name: str) -> list[Id]:
         """Return the functions by which subclasses override a method."""
@@ -207,6 +230,14 @@ class Classes:
         ]
         self._overriding[cls, name] = (subclasses, found)
         return found
+
+    def overrides(self, cls: Id, name: str) -> list[Id]:
+        """Return the functions by which subclasses override a method, as many as are looked at."""
+        found = self.overriding(cls, name)
+        if len(found) > MAX_OVERRIDES:
+            named = f"{self._program.scope(cls).own_name}.{name}"
+            self._program.limits.reached(limits.OVERRIDES, MAX_OVERRIDES, named)
+        return found[:MAX_OVERRIDES]
 
     def beginning(self, cls: Id, prefix: str) -> Iterable[Id]:
         """Yield the members of a class, what it inherits and its subclasses whose names begin like this."""

@@ -6,10 +6,18 @@ OVERRIDDEN = 0.6
 """A method of a subclass, where the class is known but not whether it is a subclass."""
 ABSTRACT = 0.4
 """A method that only raises NotImplementedError: who calls it calls what overrides it."""
+ONE_OF_SEVERAL = 0.7
+"""One of several callees that an expression may have."""
+FALLBACK = 0.7
+"""``__getattr__`` for an attribute that nothing is seen to assign."""
+UNNEEDED = 0.6
+"""A comparison of what a container holds with what is looked for, which may be the same object."""
 HANDED_ON = 0.5
 """A function handed by name to something outside the view, which most often calls it."""
 ONE_OF_MANY = 0.3
 """One of more callees than an expression is likely to have."""
+NAMESAKE = 0.5
+"""A method of something unknown, by a name that hardly any other class has a method of."""
 PICKED = 0.6
 """A method that is looked up by the beginning of its name: ``getattr(self, f"visit_{name}")``."""
 
@@ -19,3 +27,5 @@ MAX_OVERRIDES = 40
 """Overriding methods that are looked at."""
 MANY_OVERRIDES = 14
 """Overriding methods of which more make each unlikely."""
+MAX_NAMESAKES = 2
+"""Methods of a name, of which more make each unlikely where nothing but the name is known."""

@@ -13,11 +13,12 @@ from gitrag.callgraph.python.values import (
     Id,
     Instance,
     LambdaFunction,
+    Property,
     Returning,
     Values,
 )
 
-_MADE = frozenset({Function, ClassObject, Instance, LambdaFunction, Returning})
+_MADE = frozenset({Function, ClassObject, Instance, LambdaFunction, Property, Returning})
 """Kinds of value that a decorator may make of a definition."""
 
 
@@ -45,7 +46,7 @@ class Definitions:
         name, is_function = scope.own_name, scope.kind == "function"
         values = self._values(own, frame)
         is_accessor = self._methods.is_accessor(own)
-        if statement.branches and frame.is_function:
+        if statement.branches and (frame.is_function or "overload" not in self._methods.decorators(own)):
             frame.bind(name, values)
         elif is_function and not is_accessor:
             frame.names[name] = values  # the last of several counts

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.call_expressions import CallExpressions
@@ -59,6 +60,7 @@ class Evaluator:
         modules: The files, by path; asked only for those that are needed.
         paths: All paths.
         subclasses_of: Names the classes that may have a base of this name.
+        methods_named: Finds the methods of a name that few classes have one of.
     """
 
     def __init__(
@@ -66,8 +68,9 @@ class Evaluator:
         modules: Mapping[str, PythonModule],
         paths: Iterable[str],
         subclasses_of: Callable[[str], Iterable[Id]],
+        methods_named: Callable[[str], tuple[Id, ...]],
     ) -> None:
-        program = self._program = Program(modules, paths)
+        program = self._program = Program(modules, paths, methods_named)
         self._nesting = Nesting()
         self._depth = 0
         methods = self._methods = Methods(program)
@@ -90,6 +93,15 @@ class Evaluator:
     def edges(self) -> Mapping[tuple[Id, Id], tuple[float, int]]:
         """Confidence and line of each call that was found, by caller and callee."""
         return self._program.edges
+
+    @property
+    def limits(self) -> Limits:
+        """What was not looked at so far."""
+        return self._program.limits
+
+    def begin_pass(self, *, is_last: bool) -> None:
+        """Say whether bodies will be read again."""
+        self._program.is_last_pass = is_last
 
     def end_pass(self) -> None:
         """Let bodies be read again, with what is known by now."""

@@ -39,6 +39,7 @@ from gitrag.callgraph.python.values import (
     NOTHING,
     YIELDED,
     Annotation,
+    Argument,
     BuiltinInstance,
     ClassObject,
     Instance,
@@ -51,6 +52,7 @@ from gitrag.callgraph.python.values import (
     Values,
     depth,
     dict_of,
+    elements,
     items,
     limited,
     list_of,
@@ -134,6 +136,7 @@ class Expressions:
             return frozenset([Annotation(self._annotations.described(expression, frame))])
         index = self._whole.value(expression.index, frame, line)
         got = self._attributes.operator(base, ("__getitem__", "__class_getitem__"), [index], frame, line)
+        self._attributes.hashed(base, index, frame, line)
         return limited(got | items(base) | {value for value in base if type(value) is ClassObject})
 
     def _alternatives(self, expression: Alternatives, frame: Frame, line: int) -> Values:
@@ -182,6 +185,12 @@ class Expressions:
         if not found and not any(type(value) is Instance for value in left):
             reflected = "__r" + method.removeprefix("__")
             found = self._attributes.operator(right, (reflected,), [left], frame, line)
+        if method == "__contains__":
+            self._attributes.hashed(left, right, frame, line)
+            held = elements(value for value in left if type(value) is not Argument)
+            self._attributes.compared(held, right, frame, line)
+        if method == "__mod__" and _STRING in left:
+            self._attributes.formatted(right | elements(right), frame, line)
         if method == "__add__":
             kept = (ListOf, TupleOf, BuiltinInstance)
             found |= frozenset(value for value in left | right if type(value) in kept)

@@ -7,6 +7,7 @@ from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.confidence import HANDED_ON, MANY, ONE_OF_MANY
 from gitrag.callgraph.python.evaluation import Arguments
 from gitrag.callgraph.python.matching import matched
+from gitrag.callgraph.python.methods import PROPERTIES
 from gitrag.callgraph.python.program import Frame, Program
 from gitrag.callgraph.python.values import (
     NOTHING,
@@ -17,6 +18,7 @@ from gitrag.callgraph.python.values import (
     ListOf,
     Outside,
     OutsideWith,
+    Property,
     TupleOf,
     Values,
     dict_of,
@@ -52,6 +54,9 @@ _ITERATING = frozenset(
     " chain join extend update".split()
 )
 _TAKING = frozenset("pop get popleft setdefault popitem".split())
+_LOOKING_UP = frozenset("get pop setdefault".split())
+_COMPARING = frozenset("index remove count".split())
+_MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
 _CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
 
 
@@ -89,7 +94,7 @@ class Library:
         if name == "getattr" and len(given) > 1:
             return limited(given[2]) if len(given) > 2 else NOTHING
         if name == "type" and len(given) == 1:
-            return frozenset(ClassObject(each.cls) for each in first if type(each) is Instance)
+            return frozenset(ClassObject(each.cls, each.exact) for each in first if type(each) is Instance)
         if name == "cast" and len(given) > 1:
             named = self._annotations.instances(first, frame)
             return named | frozenset(each for each in given[1] if type(each) in _CASTABLE or not named)
@@ -97,6 +102,8 @@ class Library:
             return NOTHING
         if name == "wraps":
             return frozenset([OutsideWith("functools.wraps", first)])
+        if name in PROPERTIES:
+            return frozenset([_property(arguments)])
         iterated = NOTHING
         if name in _ITERATING:
             for each in given:
@@ -113,7 +120,7 @@ class Library:
             return list_of([TupleOf(parts)])
         if name in {"min", "max"}:
             return limited(iterated | NOTHING.union(*given))
-        if name == "dict":
+        if name in _MAPPINGS:
             return dict_of(items(first) | NOTHING.union(*(each for _, each in arguments.keywords)))
         return NOTHING
 
@@ -135,6 +142,10 @@ class Library:
         """Call a method of a built-in container."""
         given = arguments.positional
         self._hand_on(name, arguments, frame, line, NOTHING)
+        if name in _LOOKING_UP and given:
+            self._attributes.hashed(held, given[0], frame, line)
+        if name in _COMPARING and given:
+            self._attributes.compared(elements(held), given[0], frame, line)
         if name in _TAKING:
             return limited(items(held) | (given[1] if len(given) > 1 else NOTHING))
         if name in {"copy", "union", "intersection", "difference"}:
@@ -144,3 +155,10 @@ class Library:
         if name == "items":
             return list_of([TupleOf((NOTHING, items(held)))])
         return NOTHING
+
+
+def _property(arguments: Arguments) -> Property:
+    """Return what ``property`` makes of functions."""
+    given = dict(zip(("fget", "fset", "fdel"), arguments.positional, strict=False))
+    given |= {name: values for name, values in arguments.keywords if name}
+    return Property(*(given.get(name, NOTHING) for name in ("fget", "fset", "fdel")))

@@ -13,14 +13,15 @@ from gitrag.callgraph.python.records import (
 )
 from gitrag.callgraph.python.values import NOTHING, ClassObject, Id, Instance, Values
 
-_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
+PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
+"""What makes a property of a function."""
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 _MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
 _TRANSPARENT = frozenset(
     "staticmethod classmethod overload abstractmethod override final wraps lru_cache cache singledispatch"
     " total_ordering runtime_checkable dataclass fixture".split()
 )
-_KNOWN = _PROPERTIES | _ACCESSORS | _MANAGERS | _TRANSPARENT
+_KNOWN = PROPERTIES | _ACCESSORS | _MANAGERS | _TRANSPARENT
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
@@ -54,7 +55,7 @@ class Methods:
 
     def is_property(self, own: Id) -> bool:
         """Tell whether reading the attribute calls the function."""
-        return not _PROPERTIES.isdisjoint(self.decorators(own))
+        return not PROPERTIES.isdisjoint(self.decorators(own))
 
     def is_manager(self, own: Id) -> bool:
         """Tell whether a generator is made a context manager."""
@@ -93,7 +94,7 @@ class Methods:
         cls = self.owner(own)
         if cls is None or self.is_static(own):
             return None
-        return frozenset([ClassObject(cls) if self.is_of_class(own) else Instance(cls, exact=False)])
+        return frozenset([(ClassObject if self.is_of_class(own) else Instance)(cls, exact=False)])
 
     def own_instances(self, frame: Frame) -> Values:
         """Return instances of the class that a body lies in."""

@@ -73,8 +73,8 @@ class Names:
                 settled = False
             else:
                 self._bound[key] = program.turn
-                if place < last and self._is_function(own, statement):
-                    continue  # an overload, or another platform's
+                if place < last and self._is_function(own, statement) and not self._is_branch(own, statement):
+                    continue  # an overload
                 self._lookups += 1
                 ceiling, program.ceiling = program.ceiling, CERTAIN
                 self._whole.execute(statement, frame, visible=False)
@@ -91,6 +91,14 @@ class Names:
             return False
         inner = (own[0], statement.scope)
         return self._program.scope(inner).kind == "function" and not self._methods.is_accessor(inner)
+
+    def _is_branch(self, own: Id, statement: Statement) -> bool:
+        """Tell whether a function is one of several versions: another platform's, or for what is missing."""
+        return (
+            type(statement) is Define
+            and statement.branches > 0
+            and "overload" not in self._methods.decorators((own[0], statement.scope))
+        )
 
     def _starred(self, own: Id, name: str) -> Values | None:
         """Find a name in the modules that a body imports all names of, and those that they do, each once."""

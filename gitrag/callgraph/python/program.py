@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.packages import Packages
 from gitrag.callgraph.python.records import Lambda, Scope, Statement
@@ -75,6 +76,7 @@ class Program:
     Args:
         modules: The files, by path; asked only for those that are needed.
         paths: All paths.
+        methods_named: Finds the methods of a name that few classes have one of.
 
     Attributes:
         turn: The number of the pass over the bodies, from 1.
@@ -82,9 +84,16 @@ class Program:
         assigned: What methods assign to the attributes of a class's instances.
         edges: Confidence and line of each call, by caller and callee.
         ceiling: How sure the calls that are noted may be at most.
+        limits: What was not looked at so far.
+        is_last_pass: Whether what is not known by now will not be.
     """
 
-    def __init__(self, modules: Mapping[str, PythonModule], paths: Iterable[str]) -> None:
+    def __init__(
+        self,
+        modules: Mapping[str, PythonModule],
+        paths: Iterable[str],
+        methods_named: Callable[[str], tuple[Id, ...]],
+    ) -> None:
         self.modules = modules
         self.packages = Packages(list(paths))
         self.turn = 1
@@ -93,8 +102,15 @@ class Program:
         self.assigned: dict[tuple[Id, str], Values] = {}
         self.edges: dict[tuple[Id, Id], tuple[float, int]] = {}
         self.ceiling = CERTAIN
+        self.limits = Limits()
+        self.is_last_pass = False
+        self._namesakes = methods_named
         self._lambdas: list[tuple[Lambda, Frame]] = []
         self._lambda_places: dict[tuple[int, Id], int] = {}
+
+    def namesakes(self, name: str) -> tuple[Id, ...]:
+        """Return the methods of a name, if they are few and nothing more will be known."""
+        return self._namesakes(name) if self.is_last_pass else ()
 
     def frame(self, own: Id) -> Frame:
         """Return what is known of a scope so far."""

@@ -12,6 +12,7 @@ from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     AnnotatedAssign,
     Assign,
+    Attribute,
     AugmentedAssign,
     Call,
     Delete,
@@ -139,4 +140,9 @@ class Statements:
     def _delete(self, statement: Delete, frame: Frame) -> None:
         if type(statement.value) is Subscript:
             base = self._whole.value(statement.value.base, frame, statement.line)
-            self._attributes.operator(base, ("__delitem__",), [], frame, statement.line)
+            index = self._whole.value(statement.value.index, frame, statement.line)
+            self._attributes.operator(base, ("__delitem__",), [index], frame, statement.line)
+            self._attributes.hashed(base, index, frame, statement.line)
+        elif type(statement.value) is Attribute:
+            base = self._whole.value(statement.value.base, frame, statement.line)
+            self._attributes.delete(base, statement.value.name, frame, statement.line)

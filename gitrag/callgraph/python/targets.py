@@ -15,7 +15,6 @@ from gitrag.callgraph.python.records import (
     TupleDisplay,
 )
 from gitrag.callgraph.python.values import (
-    NOTHING,
     DictOf,
     Instance,
     ListOf,
@@ -55,7 +54,9 @@ class Targets:
             self.assign(target.value, list_of(values), frame, line)
         elif type(target) is Subscript:
             base = self._whole.value(target.base, frame, line)
-            self._attributes.operator(base, ("__setitem__",), [NOTHING, values], frame, line)
+            index = self._whole.value(target.index, frame, line)
+            self._attributes.operator(base, ("__setitem__",), [index, values], frame, line)
+            self._attributes.hashed(base, index, frame, line)
             if target.base is None:
                 return
             if any(type(value) is DictOf for value in base):
@@ -79,3 +80,5 @@ class Targets:
             self.assign(target, values, frame, line)
         elif type(target) is Name and target.name in frame.names:
             frame.bind(target.name, values)
+        elif type(target) is Subscript:  # a container in one
+            self.store(target.base, dict_of(values), frame, line)

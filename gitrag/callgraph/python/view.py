@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from io import BytesIO, TextIOWrapper
 
 from gitrag.callgraph.facts import Facts
+from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python import values
+from gitrag.callgraph.python.confidence import MAX_NAMESAKES
 from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.modules import PythonModule
@@ -24,6 +29,32 @@ Edges = Mapping[tuple[Id, Id], tuple[float, int]]
 """Confidence and line of each call, by caller and callee."""
 
 _ENTRY_METHODS = frozenset({"__init__", "__new__", "__post_init__", "__call__"})
+
+
+_BUILT_IN = (
+    frozenset(
+        name
+        for each in (
+            str,
+            bytes,
+            bytearray,
+            list,
+            dict,
+            set,
+            tuple,
+            int,
+            float,
+            type,
+            deque,
+            TextIOWrapper,
+            BytesIO,
+        )
+        for name in dir(each)
+    )
+    | frozenset(dir(re.compile("")))
+    | frozenset(dir(re.match("", "")))
+)
+"""Attributes of what is most often used without being of the view."""
 
 
 class _Modules(dict[str, PythonModule]):
@@ -60,7 +91,15 @@ class PythonView:
                 for base in definition.bases:
                     self._subclasses.setdefault(base, []).append((path, index))
         self.failed: dict[str, str] = {}
-        self._evaluator = Evaluator(self._modules, self._facts, lambda name: self._subclasses.get(name, ()))
+        self._evaluator = Evaluator(
+            self._modules, self._facts, lambda name: self._subclasses.get(name, ()), self._methods_named
+        )
+        self._methods: dict[str, list[Id]] | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """What was not looked at so far."""
+        return self._evaluator.limits
 
     def forget(self) -> None:
         """Drop what was unpacked and inferred, which holds itself: the collector need not walk it."""
@@ -88,7 +127,9 @@ class PythonView:
     def _resolve(self, own: Iterable[Id]) -> Edges:
         unread = [each for each in own if each not in self._read]
         near = self._near(unread) if unread else []
-        for bodies in [sorted([*unread, *near])] * TURNS + ([unread] if near else []):
+        passes = [sorted([*unread, *near])] * TURNS + ([unread] if near else [])
+        for place, bodies in enumerate(passes, 1):
+            self._evaluator.begin_pass(is_last=place == len(passes))
             for each in bodies:
                 self._check()
                 try:
@@ -99,6 +140,19 @@ class PythonView:
             self._evaluator.end_pass()
         self._read.update(unread, near)
         return self._evaluator.edges
+
+    def _methods_named(self, name: str) -> tuple[Id, ...]:
+        """Return the methods of a name, if they are few and no built-in type has one of it."""
+        if self._methods is None:
+            self._methods = {}
+            for path in sorted(self._facts):
+                classes = {each.name for each in self._facts[path].definitions if each.kind == "class"}
+                for index, each in enumerate(self._facts[path].definitions):
+                    owner, _, own = each.name.rpartition(".")
+                    if each.kind == "function" and owner in classes:
+                        self._methods.setdefault(own, []).append((path, index))
+        found = self._methods.get(name, ())
+        return tuple(found) if len(found) <= MAX_NAMESAKES and name not in _BUILT_IN else ()
 
     def _near(self, own: Collection[Id]) -> list[Id]:
         """Return unread definitions of the same files, then of the same directories and those above."""

@@ -97,14 +97,28 @@ function list(title, rows) {
   if (!rows.length) return;
   about.append(make("h3", `${title} (${rows.length})`));
   const entries = make("ul");
-  for (const [number, line, likely, path] of rows) {
+  for (const [number, line, likely, path, caller] of rows) {
     const entry = make("li");
     const button = make("button", (likely ? "~" : "") + data.nodes[number].name);
     button.addEventListener("click", () => choose(number, true));
-    entry.append(button, make("span", `${path}:${line}`));
+    const place = make("button", `${path}:${line}`, "line");
+    place.addEventListener("click", () => {
+      if (caller !== chosen) choose(caller, true);
+      goTo(line);
+    });
+    entry.append(button, place);
     entries.append(entry);
   }
   about.append(entries);
+}
+
+// Show a line of the code beside the picture; where its code is cut off before it, the end.
+function goTo(line) {
+  const rows = [...about.querySelectorAll("pre > div")];
+  const row = rows[Math.min(line - data.nodes[chosen].first, rows.length - 1)];
+  if (!row) return;
+  for (const each of rows) each.classList.toggle("here", each === row);
+  row.scrollIntoView({ block: "center" });
 }
 
 function choose(number, moves) {
@@ -135,8 +149,8 @@ function choose(number, moves) {
     if (node.more) code.append(make("div", `… ${node.more} more lines`));
     about.append(code);
   }
-  list("Called by", callers.map(([one, , line, likely]) => [one, line, likely, data.nodes[one].path]));
-  list("Calls", callees.map(([, other, line, likely]) => [other, line, likely, node.path]));
+  list("Called by", callers.map(([one, , line, likely]) => [one, line, likely, data.nodes[one].path, one]));
+  list("Calls", callees.map(([, other, line, likely]) => [other, line, likely, node.path, number]));
   about.scrollTop = 0;
   if (moves && !nodeOf(number) && tests && !tests.checked) {
     tests.checked = true;

@@ -57,6 +57,12 @@ PROJECTS = {
         "python", "jinja2==3.1.6", True, path="src/jinja2", needs=("pytest<9", "trio", "markupsafe")
     ),
     "sqlparse": Project("python", "sqlparse==0.6.1", True, path="sqlparse"),
+    "tomlkit": Project("python", "tomlkit==0.13.2", True, path="tomlkit", needs=("pytest<9", "pyyaml")),
+    "lark": Project("python", "lark==1.2.2", True, path="lark", tests=("tests",)),
+    "webob": Project("python", "WebOb==1.8.9", True, path="src/webob"),
+    "voluptuous": Project(
+        "python", "voluptuous==0.15.2", True, path="voluptuous", tests=("voluptuous/tests/tests.py",)
+    ),
     "werkzeug": Project(
         "python",
         "werkzeug==3.1.9",

@@ -5,6 +5,7 @@ None is a dependency of gitrag: `missing` says what a language needs that is not
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -169,6 +170,7 @@ def traced_rows(
         rows.append(f"P\t{name}")
         spans[name] = sorted(_python_functions(path))
         rows += [f"F\t{name}\t{first}\t{own}\t{last}\tfunction" for first, last, own in spans[name]]
+    rows += _calls_of_generators(source, list(spans))
 
     def place(file: object, line: object, kind: object) -> str:
         path = f"{package}/{file}"
@@ -180,8 +182,8 @@ def traced_rows(
 
     for caller_file, caller_line, caller_kind, file, line, kind in calls:
         caller, callee = place(caller_file, caller_line, caller_kind), place(file, line, kind)
-        folded = "inner" in (caller_kind, kind)
-        if kind not in {"class", "module"} and not (caller == callee and folded):
+        # a comprehension is called by the function around it, which may call itself in one
+        if kind not in {"class", "module"} and not (caller == callee and kind == "inner"):
             rows.append(f"E\tcall\t{caller}\t0\t{callee}")
     for file, found in coverage["files"].items():
         name = (source / file).resolve().relative_to(source.resolve()).as_posix()
@@ -189,20 +191,47 @@ def traced_rows(
     return rows
 
 
+def _calls_of_generators(source: Path, paths: Sequence[str]) -> list[str]:
+    """Return who calls something by the name of a generator function, as what the tracer cannot resolve.
+
+    It sees who asks a generator for its first value, not who has called the function.
+    """
+    called: list[tuple[str, int, str, str]] = []
+    generators: set[str] = set()
+    for path in paths:
+        for node, first in _python_definitions(source / path):
+            waiting: list[ast.AST] = list(node.body)
+            while waiting:
+                each = waiting.pop()
+                if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+                    waiting += each.decorator_list
+                    continue
+                if isinstance(each, ast.Yield | ast.YieldFrom):
+                    generators.add(node.name)
+                if isinstance(each, ast.Call) and isinstance(each.func, ast.Name | ast.Attribute):
+                    name = each.func.id if isinstance(each.func, ast.Name) else each.func.attr
+                    called.append((path, first, node.name, name))
+                waiting += ast.iter_child_nodes(each)
+    return [
+        f"U\t{path}\t{first}\t{own}\t{name}"
+        for path, first, own, name in dict.fromkeys(called)
+        if name in generators
+    ]
+
+
 def _python_functions(path: Path) -> list[tuple[int, int, str]]:
     """Return first line (of the first decorator), last line and name of each function of a file."""
-    import ast
+    return [(first, node.end_lineno or first, node.name) for node, first in _python_definitions(path)]
 
+
+def _python_definitions(path: Path) -> list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, int]]:
+    """Return each function of a file, and its first line (of the first decorator)."""
     try:
         tree = ast.parse(path.read_bytes())
     except SyntaxError:
         return []
     return [
-        (
-            min([node.lineno, *(each.lineno for each in node.decorator_list)]),
-            node.end_lineno or node.lineno,
-            node.name,
-        )
+        (node, min([node.lineno, *(each.lineno for each in node.decorator_list)]))
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]

@@ -6,7 +6,8 @@ definition's name, and the name; of a file's own code the line is 0 and the name
     P  path                         a file that the tool has read
     F  place  last line  kind       a function with a body, or a class; kind is function or class
     E  kind  place  line  place     the first calls the second, in that line
-    U  place  name                  it names something so, which the tool cannot resolve, or does not call
+    U  place  name                  it names something so, which the tool cannot resolve, or does not call;
+                                    in Python a generator function, of which the tracer sees who iterates
     L  path  line                   a line that ran; where there are such rows, the rest is not judged
 
 Kinds of E: `call`, to a function that surely is the one declared; `dispatch`, to one of those that a

@@ -35,6 +35,13 @@ def gitrag(repository, *args):
     return Gitrag(repository.path, repository.environment)("graph", *args)
 
 
+def test_a_module_may_be_named_with_dots(project):
+    """It was "Nothing in the call graph is called shop.conf"."""
+    of_path = gitrag(project, "shop/conf.py", "--format", "text")
+    assert "shop/conf.py" in of_path.out
+    assert gitrag(project, "shop.conf", "--format", "text") == of_path
+
+
 def test_a_constant_is_found_by_its_name_with_what_is_certain_said_apart(project):
     """It was "Nothing in the call graph is called LIMIT"."""
     done = gitrag(project, "LIMIT")  # text even in a pipe: there is nothing to draw

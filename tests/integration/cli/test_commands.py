@@ -168,7 +168,11 @@ def test_version(call):
         (["xyzzy"], 'There is no command "xyzzy".', "gitrag --help"),
         (["hoks"], 'There is no command "hoks". Did you mean "hooks"?', "gitrag --help"),
         (["hooks", "statsu"], 'There is no command "statsu". Did you mean "status"?', "gitrag hooks --help"),
-        (["config", "a", "b"], "Got unexpected extra argument (b)", "gitrag config --help"),
+        (
+            ["config", "a", "b"],
+            "config takes one setting, or set KEY VALUE, or unset KEY.",
+            "gitrag config --help",
+        ),
         (["config", "pre_posh"], 'There is no setting "pre_posh".', 'Did you mean "pre_push"?'),
         (
             ["-C", "nowhere", "config"],
@@ -280,7 +284,7 @@ def test_config_lists_every_setting_with_its_origin(call, project):
     assert "pre_push block (git config gitrag.prePush)" in lines
     assert "limit 3 (.gitrag.yaml)" in lines
     assert "threads 2 (GITRAG_THREADS)" in lines
-    assert "min_score (none) (default)" in lines
+    assert "min_score unset" in lines
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["warning", "warning"]
     assert (done.returncode, "\x1b" in done.stdout) == (0, False)
 

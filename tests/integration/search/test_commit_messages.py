@@ -14,8 +14,8 @@ from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
 from tests.support.repository import GitRepository
 
-QUESTION = "exponential patience of parcels"
-"""No file has the first two words; both have the last."""
+QUESTION = "allow exponential patience of parcels"
+"""No file has the first words; both have the last."""
 
 
 @pytest.fixture
@@ -57,6 +57,15 @@ def test_a_file_is_found_by_what_a_commit_says_of_it(repository):
 
     assert answer.hits[0].path == "far.py"
     assert told_of(answer) == {"far.py": 3.0}
+
+
+def test_of_a_topic_in_a_few_words_commits_say_nothing(repository):
+    workspace = updated(repository)
+
+    answer = search(workspace, "exponential patience of parcels", SearchOptions(min_score=0.0))
+
+    assert {hit.path for hit in answer.hits} == {"far.py", "near.py"}
+    assert told_of(answer) == {}
 
 
 def test_a_commit_after_the_one_that_is_asked_says_nothing(repository):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gitrag.callgraph.filtering import matching, named, near_names
+from gitrag.callgraph.filtering import matching, module_place, named, near_names
 from gitrag.callgraph.graph import Node
 from gitrag.errors import UsageError
 
@@ -83,11 +83,23 @@ def test_repeated_groups_match():
         ("login.py:Session.send", [0]),
         ("auth.login.Session", [1]),
         ("Session::send()", [0]),
+        ("mail.send", [2, 3]),
+        ("src.mail.SEND", [2, 3]),
+        ("src.auth", [0, 1]),
+        ("src.mail.sender", []),
         ("nothing", []),
     ],
 )
 def test_a_target_means(target, places):
     assert named(target, NODES) == places
+
+
+def test_of_modules_called_alike_the_one_nearest_to_the_top_is_meant():
+    paths = ["vendor/old/kombu/utils/url.py", "kombu/utils/url.py", "kombu/utils/url/parts.py", "t/url.py"]
+    assert module_place("kombu.utils.url", paths) == "kombu/utils/url.py"
+    assert module_place("kombu::utils", paths) == "kombu/utils"
+    assert module_place("utils/url", paths) == ""
+    assert module_place("url", paths) == ""
 
 
 def test_a_mistyped_target_has_near_names():

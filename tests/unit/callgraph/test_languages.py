@@ -936,3 +936,24 @@ def test_cpp_loops_and_macros_in_lines_of_their_own():
         1.0,
     )
     assert edges == {"Cart.SellAll -> Item.Sell", "all -> Item.Sell"}
+
+
+def test_a_destructor_that_is_defaulted_constructs_nothing():
+    source = "class A { public: A(); ~A(); };\nA::A() { go(); }\nA::~A() = default;\nvoid go() {}\n"
+    assert edges_of({"a.cc": source}) == {"A.A -> go"}
+
+
+def test_what_a_package_of_go_has_for_each_platform_is_likely():
+    files = {
+        "p/run.go": "package p\n\nfunc Run() {\n\tstart()\n\tr := R{}\n\tr.Size()\n}\n\ntype R struct{}\n",
+        "p/run_unix.go": "package p\n\nfunc start() {}\n\nfunc (r R) Size() {}\n",
+        "p/run_windows.go": "package p\n\nfunc start() {}\n\nfunc (r R) Size() {}\n",
+        "p/run_test.go": "package p_test\n\nfunc start() {}\n",
+    }
+    made = {"p/run.go:Run -> p/run.go:R"}
+    assert edges_of(files, least=1.0) == made
+    assert edges_of(files) == made | {
+        f"p/run.go:Run -> p/run_{system}.go:{name}"
+        for system in ("unix", "windows")
+        for name in ("start", "R.Size")
+    }

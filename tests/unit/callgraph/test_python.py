@@ -15,7 +15,7 @@ from gitrag.callgraph.facts import unpack
 from gitrag.callgraph.python import view as python_view
 from gitrag.callgraph.python.classes import linearised
 from gitrag.callgraph.python.modules import PythonModule
-from gitrag.callgraph.python.values import MOST
+from gitrag.callgraph.python.values import CERTAIN, MOST
 from tests.support.callgraphs import calls_of, edges_of
 
 
@@ -248,6 +248,141 @@ RULES = {
         """,
         {"f -> A", "f -> same", "f -> A.go", "g -> B", "g -> same", "g -> B.go"},
     ),
+    "property as a function, and who deletes": (
+        """
+        def pair():
+            def get(self): pass
+            def put(self, value): pass
+            return property(get, put)
+        class A:
+            def _read(self): pass
+            def _drop(self): pass
+            name = property(_read, fdel=_drop)
+            other = pair()
+        def f(a: A):
+            a.name
+            del a.name
+        def g(a: A):
+            a.other
+            a.other = 1
+        """,
+        {"<module> -> pair", "f -> A._read", "f -> A._drop", "g -> pair.get", "g -> pair.put"},
+    ),
+    "descriptors that are set, and classes that watch it": (
+        """
+        class Field:
+            def __set__(self, owner, value): value.go()
+        class Value:
+            def go(self): pass
+        class A:
+            field = Field()
+        class Watched:
+            def __setattr__(self, name, value): pass
+            def __delattr__(self, name): pass
+        def f(a: A): a.field = Value()
+        def g(w: Watched):
+            w.field = 1
+            del w.field
+        """,
+        {
+            "<module> -> Field",
+            "f -> Field.__set__",
+            "f -> Value",
+            "Field.__set__ -> Value.go",
+            "g -> Watched.__setattr__",
+            "g -> Watched.__delattr__",
+        },
+    ),
+    "__getattr__ of what is only declared": (
+        """
+        class Options:
+            size: int
+            def __getattr__(self, name): pass
+        def f(options: Options): options.size
+        """,
+        {"f -> Options.__getattr__"},
+    ),
+    "keys of dictionaries, and what containers are asked for": (
+        """
+        class Key:
+            def __hash__(self): pass
+            def __eq__(self, other): pass
+        def put(key: Key):
+            found = {}
+            found[key] = 1
+        def get(key: Key, found: dict[Key, int]): return found.get(key)
+        def ask(key: Key, keys: list[Key]): return key in keys
+        def drop(key: Key, keys: dict[Key, int]): del keys[key]
+        """,
+        {
+            "put -> Key.__hash__",
+            "put -> Key.__eq__",
+            "get -> Key.__hash__",
+            "get -> Key.__eq__",
+            "ask -> Key.__eq__",
+            "drop -> Key.__hash__",
+            "drop -> Key.__eq__",
+        },
+    ),
+    "what an index of a target calls, and containers in containers": (
+        """
+        class A:
+            def go(self): pass
+        def place(): pass
+        def f():
+            found = {}
+            found[place()] = []
+            found[place()].append(A())
+            for each in found["a"]:
+                each.go()
+        """,
+        {"f -> place", "f -> A", "f -> A.go"},
+    ),
+    "text made with %": (
+        """
+        class A:
+            def __str__(self): pass
+        def f(a: A): return "%s of %s" % (a, 1)
+        """,
+        {"f -> A.__str__"},
+    ),
+    "one of a table": (
+        """
+        def a(): pass
+        def b(): pass
+        def c(): pass
+        def d(): pass
+        def e(): pass
+        STEPS = {"a": a, "b": b, "c": c, "d": d, "e": e}
+        def f(name): STEPS[name]()
+        """,
+        {"f -> a", "f -> b", "f -> c", "f -> d", "f -> e"},
+    ),
+    "what a method is called on is what it returns": (
+        """
+        class Base:
+            @classmethod
+            def make(cls): return cls()
+            def same(self): return self
+        class Own(Base):
+            def go(self): pass
+        def f(): Own.make().same().go()
+        """,
+        {"Base.make -> Base", "f -> Base.make", "f -> Base.same", "f -> Own.go"},
+    ),
+    "versions of a function for several platforms": (
+        """
+        import sys
+        if sys.platform == "win32":
+            def open_it(): first()
+        else:
+            def open_it(): second()
+        def first(): pass
+        def second(): pass
+        def f(): open_it()
+        """,
+        {"f -> open_it", "open_it -> first", "open_it -> second"},
+    ),
 }
 
 
@@ -255,6 +390,56 @@ RULES = {
 def test_calls_are_resolved(rule):
     source, expected = RULES[rule]
     assert edges_of({"a.py": source}) == expected
+
+
+UNSURE = {
+    "one of several": (
+        """
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f(kind):
+            one = A() if kind else B()
+            one.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
+    "a method that a subclass overrides": (
+        """
+        class A:
+            def go(self): pass
+        class B(A):
+            def go(self): pass
+        def f(a: A): a.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
+    "an attribute that is not seen to be assigned": (
+        """
+        class A:
+            def __getattr__(self, name): pass
+        def f(a: A): a.thing
+        """,
+        {"f -> A.__getattr__"},
+    ),
+    "an operator of what is given to a parameter": (
+        """
+        class A:
+            def __str__(self): pass
+        def shown(thing): return str(thing)
+        shown(A())
+        """,
+        {"shown -> A.__str__"},
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", UNSURE)
+def test_calls_of_which_others_may_happen_instead_are_only_likely(rule):
+    source, unsure = UNSURE[rule]
+    assert unsure <= edges_of({"a.py": source})
+    assert unsure.isdisjoint(edges_of({"a.py": source}, least=CERTAIN))
 
 
 def test_a_long_list_of_functions_is_called_whole():
@@ -354,9 +539,31 @@ def callers_of(name, files):
     return calls.callers(own), len(read)
 
 
-def test_a_name_alone_says_nothing():
-    """Some function somewhere has this name, but nothing says that it is called."""
-    assert edges_of({"a.py": "class A:\n    def go(self): pass\n", "b.py": "def f(x): x.go()\n"}) == set()
+def test_a_method_by_its_name_alone_is_likely_where_hardly_any_other_has_that_name():
+    caller = {"b.py": "def f(x): x.settle()\n"}
+
+    def classes(count: int, name: str) -> dict[str, str]:
+        return {f"a{n}.py": f"class A{n}:\n    def {name}(self): pass\n" for n in range(count)}
+
+    assert edges_of(classes(1, "settle") | caller) == {"b.py:f -> a0.py:A0.settle"}
+    assert edges_of(classes(1, "settle") | caller, least=CERTAIN) == set()
+    assert edges_of(classes(3, "settle") | caller) == set()
+    assert edges_of(classes(1, "append") | {"b.py": "def f(x): x.append(1)\n"}) == set()
+    assert edges_of(classes(1, "settle") | {"b.py": "def settle(): pass\ndef f(x): settle()\n"}) == {
+        "b.py:f -> b.py:settle"
+    }
+
+
+def test_a_name_alone_says_nothing_once_it_is_known_what_has_it():
+    source = """
+    class Known:
+        def settle(self): pass
+    class Other:
+        def settle(self): pass
+    def use(x): x.settle()
+    use(Known())
+    """
+    assert edges_of({"a.py": source}) == {"<module> -> Known", "<module> -> use", "use -> Known.settle"}
 
 
 def test_a_method_that_only_raises_gives_way_to_its_overrides():

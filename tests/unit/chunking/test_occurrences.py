@@ -41,6 +41,15 @@ type B struct { // -
 } // -
 func f() { g(LIMIT, "LIMIT") } // used
 """
+C = """\
+#define LIMIT 3 // defined
+#define LIMITED(x) min(x, LIMIT) // used
+int f() { return LIMIT; } // used
+"""
+C_MACRO = """\
+#define LIMIT(x) (x) // defined
+int f() { return LIMIT(3); } // used
+"""
 RUST = """\
 use crate::conf::LIMIT; // imported
 pub const LIMIT: u8 = 3; // defined
@@ -59,7 +68,15 @@ class A { // -
 
 @pytest.mark.parametrize(
     ("language", "text"),
-    [("python", PYTHON), ("typescript", TYPESCRIPT), ("go", GO), ("rust", RUST), ("java", JAVA)],
+    [
+        ("python", PYTHON),
+        ("typescript", TYPESCRIPT),
+        ("go", GO),
+        ("rust", RUST),
+        ("java", JAVA),
+        ("c", C),
+        ("c", C_MACRO),
+    ],
 )
 def test_what_a_name_does_is_read_from_the_syntax(language, text):
     """Each line says itself what it does."""

@@ -44,7 +44,7 @@ HIT = Hit(
     also=(FurtherHit(place(20, 24, "Session.close")), FurtherHit(place(1, 3, ""))),
     bm25=7.25,
     cosine=0.5,
-    reasons=(("bm25", 0.866), ("test", -2.917)),
+    reasons=(("bm25", 0.866), ("test_or_doc", -2.917)),
 )
 
 
@@ -152,8 +152,8 @@ def test_markdown_is_the_whole_report():
         "",
         "- **src/session.py** (score: 0.99) lines 10-11",
         "  `def send(self, request)` — Send a request.",
-        "  also 20-24 Session.close",
-        "  also 1-3",
+        "  11: `return 1`",
+        "  also 20-24 Session.close, 1-3",
         "",
         "### 4. Call Graphs",
         "",
@@ -306,12 +306,30 @@ def test_text_is_a_block_a_file():
 
 
 def explained(hit: Hit) -> str:
-    return as_text(answer_of(hit), explain=True).split("\n")[-1]
+    return as_text(answer_of(hit), explain="all").split("\n")[-1]
 
 
 def test_a_hit_can_be_explained():
-    assert explained(HIT) == "  why: cosine 0.50, BM25 7.2, bm25 +0.87, test -2.92"
+    assert explained(HIT) == "  why: cosine 0.50, BM25 7.2, bm25 +0.87, test_or_doc -2.92"
     assert explained(replace(HIT, cosine=-1.0, reasons=())) == "  why: BM25 7.2"
+
+
+def test_a_hit_can_be_explained_in_sentences():
+    """For people; the numbers are for whoever fits them."""
+    lines = as_text(answer_of(HIT), explain="words").split("\n")[-3:]
+    assert lines == [
+        '  It has "send" of the question.',
+        (
+            "  For it counts most that its text has the question's words; against it, that"
+            " it is a test, an example or a document."
+        ),
+        "  About 99 of 100 files with a score of 0.99 answer.",
+    ]
+    looked_up = replace(HIT, reasons=(), chunk=replace(SEND, text="", qualified_name="x"), path="x.py")
+    assert as_text(answer_of(looked_up), explain="words").split("\n")[-3:-1] == [
+        "  It has no word of the question.",
+        "  It was looked up by its name.",
+    ]
 
 
 def test_a_style_is_given_each_role():

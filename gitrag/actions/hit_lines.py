@@ -1,0 +1,129 @@
+"""Show more of a hit than its best lines: the passage, what is around, the whole definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from gitrag.actions.search import Answer
+from gitrag.chunking import chunk as chunks_of
+from gitrag.model import Chunk
+from gitrag.search.engine import Hit
+from gitrag.search.question import read
+from gitrag.search.snippet import LONGEST_LINE, Line
+from gitrag.words.terms import query_terms
+from gitrag.workspace import Workspace
+
+CODE_CHARACTERS = 1_400
+"""Characters of whole passages in an answer for a reader that pays by length: with the other hits' lines, it
+has some 2,400 in all, as many as one of `search_code` on average."""
+
+
+def with_passages(answer: Answer, characters: int = CODE_CHARACTERS) -> Answer:
+    """Show the likeliest passages of code whole, as many as there is room for, and the others' best lines."""
+    left = characters
+    chosen: set[int] = set()
+    for hit in answer.hits:
+        if hit.document is None and len(hit.chunk.text) <= left:
+            chosen.add(id(hit))
+            left -= len(hit.chunk.text)
+    words = _words(answer)
+
+    def lines(hit: Hit) -> tuple[Line, ...]:
+        if id(hit) not in chosen:
+            return hit.lines
+        return _numbered(hit.chunk.text.split("\n"), hit.chunk.line_start, words)
+
+    return _with_lines(answer, lines)
+
+
+def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:
+    """Show each hit's best lines with so many lines of the file before and after each."""
+    texts, words = _texts(workspace, answer), _words(answer)
+
+    def lines(hit: Hit) -> tuple[Line, ...]:
+        text = texts.get(hit.content_id, "").removesuffix("\n")  # what follows the last line end is no line
+        file = text.split("\n") if hit.content_id in texts else []
+        best = [line.number for line in hit.lines if line.matches] or [line.number for line in hit.lines[:1]]
+        wanted = {number for each in best for number in range(each - around, each + around + 1)}
+        there = sorted(number for number in wanted if 1 <= number <= len(file))
+        chosen = (_numbered(file[number - 1 : number], number, words) for number in there)
+        return tuple(chain.from_iterable(chosen)) or hit.lines
+
+    return _with_lines(answer, lines)
+
+
+def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
+    """Show the whole definition that each hit is in, or its passage where it is in none."""
+    texts, words = _texts(workspace, answer), _words(answer)
+
+    def shown(hit: Hit) -> Hit:
+        text = texts.get(hit.content_id)
+        if text is None:
+            return hit
+        first, last = _extent(hit.chunk, chunks_of(text.encode(), hit.language or None))
+        lines = _numbered(text.split("\n")[first - 1 : last], first, words)
+        return replace(hit, lines=lines, chunk=replace(hit.chunk, line_start=first, line_end=last))
+
+    return _mapped(answer, shown)
+
+
+def _extent(wanted: Chunk, chunks: Sequence[Chunk]) -> tuple[int, int]:
+    """Return the lines of the definition that a chunk, or a part of one, belongs to.
+
+    A long definition is several chunks of its name without a gap; a class is its head and what it encloses.
+    """
+    name = wanted.qualified_name
+    if not name:
+        return wanted.line_start, wanted.line_end
+    own = [
+        each for each in chunks if each.qualified_name == name or each.qualified_name.startswith(f"{name}.")
+    ]
+    at = next(
+        (i for i, each in enumerate(own) if each.line_start <= wanted.line_start <= each.line_end), None
+    )
+    if at is None:
+        return wanted.line_start, wanted.line_end
+    start = stop = at
+    while start and own[start - 1].line_end + 1 >= own[start].line_start and not own[start].signature:
+        start -= 1
+    first, last = own[start].line_start, own[stop].line_end
+    for each in own[stop + 1 :]:
+        is_inner = each.qualified_name != name
+        if not is_inner and (
+            each.line_start > last + 1 or (each.signature and each.signature != own[at].signature)
+        ):
+            break
+        last = max(last, each.line_end)
+    return first, last
+
+
+def _texts(workspace: Workspace, answer: Answer) -> Mapping[int, str]:
+    """Read the files of the hits as they were searched."""
+    from gitrag.store import content
+
+    with workspace.store.read() as db:
+        return content.read_texts(db, {hit.content_id for hit in answer.hits})
+
+
+def _words(answer: Answer) -> frozenset[str]:
+    return frozenset(read(answer.wording.searched_for or answer.query).words)
+
+
+def _numbered(lines: Sequence[str], first: int, words: frozenset[str]) -> tuple[Line, ...]:
+    return tuple(
+        Line(number, text[:LONGEST_LINE].rstrip(), matches=bool(words.intersection(query_terms(text))))
+        for number, text in enumerate(lines, first)
+    )
+
+
+def _with_lines(answer: Answer, lines: Callable[[Hit], tuple[Line, ...]]) -> Answer:
+    return _mapped(answer, lambda hit: replace(hit, lines=lines(hit)))
+
+
+def _mapped(answer: Answer, change: Callable[[Hit], Hit]) -> Answer:
+    return replace(
+        answer,
+        sections=tuple(replace(each, hits=tuple(map(change, each.hits))) for each in answer.sections),
+    )

@@ -1,0 +1,285 @@
+"""Who calls what a change touches, or what a file defines: what may break, and which tests cover it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitrag.actions.graph import calls_of, log_failure, tests_of
+from gitrag.actions.lines import file_lines
+from gitrag.callgraph.extraction import LANGUAGES
+from gitrag.callgraph.graph import MODULE, Edge, Followed, Node, graph
+from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.reach import reach
+from gitrag.callgraph.resolution import ResolvedCalls
+from gitrag.chunking.decoding import decode
+from gitrag.chunking.languages import is_code, language_of
+from gitrag.errors import GitragError
+from gitrag.git.difference import ChangedFile, changed_lines
+from gitrag.words.numbers import count
+from gitrag.workspace import Workspace
+
+TIMEOUT_S = 10.0
+"""Time limit for reading calls: a check and a review have more to say than this."""
+
+_FIRST_BATCH = 8
+"""Definitions whose callers are looked for at once; each further batch is twice as large."""
+
+_MOST_LANGUAGES = 3
+_MOST_NAMED = 5
+"""Names in a sentence."""
+
+Id = tuple[str, int]
+Spans = Mapping[str, Sequence[tuple[int, int]]]
+"""First and last line of the parts of files that are asked about, by path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A definition that is called, or has tests.
+
+    Attributes:
+        node: The definition.
+        callers: The calls from product code, an edge for each calling definition.
+        tests: The calls from tests.
+    """
+
+    node: Node
+    callers: tuple[Edge, ...]
+    tests: tuple[Edge, ...]
+
+    @property
+    def files(self) -> int:
+        """How many files of product code call it."""
+        return len({edge.caller.path for edge in self.callers})
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """Who calls some definitions.
+
+    Attributes:
+        called: Those with callers, those with the most first.
+        uncalled: Those of which no caller was found, by path and line.
+        definitions: How many definitions are asked about.
+        looked_at: What was read for it: ``12 files``.
+        left_out: What was not looked at, a sentence each.
+    """
+
+    called: tuple[Called, ...]
+    uncalled: tuple[Node, ...] = ()
+    definitions: int = 0
+    looked_at: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+def callers_of_change(
+    workspace: Workspace,
+    span: str,
+    files: Sequence[ChangedFile],
+    removed: Sequence[str] = (),
+    timeout_s: float | None = None,
+) -> Impact | None:
+    """Find who calls the functions and classes that a change touches; None if it touches no code.
+
+    Args:
+        workspace: gitrag on the repository, its worktree as the change leaves it.
+        span: A range as git reads it.
+        files: The files that it changes.
+        removed: Qualified names of the definitions that it removes.
+        timeout_s: Time limit for reading the calls; None for `TIMEOUT_S`.
+    """
+    code = [file for file in files if is_code(language_of(file.path) or "")]
+    if not code:
+        return None
+    lines = changed_lines(workspace.repo, span)
+    spans: dict[str, Sequence[tuple[int, int]]] = {}
+    differing = 0
+    for file in code:
+        if file.path not in lines or file.after is None:
+            continue
+        if _is_as_now(workspace, file):
+            spans[file.path] = lines[file.path]
+        else:
+            differing += 1
+    left_out = []
+    if differing:
+        left_out.append(
+            f"{count(differing, 'file')} of the change differ from the working tree: their callers were not"
+            " looked for."
+        )
+    if removed:
+        named = ", ".join([*removed[:_MOST_NAMED], *["…"] * (len(removed) > _MOST_NAMED)])
+        left_out.append(
+            f"It removes {count(len(removed), 'definition')} ({named}): what still names them was not looked"
+            " for."
+        )
+    return _callers(workspace, spans, {}, left_out, timeout_s)
+
+
+def callers_from_outside(
+    workspace: Workspace, target: str, paths: Collection[str], timeout_s: float | None = None
+) -> Impact | None:
+    """Find who calls the definitions of a file or directory from outside of it; None if it defines none.
+
+    Args:
+        workspace: gitrag on the repository.
+        target: The file or directory.
+        paths: The files of it that are asked about.
+        timeout_s: Time limit for reading the calls; None for `TIMEOUT_S`.
+    """
+    code = [path for path in paths if is_code(language_of(path) or "")]
+    if not code:
+        return None
+    whole = {path: [(1, 1 << 31)] for path in code}
+    found = _callers(workspace, whole, dict.fromkeys(code, target), [], timeout_s)
+    return None if found.looked_at and not found.definitions else found
+
+
+def _callers(
+    workspace: Workspace,
+    spans: Spans,
+    inside: Mapping[str, str],
+    left_out: Sequence[str],
+    timeout_s: float | None,
+) -> Impact:
+    """Find the callers of the definitions in parts of files.
+
+    Args:
+        workspace: gitrag on the repository.
+        spans: The parts.
+        inside: The file or directory calls from which do not count, by path; empty to count them.
+        left_out: What is known to be left out.
+        timeout_s: Time limit; None for `TIMEOUT_S`.
+    """
+    timeout_s = TIMEOUT_S if timeout_s is None else timeout_s
+    said = list(left_out)
+    supported = {path for path in spans if language_of(path) in LANGUAGES}
+    if others := sorted({language_of(path) or "" for path in spans.keys() - supported}):
+        named = ", ".join(others[:_MOST_LANGUAGES])
+        number = count(len(spans) - len(supported), "file")
+        said.append(f"{number} in languages without a call graph ({named}): callers are not known.")
+    if not supported:
+        return Impact((), left_out=tuple(said))
+    deadline = Deadline(timeout_s)
+    edges: list[Edge] = []
+    wanted: dict[Node, Id] = {}
+    done: list[Node] = []
+    looked_at = ""
+    try:
+        with calls_of(workspace, None, deadline.check) as (calls, loaded, others_of):
+            wanted = _definitions_in(calls, {path: spans[path] for path in supported})
+            looked_at, gaps = _reach_of(supported, loaded, others_of())
+            if wanted:
+                said += gaps
+            for batch in _batches(list(wanted)):
+                edges += calls.callers([wanted[node] for node in batch])
+                done += batch
+            said += Followed(doubtful=calls.doubtful(done, lambda _path: True), limits=calls.notes).notes
+    except TimeoutReachedError:
+        if wanted:
+            said.append(
+                f"Callers of {len(done):,} of the {count(len(wanted), 'definition')} were looked for, until"
+                f" the time was over ({timeout_s:g} s); `gitrag graph NAME --callers` takes longer."
+            )
+        else:
+            said.append(f"Callers were not looked for: the calls could not be read in {timeout_s:g} s.")
+    except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
+        log_failure(workspace, "callers could not be read", failure)
+        said.append(f"Callers could not be read: {failure or type(failure).__name__}")
+    counted = [
+        edge
+        for edge in edges
+        if edge.caller != edge.callee and not _lies_in(edge.caller.path, inside.get(edge.callee.path))
+    ]
+    found = tuple(_called(workspace, done, counted))
+    known = {each.node for each in found}
+    uncalled = tuple(node for node in done if node not in known)
+    return Impact(found, uncalled, len(wanted), looked_at, tuple(said))
+
+
+def _called(workspace: Workspace, nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Called]:
+    """Return the definitions that are called, those with the most callers outside tests first."""
+    tests = tests_of(workspace, graph((), edges))
+    by_callee: dict[Node, list[Edge]] = {node: [] for node in nodes}
+    for edge in sorted(set(edges)):
+        by_callee[edge.callee].append(edge)
+    found = [
+        Called(
+            node,
+            tuple(edge for edge in own if edge.caller not in tests),
+            tuple(edge for edge in own if edge.caller in tests),
+        )
+        for node, own in by_callee.items()
+        if own
+    ]
+    return sorted(found, key=lambda each: (-len(each.callers), -len(each.tests), each.node))
+
+
+def _definitions_in(calls: ResolvedCalls, spans: Spans) -> dict[Node, Id]:
+    """Return the functions with a line in those parts, and the classes of which a line is in no function."""
+    by_path: dict[str, list[tuple[Id, Node]]] = {}
+    for own, node in calls.nodes():
+        if node.path in spans and node.name != MODULE:
+            by_path.setdefault(node.path, []).append((own, node))
+    found: dict[Node, Id] = {}
+    for path, rows in sorted(by_path.items()):
+        for first, last in spans[path]:
+            met = [(own, node) for own, node in rows if node.line_start <= last and first <= node.line_end]
+            nodes = [node for _, node in met]
+            found |= {
+                node: own
+                for own, node in met
+                if node.kind != "class" or not _is_in_function(node, nodes, first, last)
+            }
+    return dict(sorted(found.items()))
+
+
+def _is_in_function(cls: Node, nodes: Sequence[Node], first: int, last: int) -> bool:
+    """Tell whether the lines of a part that a class has are all in one of its functions or inner classes."""
+    first, last = max(first, cls.line_start), min(last, cls.line_end)
+    return any(
+        node != cls
+        and cls.line_start <= node.line_start <= first
+        and last <= node.line_end <= cls.line_end
+        and (node.line_start, node.line_end) != (cls.line_start, cls.line_end)
+        for node in nodes
+    )
+
+
+def _batches(nodes: Sequence[Node]) -> Iterator[Sequence[Node]]:
+    start, size = 0, _FIRST_BATCH
+    while start < len(nodes):
+        yield nodes[start : start + size]
+        start, size = start + size, size * 2
+
+
+def _reach_of(
+    paths: Collection[str], loaded: Loaded, others: Sequence[tuple[str, str, str]]
+) -> tuple[str, list[str]]:
+    """Return the files that were read, counted, and what of those that may have callers was not read."""
+    files = {path: name for path, (name, _) in loaded.files.items()}
+    languages = sorted({files[path] for path in paths if path in files})
+    said: list[str] = []
+    looked = []
+    for language in languages:
+        found = reach(language, files, loaded.failed, others)
+        looked.append(found.looked_at)
+        said += [f"Not looked at: {gap}." for gap in found.gaps]
+    return " and ".join(dict.fromkeys(looked)), list(dict.fromkeys(said))
+
+
+def _lies_in(path: str, place: str | None) -> bool:
+    if place is None:
+        return False
+    return place in {"", "."} or path == place or path.startswith(f"{place}/")
+
+
+def _is_as_now(workspace: Workspace, file: ChangedFile) -> bool:
+    """Tell whether a changed file is in the working tree as the change leaves it, line ends aside."""
+    try:
+        now = file_lines(workspace, file.path)
+    except GitragError:
+        return False
+    lines = decode(file.after or b"").split("\n")
+    return now == (lines[:-1] if lines[-1] == "" else lines)

@@ -1,0 +1,126 @@
+"""Who calls what a change touches, or what a file defines, as lines or as data. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitrag.actions.impact import Called, Impact
+from gitrag.callgraph.graph import MODULE, Edge
+from gitrag.report.parts import Style, plain, shown
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
+
+MOST_DEFINITIONS = 10
+"""Definitions that are listed with their callers; of the others the number is."""
+
+MOST_CALLERS = 5
+"""Callers of each that are named; so many of product code, and so many tests."""
+
+LIKELY = "~ likely, not certain"
+
+_MOST_UNCALLED = 10
+
+
+def impact_lines(found: Impact, style: Style = plain) -> Iterator[str]:
+    """Yield who calls some definitions, tests apart, and what was looked at for it."""
+    for each in found.called[:MOST_DEFINITIONS]:
+        yield from _called(each, style)
+    if len(found.called) > MOST_DEFINITIONS:
+        further = len(found.called) - MOST_DEFINITIONS
+        yield f"… and {count(further, 'more definition')} with callers; --output json has them all."
+    shown_edges = [
+        edge
+        for each in found.called[:MOST_DEFINITIONS]
+        for edge in (*each.callers[:MOST_CALLERS], *each.tests[:MOST_CALLERS])
+    ]
+    if any(edge.confidence < 1 for edge in shown_edges):
+        yield style(LIKELY, "dim")
+    if found.uncalled:
+        names = ", ".join(f"`{_name(node.name)}`" for node in found.uncalled[:_MOST_UNCALLED])
+        more = ", …" if len(found.uncalled) > _MOST_UNCALLED else ""
+        number = count(len(found.uncalled), "definition")
+        yield f"No caller of {number} in {found.looked_at}: {names}{more}."
+    elif found.called:
+        yield style(f"Looked at: {found.looked_at}.", "dim")
+    elif found.looked_at and not found.definitions:
+        yield "It changes no function and no class that the call graph has."
+    for sentence in found.left_out:
+        yield style(sanitise_line(sentence), "dim")
+
+
+def impact_data(
+    found: Impact | None, most_definitions: int | None = None, most_callers: int | None = None
+) -> dict[str, object] | None:
+    """Return who calls some definitions as data for JSON; None where it is not known of any.
+
+    Args:
+        found: The callers.
+        most_definitions: How many definitions are listed; None for all.
+        most_callers: How many callers of each, and tests; None for all.
+    """
+    if found is None:
+        return None
+    return {
+        "called": [
+            {
+                "path": shown(each.node.path),
+                "name": _name(each.node.name),
+                "line_start": each.node.line_start,
+                "places": len(each.callers),
+                "files": each.files,
+                "test_places": len(each.tests),
+                "callers": _edges(each.callers[:most_callers]),
+                "tests": _edges(each.tests[:most_callers]),
+            }
+            for each in found.called[:most_definitions]
+        ],
+        "with_callers": len(found.called),
+        "without_callers": [
+            {"path": shown(node.path), "name": _name(node.name), "line_start": node.line_start}
+            for node in found.uncalled[:most_definitions]
+        ],
+        "definitions": found.definitions,
+        "looked_at": found.looked_at,
+        "left_out": [sanitise_line(sentence) for sentence in found.left_out],
+    }
+
+
+def _called(each: Called, style: Style) -> Iterator[str]:
+    place = f"{style(shown(each.node.path), 'path')}:{each.node.line_start}"
+    said = []
+    if each.callers:
+        said.append(f"called from {count(len(each.callers), 'place')} in {count(each.files, 'file')}")
+    if each.tests:
+        tests = count(len(each.tests), "test")
+        said.append(tests if each.callers else f"called from {tests} only")
+    yield f"- `{style(_name(each.node.name), 'name')}` ({place}): {'; '.join(said)}"
+    if each.callers:
+        yield f"  {_places(each.callers)}"
+    if each.tests:
+        yield f"  {style('tests:', 'dim')} {_places(each.tests)}"
+
+
+def _places(edges: Sequence[Edge]) -> str:
+    named = [
+        f"{'~' if edge.confidence < 1 else ''}{shown(edge.caller.path)}:{edge.line}"
+        + (f" `{_name(edge.caller.name)}`" if edge.caller.name != MODULE else "")
+        for edge in edges[:MOST_CALLERS]
+    ]
+    more = [f"{len(edges) - MOST_CALLERS:,} more"] if len(edges) > MOST_CALLERS else []
+    return ", ".join([*named, *more])
+
+
+def _edges(edges: Sequence[Edge]) -> list[dict[str, object]]:
+    return [
+        {
+            "path": shown(edge.caller.path),
+            "name": _name(edge.caller.name),
+            "line": edge.line,
+            "confidence": edge.confidence,
+        }
+        for edge in edges
+    ]
+
+
+def _name(name: str) -> str:
+    return sanitise_line(name)

@@ -1,0 +1,58 @@
+"""An answer as places for other programs: an editor's list of errors, file names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from posixpath import relpath
+
+from gitrag.actions.search import Answer
+from gitrag.report.parts import shown
+from gitrag.search.engine import Hit
+from gitrag.search.question import read
+from gitrag.search.snippet import Line
+from gitrag.words.terms import query_terms
+
+_WORD = re.compile(r"\w+")
+
+
+def relative_to(answer: Answer, directory: str) -> Answer:
+    """Return an answer whose paths start in a directory, itself relative to the worktree's top."""
+    if not directory:
+        return answer
+
+    def moved(hit: Hit) -> Hit:
+        variants = tuple(relpath(each, directory) for each in hit.variants)
+        return replace(hit, path=relpath(hit.path, directory), variants=variants)
+
+    sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
+    return replace(answer, sections=sections)
+
+
+def as_vimgrep(answer: Answer) -> str:
+    """Return ``path:line:column:text`` for each matching line, best hit first; columns are bytes, from 1."""
+    words = frozenset(read(answer.wording.searched_for or answer.query).words)
+    return "\n".join(
+        f"{shown(hit.path)}:{line.number}:{_column(line.text, words)}:{line.text}"
+        for hit in answer.hits
+        for line in best_lines(hit)
+    )
+
+
+def as_paths(answer: Answer) -> str:
+    """Return the path of each hit, best first."""
+    return "\n".join(dict.fromkeys(shown(hit.path) for hit in answer.hits))
+
+
+def best_lines(hit: Hit) -> list[Line]:
+    """Return the lines of a hit that match, or its first one."""
+    first = hit.chunk.text.split("\n")[0]
+    lines = hit.lines[:1] or (Line(hit.chunk.line_start, first, matches=False),)
+    return [line for line in hit.lines if line.matches] or list(lines)
+
+
+def _column(text: str, words: frozenset[str]) -> int:
+    """Return the byte, from 1, at which the first word of the question starts, else the text."""
+    starts = (word.start() for word in _WORD.finditer(text) if words.intersection(query_terms(word[0])))
+    start = next(starts, len(text) - len(text.lstrip()))
+    return len(text[:start].encode("utf-8", "surrogateescape")) + 1
