@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -35,17 +36,20 @@ _BACKLOG = 64
 _ENDING_S = 5.0
 """How long a command has to end itself after its caller has gone."""
 
-_LIBRARIES = "duckdb numpy pygit2 re2 tokenizers tree_sitter yaml msgspec portalocker platformdirs"
+_LIBRARIES = (
+    "duckdb numpy numpy.ma pygit2 re2 tokenizers tree_sitter yaml msgspec portalocker platformdirs resource"
+)
 _BUG = 70
 
 _ROOMS = """
 cli.boundary cli.graph cli.search
-actions.catch_up actions.current_view actions.graph actions.references actions.search actions.status
+actions.catch_up actions.current_view actions.first_index actions.graph actions.hit_lines actions.references
+actions.search actions.status
 callgraph.answering callgraph.drawing callgraph.loading callgraph.resolution
 embedding.draft embedding.encoder indexing.refresh indexing.embed_texts
 report report.call_tree report.reference_lines
 search.engine search.meant_variant search.report_evidence search.rewording search.sections search.variants
-store.connection workspace
+machine.prerequisites search.language_filter store.connection workspace
 """
 """Modules that a command loads, and which load the others."""
 
@@ -218,6 +222,7 @@ def _take_over(connection: socket.socket, identity: bytes) -> bool:
     os.umask(umask)
     os.environb.clear()
     os.environb.update(environment)
+    tempfile.tempdir = None  # where TMPDIR says
     time.tzset()
     sys.argv[:] = args
 

@@ -164,7 +164,7 @@ class Config:
     )
     resident: str = _key(
         Choice(("auto", "on", "off")),
-        "off",
+        "auto",
         "Whether a search leaves a helper behind for the next, for 5 minutes; auto: not where CI is set.",
     )
     threads: int = _key(Whole(0, 256), 0, "Threads to embed with; 0 lets gitrag decide.")

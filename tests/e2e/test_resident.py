@@ -26,10 +26,6 @@ from tests.support.repository import GitRepository
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a helper"),
-    pytest.mark.skipif(
-        not os.environ.get("GITRAG_TEST_RESIDENT"),
-        reason="off by default, and some fail on a busy machine: set GITRAG_TEST_RESIDENT=1",
-    ),
 ]
 
 CLIENT = """
