@@ -19,18 +19,25 @@ def main() -> "NoReturn":
     try:
         from gitrag.cli import resident
 
-        answered = resident.ask(sys.argv[1:])
-        if answered is None:
-            from gitrag.cli.boundary import run
-
-            answered = run(sys.argv[1:], os.environ)
-            resident.leave_behind()
-        status = answered
-    except (MemoryError, ImportError) as error:
-        status = _tell_memory(error)
-    except KeyboardInterrupt:  # while modules are loaded, before the boundary handles errors
+        status = resident.ask(sys.argv[1:])
+    except KeyboardInterrupt:
         status = INTERRUPTED
+    if status is None:
+        status = run_here()
+        resident.leave_behind()
     sys.exit(status)
+
+
+def run_here() -> int:
+    """Run the command line in this process, and return its exit status."""
+    try:
+        from gitrag.cli.boundary import run
+
+        return run(sys.argv[1:], os.environ)
+    except (MemoryError, ImportError) as error:
+        return _tell_memory(error)
+    except KeyboardInterrupt:  # while modules are loaded, before the boundary handles errors
+        return INTERRUPTED
 
 
 def _tell_memory(error: Exception) -> int:

@@ -15,12 +15,14 @@ import sys
 
 import gitrag
 from gitrag.cli.exit_codes import INTERRUPTED, TRY_AGAIN
+from gitrag.machine.environment import PRODUCT_THREADS
 
 TYPE_CHECKING = False  # typing takes as long to load as the rest of this
 if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
+    from gitrag.config.keys import Config
 
 COMMANDS = frozenset({"search", "graph"})
 """Commands that only read, and that are asked one after another."""
@@ -28,42 +30,35 @@ COMMANDS = frozenset({"search", "graph"})
 SWITCH = "GITRAG_RESIDENT"
 """The variable of the setting ``resident``: read before settings can be."""
 
-ACCEPTED, PRINTED, DECLINED, ENDED = b"a", b"p", b"d", b"e"
-"""What the helper says: that a process is there to run the command; that it is about to print; that the
-settings want it run elsewhere; its exit status, in four bytes."""
+ACCEPTED, DECLINED = b"a", b"d"
+"""What the helper says: that a process is there to run the command; that it must be run elsewhere. Else it
+ends with the exit status, in four bytes."""
 
 PATIENCE_S = 5.0
-"""How long a helper may take to fork before the command is run here."""
+"""How long a helper may take to fork, and an interrupted command to end, before it is done without."""
+
+RETRY_S = 300.0
+"""How long after a helper was started in vain none is started."""
 
 STATUS_BYTES = 4
 _LIMITS = 16
 """Resource limits that Linux has (``RLIM_NLIMITS``)."""
 
-_AT_START = (
-    b"PYTHON",
-    b"LC_",
-    b"LD_",
-    b"MALLOC_",
-    b"GLIBC_",
-    b"OMP_",
-    b"OPENBLAS_",
-    b"GOTO_",
-    b"NPY_",
-    b"ORT_",
-    b"RAYON_",
-    b"SSL_CERT_",
-    b"TOKENIZERS_",
-    b"XDG_",
+_PAGED = ("-n", "-o", "--limit", "--output", "--full", "--context", "--explain", "--graph", "--unfiltered")
+"""Beginnings of options of a search whose answer may be longer than the screen, and so needs a pager."""
+
+_AT_START = tuple(
+    b"HOME LANG LC_ PYTHON LD_ MALLOC_ GLIBC_ OMP_ OPENBLAS_ GOTO_ NPY_ XDG_CONFIG_HOME".split()
 )
-_ALSO_AT_START = frozenset({b"HOME", b"LANG", b"LANGUAGE", b"VIRTUAL_ENV", b"CUDA_VISIBLE_DEVICES"})
-"""Variables that are read when Python starts or a library is loaded: a helper has one value of each."""
+"""Beginnings of variables that are read when Python starts or a library is loaded: a helper has one value
+of each."""
 
 _OF_STATUS = ("Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "Cap")
 _NAMESPACES = ("mnt", "user", "pid", "net")
 
 
 class DeclinedError(BaseException):
-    """The settings want no helper: the command must be run by the process that was started for it."""
+    """The command must be run by the process that was started for it."""
 
 
 class State:
@@ -72,14 +67,12 @@ class State:
     Attributes:
         missing: The identity of a helper that was looked for in vain.
         serving: Whether this process was forked by a helper.
-        wanted: Whether the settings of the repository allow one.
-        model_dir: Where its model lies.
+        config: The settings that the command has read.
     """
 
     missing: bytes | None = None
     serving = False
-    wanted = False
-    model_dir: "Path | None" = None
+    config: "Config | None" = None
 
 
 def ask(args: "Sequence[str]") -> int | None:
@@ -90,30 +83,37 @@ def ask(args: "Sequence[str]") -> int | None:
     """
     if not _may_ask(args):
         return None
-    identity = _identity()
-    if identity is None:
+    try:
+        State.missing = identity()
+        directory = open_directory(directory_of(os.environ))
+        if State.missing is None or directory is None:
+            return None
+        try:
+            return _ask(State.missing, directory)
+        finally:
+            os.close(directory)
+    except (OSError, MemoryError, ImportError):
         return None
-    State.missing = identity
-    directory = open_directory(directory_of(os.environ))
-    if directory is None:
-        return None
+
+
+def _ask(own: bytes, directory: int) -> int | None:
     from _socket import AF_UNIX, SOCK_STREAM, socket
 
     connection = socket(AF_UNIX, SOCK_STREAM)
+    name = socket_name(own)
     try:
         connection.settimeout(PATIENCE_S)
-        connection.connect(f"/proc/self/fd/{directory}/{socket_name(identity)}")
+        connection.connect(f"/proc/self/fd/{directory}/{name}")
         if not is_ours(connection) or connection.recv(1) != ACCEPTED:
             return None
-        connection.settimeout(None)
-        _request(connection, identity)
+        _request(connection, own)
         State.missing = None
-        return _outcome(connection, may_repeat="-" not in args)
-    except OSError:
+        return _outcome(connection)
+    except (TimeoutError, ConnectionRefusedError):  # it hangs, or was killed: another may take its place
+        os.unlink(name, dir_fd=directory)
         return None
     finally:
         connection.close()
-        os.close(directory)
 
 
 def _may_ask(args: "Sequence[str]") -> bool:
@@ -122,7 +122,11 @@ def _may_ask(args: "Sequence[str]") -> bool:
         return False
     if os.environ.get(SWITCH, "").strip().lower() == "off":
         return False
+    if any(os.environ.get(each, "1") not in {"", "1"} for each in PRODUCT_THREADS):
+        return False  # no thread survives a fork
     if None in {sys.stdin, sys.stdout, sys.stderr} or ("-" in args and sys.stdin.isatty()):
+        return False
+    if "--open" in args or (sys.stdout.isatty() and any(each.startswith(_PAGED) for each in args)):
         return False
     return not (sys._xoptions.keys() - {"utf8"} or sys.warnoptions or sys.flags.inspect)  # noqa: SLF001
 
@@ -139,7 +143,7 @@ def _command(args: "Sequence[str]") -> str:
     return rest[0] if rest else ""
 
 
-def _identity() -> bytes | None:
+def identity() -> bytes | None:
     """Return what a process must have in common with a helper: version, environment, rights, limits.
 
     None for a process that has given up rights for good, as sandboxes do: the helper may have more.
@@ -156,9 +160,6 @@ def _identity() -> bytes | None:
         return None
     if any(line.split() == ["NoNewPrivs:", "1"] for line in rights):
         return None
-    environment = [
-        item for item in os.environb.items() if item[0].startswith(_AT_START) or item[0] in _ALSO_AT_START
-    ]
     parts = (
         gitrag.__version__,
         gitrag.__file__,
@@ -166,14 +167,15 @@ def _identity() -> bytes | None:
         sys.version,
         sys.getfilesystemencoding(),
         sys.flags.utf8_mode,
-        sorted(environment),
+        sorted(item for item in os.environb.items() if item[0].startswith(_AT_START)),
         rights,
         spaces,
         (root.st_dev, root.st_ino),
         os.getpriority(os.PRIO_PROCESS, 0),
+        sorted(os.sched_getaffinity(0)),
         [resource.getrlimit(each) for each in range(_LIMITS)],
     )
-    return marshal.dumps(parts)
+    return marshal.dumps(parts, 2)  # from 3 on, bytes depend on the number of references
 
 
 def socket_name(identity: bytes) -> str:
@@ -183,16 +185,27 @@ def socket_name(identity: bytes) -> str:
     return f"{crc32(identity):08x}-{len(identity):x}"
 
 
+def mark_name(name: str) -> str:
+    """Return the name of the mark that a socket's helper is started, which it removes once it listens."""
+    return f"{name}.started"
+
+
 def directory_of(environ: "Mapping[str, str]") -> str | None:
-    """Return where the sockets of this user lie: below XDG_RUNTIME_DIR, else in the user's cache."""
-    home = environ.get("HOME", "")
-    for base, below in (
-        (environ.get("XDG_RUNTIME_DIR", ""), "gitrag"),
-        (environ.get("XDG_CACHE_HOME", ""), "gitrag/resident"),
-        (home and f"{home}/.cache", "gitrag/resident"),
+    """Return where the sockets of this user lie: below XDG_RUNTIME_DIR, else in the user's cache.
+
+    Only below a directory that is there and the user's own: with ``sudo`` HOME may be somebody else's.
+    """
+    for variable, below in (
+        ("XDG_RUNTIME_DIR", "gitrag"),
+        ("XDG_CACHE_HOME", "gitrag/resident"),
+        ("HOME", ".cache/gitrag/resident"),
     ):
-        if base.startswith("/"):
-            return f"{base}/{below}"
+        base = environ.get(variable, "")
+        try:
+            if base.startswith("/") and os.stat(base).st_uid == os.geteuid():  # noqa: PTH116
+                return f"{base}/{below}"
+        except OSError:
+            continue
     return None
 
 
@@ -237,66 +250,103 @@ def _request(connection: "socket", identity: bytes) -> None:
         os.close(place)
 
 
-def _outcome(connection: "socket", *, may_repeat: bool) -> int | None:
-    """Wait for the end of a command; return None if it ended before it printed or read anything."""
+def _outcome(connection: "socket") -> int | None:
+    """Wait for the end of a command; return None if it is to be run here."""
+    connection.settimeout(None)
     try:
-        while said := connection.recv(1):
-            if said == DECLINED:
-                return None
-            if said == PRINTED:
-                may_repeat = False
-            elif said == ENDED:
-                status = b""
-                while len(status) < STATUS_BYTES and (part := connection.recv(STATUS_BYTES)):
-                    status += part
-                if len(status) == STATUS_BYTES:
-                    return int.from_bytes(status, "big", signed=True)
+        said = connection.recv(STATUS_BYTES)
     except KeyboardInterrupt:
-        connection.close()  # which ends the command
-        os.write(2, b"\n")
-        return INTERRUPTED
+        return _interrupt(connection)
     except OSError:
-        pass
-    if may_repeat:
+        said = b""
+    if said == DECLINED:
         return None
-    os.write(2, b"The process that was answering has been ended before it was done.\nhint: Ask again.\n")
+    if len(said) == STATUS_BYTES:
+        return int.from_bytes(said, "big", signed=True)
+    _tell(b"The process that was answering has been ended before it was done.\nhint: Ask again.\n")
     return TRY_AGAIN
 
 
-def heed(mode: str, model_dir: "Path") -> None:
-    """Act on the setting ``resident``, once a command has read it.
+def _interrupt(connection: "socket") -> int:
+    """Interrupt a command, and wait until it has tidied up; a second Ctrl-C gives it up."""
+    from _socket import SHUT_WR
 
-    Args:
-        mode: ``auto``, ``on`` or ``off``.
-        model_dir: Where the model lies that a helper should load.
+    try:
+        connection.shutdown(SHUT_WR)
+        connection.settimeout(PATIENCE_S)
+        said = connection.recv(STATUS_BYTES)
+    except (KeyboardInterrupt, OSError):
+        said = b""
+    if len(said) == STATUS_BYTES:
+        return int.from_bytes(said, "big", signed=True)
+    _tell(b"\n")
+    return INTERRUPTED
+
+
+def _tell(line: bytes) -> None:
+    try:  # noqa: SIM105  # contextlib loads slowly
+        os.write(2, line)
+    except OSError:  # a closed pipe
+        pass
+
+
+def heed(config: "Config") -> None:
+    """Act on the setting ``resident``, once a command has read it.
 
     Raises:
         DeclinedError: This process was forked by a helper, and there should be none.
     """
-    if State.serving and mode == "off":
+    State.config = config
+    if State.serving and not _is_wanted(config):
         raise DeclinedError
-    State.wanted = mode == "on" or (mode == "auto" and not os.environ.get("CI"))
-    State.model_dir = model_dir
+
+
+def require_terminal() -> None:
+    """Refuse to start a program that keys control, before anything is printed.
+
+    Who was forked by a helper is not in the terminal's session.
+
+    Raises:
+        DeclinedError: This process was forked by a helper.
+    """
+    if State.serving:
+        raise DeclinedError
+
+
+def _is_wanted(config: "Config") -> bool:
+    return config.resident == "on" or (config.resident == "auto" and not os.environ.get("CI"))
 
 
 def leave_behind() -> None:
-    """Start a helper for the commands to come, if one was missing and is wanted; it is never waited for."""
-    place, identity = directory_of(os.environ), State.missing
-    if place is None or identity is None or not State.wanted:
+    """Start a helper for the commands to come, if one was missing and is wanted; it is never waited for.
+
+    The command is done: whatever fails here changes nothing of it.
+    """
+    if State.missing is None or State.config is None or not _is_wanted(State.config):
         return
+    from contextlib import suppress
+
+    with suppress(OSError, MemoryError, ImportError, KeyboardInterrupt):
+        _start(State.missing, State.config)
+
+
+def _start(own: bytes, config: "Config") -> None:
     import subprocess
     from pathlib import Path
 
+    from gitrag.embedding.local_model import model_directory
     from gitrag.machine.files import make_private
 
-    try:
-        make_private(Path(place))
-    except OSError:
-        return  # nothing can be written there
+    place = directory_of(os.environ)
+    if place is None:
+        return
+    make_private(Path(place))
+    if not _mark(place, socket_name(own)):
+        return
     utf8 = ["-X", "utf8"] if sys.flags.utf8_mode else []
-    own = ["-P", *utf8, "-m", "gitrag.cli.resident_helper", place, identity.hex(), str(State.model_dir or "")]
+    started = ["-P", *utf8, "-m", "gitrag.cli.resident_helper", place, str(model_directory(config.model_dir))]
     subprocess.run(
-        ["/bin/sh", "-c", '"$@" &', "sh", sys.executable, *own],  # the shell leaves it without a parent
+        ["/bin/sh", "-c", '"$@" &', "sh", sys.executable, *started],  # the shell leaves it without a parent
         check=False,
         cwd="/",
         stdin=subprocess.DEVNULL,
@@ -304,3 +354,28 @@ def leave_behind() -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def _mark(place: str, name: str) -> bool:
+    """Leave a mark that a helper is started.
+
+    Returns:
+        False if one is there by now, or was started lately that has not removed its mark.
+    """
+    import time
+
+    directory = open_directory(place)
+    if directory is None:
+        return False
+    mark = mark_name(name)
+    try:
+        if name in os.listdir(directory):  # noqa: PTH208 - of a descriptor
+            return False
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory))
+    except FileExistsError:
+        if abs(time.time() - os.stat(mark, dir_fd=directory).st_mtime) < RETRY_S:
+            return False
+        os.utime(mark, dir_fd=directory)
+    finally:
+        os.close(directory)
+    return True

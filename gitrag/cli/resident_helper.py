@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import atexit
 import gc
-import io
 import os
+import select
 import signal
 import socket
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from gitrag.cli import resident
+from gitrag.cli import resident, run_here
+from gitrag.cli.exit_codes import INTERRUPTED
 from gitrag.machine.environment import forget_relative_paths, multiply_in_one_thread
 
 IDLE_S = 300.0
@@ -34,7 +34,7 @@ _LOOK_S = 10.0
 
 _BACKLOG = 64
 _ENDING_S = 5.0
-"""How long a command has to end itself after its caller has gone."""
+"""How long a command has to end itself after its caller has gone, or has been interrupted."""
 
 _LIBRARIES = (
     "duckdb numpy numpy.ma pygit2 re2 tokenizers tree_sitter yaml msgspec portalocker platformdirs resource"
@@ -54,29 +54,24 @@ machine.prerequisites search.language_filter store.connection workspace
 """Modules that a command loads, and which load the others."""
 
 
-def serve(place: str, identity: bytes, model_dir: Path | None, idle_s: float = IDLE_S) -> None:
+def serve(place: str, model_dir: Path | None, idle_s: float = IDLE_S) -> None:
     """Fork a process for each command that is asked for, until none was for a while.
 
     Args:
         place: The directory of the sockets.
-        identity: What its clients have in common with it.
         model_dir: Where the model lies; None to leave it to the commands.
         idle_s: How long to wait for a command.
     """
-    from gitrag.machine.files import open_private
-    from gitrag.machine.locks import CannotLockError, try_lock
-
+    identity = resident.identity()
     directory = resident.open_directory(place)
-    if directory is None:
+    if identity is None or directory is None:
         return
+    begin = time.time_ns()
+    _load(model_dir)
+    if any(state is not None and state[2] >= begin for state in _sources().values()):
+        return  # gitrag is being installed: some of what is loaded may be older than the rest
     own = Path(f"/proc/self/fd/{directory}") / resident.socket_name(identity)  # short, whatever the place is
-    with open_private(own.with_suffix(".lock"), "a+") as alone, suppress(CannotLockError):
-        if try_lock(alone):  # else another one is there, or is about to be
-            begin = time.time_ns()
-            _load(model_dir)
-            if any(state is not None and state[2] >= begin for state in _sources().values()):
-                return  # gitrag is being installed: some of what is loaded may be older than the rest
-            _listen(own, identity, idle_s, [directory, alone.fileno()])
+    _listen(own, identity, idle_s)
 
 
 def _load(model_dir: Path | None) -> None:
@@ -95,50 +90,62 @@ def _load(model_dir: Path | None) -> None:
     gc.freeze()
 
 
-def _listen(own: Path, identity: bytes, idle_s: float, descriptors: list[int]) -> None:
-    """Answer at a socket until it is gone, the sources change, or nobody has asked for a while.
+def _listen(own: Path, identity: bytes, idle_s: float) -> None:
+    """Answer at a socket until it is gone, the sources change, or nobody was answered for a while.
 
     Args:
-        own: The socket's path.
+        own: The socket's path. Its time is that of the last answer.
         identity: What clients must have in common with this process.
         idle_s: How long to wait for a command.
-        descriptors: Open files that no command may inherit.
     """
     if len(list(Path("/proc/self/task").iterdir())) != 1:
         return  # a thread of a library's: what is forked would lack it
     sources = _sources()
-    own.unlink(missing_ok=True)  # left by one that was killed
+    new = own.with_suffix(".new")  # clients are to find it once it listens
+    new.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         umask = os.umask(0o177)
-        listening.bind(str(own))
+        listening.bind(str(new))
         os.umask(umask)
-        made = own.lstat()
         listening.listen(_BACKLOG)
+        made = new.lstat()
+        new.replace(own)
         listening.settimeout(min(_LOOK_S, idle_s))
-        last = time.monotonic()
-        while time.monotonic() - last < idle_s and _is_same(own, made):
+        _tidy(own)
+        while (found := _state(own, made)) and time.time() - found.st_mtime < idle_s:
             try:
                 connection, _ = listening.accept()
             except TimeoutError:
                 continue
-            last = time.monotonic()
             with connection:
                 if _sources() != sources:
                     break
                 if resident.is_ours(connection) and not os.fork():
-                    for descriptor in (*descriptors, listening.fileno()):
-                        os.close(descriptor)
-                    _be_command(connection, identity)
-        if _is_same(own, made):
+                    listening.close()
+                    _be_command(connection, identity, own)
+        if _state(own, made):
             own.unlink()
 
 
-def _is_same(own: Path, made: os.stat_result) -> bool:
+def _state(own: Path, made: os.stat_result) -> os.stat_result | None:
+    """Return the state of a socket; None if it is no more the one that was made."""
     try:
         found = own.lstat()
     except OSError:
-        return False
-    return (found.st_ino, found.st_dev) == (made.st_ino, made.st_dev)
+        return None
+    return found if os.path.samestat(found, made) else None
+
+
+def _tidy(own: Path) -> None:
+    """Remove the mark that this helper is started, and all but the last used of the others' sockets.
+
+    Two shells may differ in what a helper has one value of. Whoever lacks his socket ends.
+    """
+    with suppress(OSError):
+        own.with_name(resident.mark_name(own.name)).unlink(missing_ok=True)
+        others = [each for each in own.parent.iterdir() if each.name != own.name]
+        for each in sorted(others, key=lambda each: (each.is_socket(), each.lstat().st_mtime))[:-1]:
+            each.unlink(missing_ok=True)
 
 
 def _sources() -> dict[str, tuple[int, int, int] | None]:
@@ -157,24 +164,25 @@ def _sources() -> dict[str, tuple[int, int, int] | None]:
 
 
 def _is_own(name: str) -> bool:
-    return name.partition(".")[0] == "gitrag"
+    return name == "__main__" or name.partition(".")[0] == "gitrag"
 
 
-def _be_command(connection: socket.socket, identity: bytes) -> NoReturn:
+def _be_command(connection: socket.socket, identity: bytes, own: Path) -> NoReturn:
     """Run the command that is asked for as the installed one does, and exit as the interpreter does."""
     status = _BUG
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        connection.settimeout(None)
+        for ignored in (signal.SIGCHLD, signal.SIGQUIT):  # the latter by the shell that started the helper
+            signal.signal(ignored, signal.SIG_DFL)
         connection.sendall(resident.ACCEPTED)
-        if not _take_over(connection, identity):
-            os._exit(0)
+        _take_over(connection, identity)
         threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
-        status = _run()
-    except SystemExit as error:
-        status = error.code if isinstance(error.code, int) else int(error.code is not None)
+        resident.State.serving = True
+        status = run_here()
+    except KeyboardInterrupt:  # just before
+        status = INTERRUPTED
     except resident.DeclinedError:
-        connection.sendall(resident.DECLINED)
+        with suppress(OSError):
+            connection.sendall(resident.DECLINED)
         os._exit(0)
     except BaseException:  # noqa: BLE001 - printed, as by the interpreter
         sys.excepthook(*sys.exc_info())
@@ -186,33 +194,30 @@ def _be_command(connection: socket.socket, identity: bytes) -> NoReturn:
             sys.stdout.flush()
             sys.stderr.flush()
         with suppress(OSError):
-            connection.sendall(resident.ENDED + status.to_bytes(resident.STATUS_BYTES, "big", signed=True))
+            os.utime(own)
+            connection.sendall(status.to_bytes(resident.STATUS_BYTES, "big", signed=True))
         os._exit(status & 0xFF)
 
 
-def _run() -> int:
-    from gitrag.cli.boundary import run
+def _take_over(connection: socket.socket, identity: bytes) -> None:
+    """Become the process that a client asks for.
 
-    resident.State.serving = True
-    return run(sys.argv[1:], os.environ)
-
-
-def _take_over(connection: socket.socket, identity: bytes) -> bool:
-    """Become the process that a client asks for; False if it has gone, or is none of this helper's."""
+    Raises:
+        DeclinedError: The client has gone, or is none of this helper's.
+    """
     import marshal
 
     head, handed, _, _ = socket.recv_fds(connection, 8, 4)
     if len(head) != 8 or len(handed) != 4:
-        return False
+        raise resident.DeclinedError
     with connection.makefile("rb") as reading:
         body = reading.read(int.from_bytes(head, "big"))
     try:
         wanted, args, environment, encodings, umask = marshal.loads(body)  # noqa: S302 - of this user's
-    except (EOFError, ValueError, TypeError):
-        return False
+    except (EOFError, ValueError, TypeError) as error:
+        raise resident.DeclinedError from error
     if wanted != identity:
-        connection.sendall(resident.DECLINED)
-        return False
+        raise resident.DeclinedError
     *streams, place = handed
     for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
@@ -225,53 +230,33 @@ def _take_over(connection: socket.socket, identity: bytes) -> bool:
     tempfile.tempdir = None  # where TMPDIR says
     time.tzset()
     sys.argv[:] = args
-
-    told = False
-
-    def tell() -> None:
-        nonlocal told
-        if not told:
-            told = True
-            connection.sendall(resident.PRINTED)
-
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0)), encodings[0])
-    sys.stdout = _stream(1, encodings[1], tell)
-    sys.stderr = _stream(2, encodings[2], tell)
+    into, out, err = encodings
+    sys.stdin = os.fdopen(0, encoding=into, closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding=out, closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, err, "backslashreplace", closefd=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    return True
-
-
-class _Telling(io.FileIO):
-    """A file that calls a function before anything is written to it."""
-
-    def __init__(self, descriptor: int, tell: Callable[[], None]) -> None:
-        super().__init__(descriptor, "w", closefd=False)
-        self._tell = tell
-
-    def write(self, data: Any, /) -> int:
-        """Write bytes."""
-        self._tell()
-        return super().write(data)
-
-
-def _stream(descriptor: int, encoding: str, tell: Callable[[], None]) -> io.TextIOWrapper:
-    raw = _Telling(descriptor, tell)
-    is_line_buffered = descriptor == 2 or raw.isatty()
-    errors = "backslashreplace" if descriptor == 2 else "strict"
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors=errors, line_buffering=is_line_buffered)
 
 
 def _end_with(connection: socket.socket) -> None:
-    """Interrupt this process when its caller has gone, and end it if that does not."""
+    """Interrupt this process when its caller has gone or was interrupted, and end it if that does not."""
     with suppress(OSError):
-        while connection.recv(1):
-            pass
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (1, 2):  # the terminal is somebody else's now
-        os.dup2(null, descriptor)
+        connection.recv(1)  # it says nothing more
+    gone = select.poll()
+    gone.register(connection, 0)  # which leaves POLLHUP: one who was interrupted still listens
+    if is_alone := bool(gone.poll(0)):
+        _forget_terminal()
     os.kill(os.getpid(), signal.SIGINT)
+    if not is_alone and gone.poll(1000 * _ENDING_S):
+        _forget_terminal()
     time.sleep(_ENDING_S)
     os._exit(_BUG)
+
+
+def _forget_terminal() -> None:
+    """Write no more to where the caller did: it may be somebody else's now."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
 
 
 if __name__ == "__main__":
@@ -279,5 +264,5 @@ if __name__ == "__main__":
     multiply_in_one_thread()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # commands that have ended leave nothing behind
-    _place, _hex, _model, *_idle = sys.argv[1:]
-    serve(_place, bytes.fromhex(_hex), Path(_model) if _model else None, *map(float, _idle))
+    _place, _model, *_idle = sys.argv[1:]
+    serve(_place, Path(_model) if _model else None, *map(float, _idle))

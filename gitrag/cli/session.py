@@ -79,10 +79,9 @@ class Session:
             ConfigError: A setting is wrong.
         """
         from gitrag.config.of_repository import settings_of
-        from gitrag.embedding.local_model import model_directory
 
         config = settings_of(repo, self.environ, flags)
-        resident.heed(config.resident, model_directory(config.model_dir))
+        resident.heed(config)
         for warning in config.warnings:
             self.terminal.warn(warning)
         return config
