@@ -40,6 +40,8 @@ PATIENCE_S = 5.0
 RETRY_S = 300.0
 """How long after a helper was started in vain none is started."""
 
+_ENDED = b"The process that was answering has been ended before it was done.\nhint: Ask again.\n"
+
 STATUS_BYTES = 4
 _LIMITS = 16
 """Resource limits that Linux has (``RLIM_NLIMITS``)."""
@@ -251,43 +253,33 @@ def _request(connection: "socket", identity: bytes) -> None:
 
 
 def _outcome(connection: "socket") -> int | None:
-    """Wait for the end of a command; return None if it is to be run here."""
-    connection.settimeout(None)
-    try:
-        said = connection.recv(STATUS_BYTES)
-    except KeyboardInterrupt:
-        return _interrupt(connection)
-    except OSError:
-        said = b""
-    if said == DECLINED:
-        return None
-    if len(said) == STATUS_BYTES:
-        return int.from_bytes(said, "big", signed=True)
-    _tell(b"The process that was answering has been ended before it was done.\nhint: Ask again.\n")
-    return TRY_AGAIN
+    """Wait for the end of a command; return None if it is to be run here.
 
-
-def _interrupt(connection: "socket") -> int:
-    """Interrupt a command, and wait until it has tidied up; a second Ctrl-C gives it up."""
+    Ctrl-C interrupts it, and it is waited for while it tidies up; a second one gives it up.
+    """
     from _socket import SHUT_WR
 
+    is_interrupted = False
     try:
-        connection.shutdown(SHUT_WR)
-        connection.settimeout(PATIENCE_S)
-        said = connection.recv(STATUS_BYTES)
+        try:
+            connection.settimeout(None)
+            said = connection.recv(STATUS_BYTES)
+        except KeyboardInterrupt:
+            is_interrupted = True
+            connection.shutdown(SHUT_WR)
+            connection.settimeout(PATIENCE_S)
+            said = connection.recv(STATUS_BYTES)
     except (KeyboardInterrupt, OSError):
         said = b""
     if len(said) == STATUS_BYTES:
         return int.from_bytes(said, "big", signed=True)
-    _tell(b"\n")
-    return INTERRUPTED
-
-
-def _tell(line: bytes) -> None:
+    if said == DECLINED and not is_interrupted:
+        return None
     try:  # noqa: SIM105  # contextlib loads slowly
-        os.write(2, line)
+        os.write(2, b"\n" if is_interrupted else _ENDED)
     except OSError:  # a closed pipe
         pass
+    return INTERRUPTED if is_interrupted else TRY_AGAIN
 
 
 def heed(config: "Config") -> None:

@@ -193,8 +193,9 @@ def _be_command(connection: socket.socket, identity: bytes, own: Path) -> NoRetu
             atexit._run_exitfuncs()  # noqa: SLF001
             sys.stdout.flush()
             sys.stderr.flush()
-        with suppress(OSError):
+        with suppress(OSError):  # the helper may have ended
             os.utime(own)
+        with suppress(OSError):
             connection.sendall(status.to_bytes(resident.STATUS_BYTES, "big", signed=True))
         os._exit(status & 0xFF)
 

@@ -273,20 +273,12 @@ def test_one_that_is_killed_is_told_and_not_done_again(ready, sit):
         asked = pool.submit(sitting, "search", "retry")
         wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
         [forked] = _forked_of(helper)
-        wait_until(lambda: _is_waiting_for(forked, lock.path), "it does not wait for the lock")
+        wait_until(lambda: Path(f"/proc/{forked}/cwd").readlink() == ready.path, "it has not taken over")
         os.kill(forked, signal.SIGKILL)
         done, answered = asked.result()
     lock.release()
     message = "The process that was answering has been ended before it was done.\nhint: Ask again.\n"
     assert (done, answered) == (Done(75, "", message), True)
-
-
-def _is_waiting_for(pid: int, path: Path) -> bool:
-    """Tell whether a process opens a file now and then."""
-    try:
-        return path in [each.readlink() for each in Path(f"/proc/{pid}/fd").iterdir()]
-    except OSError:
-        return False
 
 
 def _asking_stdin(sitting: Sitting) -> subprocess.Popen[bytes]:
@@ -376,6 +368,19 @@ def test_it_ends_when_its_socket_is_gone(ready, sit):
     helper = sitting.warm()
     shutil.rmtree(sitting.sockets)
     wait_until(lambda: not _is_there(helper), "it is still there")
+
+
+def test_a_command_outlives_its_helper(ready, sit):
+    sitting = sit(ready)
+    helper = sitting.warm()
+    with _asking_stdin(sitting) as asking:
+        wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
+        wait_until(lambda: _holds(_forked_of(helper)[0], asking.pid), "it has not taken over")
+        shutil.rmtree(sitting.sockets)
+        wait_until(lambda: not _is_there(helper), "it is still there")
+        out, _ = asking.communicate(b"retry")
+    assert asking.returncode == 0
+    assert b"retry_with_backoff" in out
 
 
 def test_twenty_at_once_are_answered_by_one_helper(ready, sit):
