@@ -17,14 +17,27 @@ def main() -> "NoReturn":
     multiply_in_one_thread()
     _read_names_as_utf8()
     try:
+        from gitrag.cli import resident
+
+        status = resident.ask(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    if status is None:
+        status = run_here()
+        resident.leave_behind()
+    sys.exit(status)
+
+
+def run_here() -> int:
+    """Run the command line in this process, and return its exit status."""
+    try:
         from gitrag.cli.boundary import run
 
-        status = run(sys.argv[1:], os.environ)
+        return run(sys.argv[1:], os.environ)
     except (MemoryError, ImportError) as error:
-        status = _tell_memory(error)
+        return _tell_memory(error)
     except KeyboardInterrupt:  # while modules are loaded, before the boundary handles errors
-        status = INTERRUPTED
-    sys.exit(status)
+        return INTERRUPTED
 
 
 def _tell_memory(error: Exception) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from gitrag.cli import resident
 from gitrag.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _rows(text: str, columns: int) -> int:
 
 def _ran(text: str, pager: str, environ: Mapping[str, str], terminal: Terminal) -> bool:
     """Run the pager to its end; return whether there is such a program."""
+    resident.require_terminal()
     terminal.out.flush()
     interrupts = signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is the pager's, as with git
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitrag.cli import resident
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import RepositoryError
 
@@ -80,6 +81,7 @@ class Session:
         from gitrag.config.of_repository import settings_of
 
         config = settings_of(repo, self.environ, flags)
+        resident.heed(config)
         for warning in config.warnings:
             self.terminal.warn(warning)
         return config

@@ -172,6 +172,11 @@ class Config:
     refine_s: float = _key(
         _WAIT, 0.3, "Seconds a search may spend on true vectors for results that have drafts."
     )
+    resident: str = _key(
+        Choice(("auto", "on", "off")),
+        "auto",
+        "Whether a search leaves a helper behind for the next, for 5 minutes; auto: not where CI is set.",
+    )
     threads: int = _key(Whole(0, 256), 0, "Threads to embed with; 0 lets gitrag decide.")
     # It is loaded and run.
     model_dir: Path | None = _key(

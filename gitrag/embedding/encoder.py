@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from gitrag.embedding.manifest import check
+from gitrag.embedding.manifest import MANIFEST, check
 from gitrag.embedding.published import TOKENIZER
 from gitrag.embedding.sessions import has_gpu, open_cpu, open_gpu
 from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS
@@ -38,6 +38,22 @@ process is killed, and many texts share one write transaction."""
 
 _GPU_RUN = 256
 """Texts per run on a GPU; 12 attention heads of 128 by 128 scores each take 200 MB."""
+
+
+_State = tuple[int, int]
+_kept: dict[tuple[Path, int], tuple[_State, Any, Any]] = {}
+"""Models that `keep_open` has opened: session and tokenizer, and the state of the manifest."""
+
+
+def keep_open(directory: Path) -> None:
+    """Open a model now, for this process and those forked from it; no thread is started.
+
+    Raises:
+        ModelError: The model is missing, incomplete, or cannot be opened.
+    """
+    check(directory)
+    tokenizer = _open_tokenizer(directory / TOKENIZER.name, MAX_TOKENS)
+    _kept[directory, MAX_TOKENS] = _state(directory), open_cpu(directory), tokenizer
 
 
 class Encoder:
@@ -73,10 +89,13 @@ class Encoder:
             ModelError: The model is missing, incomplete, or cannot be opened.
         """
         check(directory)
-        session = open_cpu(directory)
+        kept = _kept.get((directory, max_tokens))
+        state = _state(directory)
+        if kept is None or kept[0] != state:
+            kept = state, open_cpu(directory), _open_tokenizer(directory / TOKENIZER.name, max_tokens)
+        _, session, tokenizer = kept
         threads = threads or _cores()
         gpu_session = open_gpu(directory, session, threads) if gpu else None
-        tokenizer = _open_tokenizer(directory / TOKENIZER.name, max_tokens)
         if gpu_session is not None:
             return cls(tokenizer, gpu_session, 1, on_gpu=True)
         return cls(tokenizer, session, threads, on_gpu=False)
@@ -166,6 +185,12 @@ class Encoder:
                 mask[row, : len(tokens[index])] = 1
             vectors[run] = self._session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
         return vectors
+
+
+def _state(directory: Path) -> _State:
+    """Return what changes when another model is put in a directory."""
+    found = (directory / MANIFEST).stat()
+    return found.st_mtime_ns, found.st_ino
 
 
 def _open_tokenizer(path: Path, max_tokens: int) -> Any:

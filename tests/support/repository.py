@@ -53,6 +53,7 @@ def isolated_environment(home: Path) -> dict[str, str]:
         "GIT_CONFIG_KEY_0": "maintenance.auto",
         "GIT_CONFIG_VALUE_0": "false",
         "GIT_EDITOR": "true",
+        "GITRAG_RESIDENT": "off",
         "LC_ALL": "C",
         "TZ": "UTC",
     }
