@@ -54,7 +54,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "gitrag.cli.check:check",
         "Show which decisions and specifications bear on a file, or check that a push is indexed.",
     ),
-    "history": LazyCommand("gitrag.cli.history:history", "Search what commits say."),
+    "history": LazyCommand(
+        "gitrag.cli.history:history", "Search what commits say: which were made for what QUERY asks."
+    ),
     "why": LazyCommand(
         "gitrag.cli.why:why",
         "Say why lines are as they are: which commits made them so, and for what reason.",

@@ -24,7 +24,7 @@ from gitrag.errors import NOTHING, OK
 @click.argument("target", metavar="PATH[:LINE[-LINE]]")
 @pass_session
 def why(session: Session, *, target: str, output: str | None) -> int:
-    """Say why lines are as they are: the commits that made them so, with the reason that each gives.
+    """Say why lines are as they are: which commits made them so, and for what reason.
 
     Lines that were moved are followed, white space does not count, and commits that .git-blame-ignore-revs
     names are passed over. Shown of each commit are its subject, the sentence of its message that gives a
