@@ -108,7 +108,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     """
     from gitrag.git.commits import is_shallow
     from gitrag.indexing.history import MOST_COMMITS, read_history
-    from gitrag.search.history import candidates
+    from gitrag.search.history import MOST_CANDIDATES, candidates
     from gitrag.search.question import read
     from gitrag.store import commits
 
@@ -128,7 +128,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         if reached is None:  # another process has let go of it meanwhile
             raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
         allowed = _allowed(db, reached.number, reached.committed, options)
-        best = candidates(reached, len(question.words), allowed)
+        best = candidates(reached, len(question.words), allowed, max(MOST_CANDIDATES, options.limit))
         stored = commits.read_stored(db, best.number.tolist())
     own = [stored[number] for number in best.number.tolist()]
     said = [commit_message.read(each.message) for each in own]
@@ -151,7 +151,9 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     if len(reached.number) >= MOST_COMMITS:
         notes.append(f"Only the newest {MOST_COMMITS:,} commits were looked at.")
     if is_shallow(workspace.repo):
-        notes.append("The clone is shallow: older commits are not here.")
+        notes.append("The clone is shallow: older commits, and those at its end, were not looked at.")
+    elif workspace.repo.promised_packs():
+        notes.append("The clone is partial: commits whose files it lacks were not looked at.")
     searched = len(reached.number) if allowed is None else int(allowed.sum())
     return HistoryAnswer(question.text, matches, searched, tuple(notes))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +19,10 @@ from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import meant_path
 from gitrag.git.blame import Blame, blame, brought_by, changed_before, unchanged_lines
 from gitrag.git.commits import Commit, is_shallow, read_commits
-from gitrag.git.own import own_file
+from gitrag.git.difference import RUN_NOTHING
+from gitrag.git.own import own_file, target_of
+from gitrag.machine.files import read_regular
+from gitrag.machine.programs import PrintedTooMuchError
 from gitrag.model import Kind
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
@@ -31,6 +35,8 @@ _MOST_BEFORE = 20
 _MOST_DOCUMENTS = 3
 _RANGES = 200
 """Ranges that git is asked for; where uncommitted changes leave more, it is asked for all that is between."""
+
+_MOST_BYTES = 16 * 1024 * 1024
 
 _TARGET = re.compile(r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?")
 
@@ -132,21 +138,28 @@ def why(workspace: Workspace, start: Path, target: str) -> Why:
     within = _definition(path, own, first, last) if asked else None
     notes: list[str] = []
     commit = workspace.snapshot().head.commit
-    then = _lines_then(workspace, commit, path, own)
+    committed = _path_then(workspace, commit, path)
+    then = _lines_then(workspace, commit, root / path, committed, notes)
     wanted = [then[line] for line in range(first, last + 1) if line in then]
-    found = blame(workspace.repo, commit, path, _ranges(wanted)) if commit and wanted else Blame((), True, 0)
-    origins = [each for each in found.origins if each.line in set(wanted)]
+    found = Blame((), followed=True, ignored=())
+    if commit and wanted:
+        found = blame(workspace.repo, commit, committed, _ranges(wanted))
+    asked_for = set(wanted)
+    origins = [each for each in found.origins if each.line in asked_for]
     counts = Counter(each.commit for each in origins)
     chosen = [each for each, _ in counts.most_common(MOST_REASONS)]
-    before = (
-        _before(workspace, commit, path, then, within or (first, last, ""), counts, notes) if asked else None
-    )
+    around = within or (first, last, "")
+    before = _before(workspace, commit, committed, then, around, counts, found, notes) if asked else None
     read = _read(workspace, [*chosen, *([before] if before else [])], commit or "")
-    paths = {each: tuple(sorted({o.path for o in origins if o.commit == each} - {path})) for each in chosen}
+    paths = {
+        each: tuple(sorted({o.path for o in origins if o.commit == each} - {path, committed}))
+        for each in chosen
+    }
     reasons = [replace(read[each], lines=counts[each], paths=paths[each]) for each in chosen if each in read]
     rest = [number for each, number in counts.items() if each not in chosen]
     if found.ignored:
-        notes.append(f"Commits that .git-blame-ignore-revs names were passed over ({found.ignored} listed).")
+        listed = len(found.ignored)
+        notes.append(f"Commits that .git-blame-ignore-revs names are passed over ({listed} listed).")
     if not found.followed:
         notes.append("Lines that were moved were not followed: git took longer than 10 s.")
     if is_shallow(workspace.repo):
@@ -170,15 +183,27 @@ def _read_target(
     workspace: Workspace, root: Path, start: Path, target: str
 ) -> tuple[str, tuple[int, int] | None]:
     """Return the file and lines that are meant; a file's own name may end in a colon and digits."""
-    if meant_path(workspace.repo, start, target).is_file():
-        return own_file(workspace.repo, root, meant_path(workspace.repo, start, target), target), None
+    if _is_file(meant_path(workspace.repo, start, target)):
+        return _own(workspace, root, start, target), None
     found = _TARGET.fullmatch(target)
     if found is None:
         raise UsageError(f'"{target[:80]}" names no file.', "Give a path, path:line or path:first-last.")
-    path = own_file(workspace.repo, root, meant_path(workspace.repo, start, found["path"]), found["path"])
+    path = _own(workspace, root, start, found["path"])
     if found["first"] is None:
         return path, None
     return path, (int(found["first"]), int(found["last"] or found["first"]))
+
+
+def _own(workspace: Workspace, root: Path, start: Path, given: str) -> str:
+    """Return the path of a file; of a link that of the file that it leads to."""
+    return target_of(root, own_file(workspace.repo, root, meant_path(workspace.repo, start, given), given))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or with a NUL
+        return False
 
 
 def _definition(path: str, lines: Sequence[str], first: int, last: int) -> tuple[int, int, str] | None:
@@ -194,14 +219,29 @@ def _definition(path: str, lines: Sequence[str], first: int, last: int) -> tuple
     return min(around)[1:] if around else None
 
 
-def _lines_then(workspace: Workspace, commit: str | None, path: str, own: Sequence[str]) -> dict[int, int]:
+def _path_then(workspace: Workspace, commit: str | None, path: str) -> str:
+    """Return the path that a file has in the commit: another one where it was moved and that is staged."""
+    if commit is None or not workspace.repo.git("cat-file", "-e", f"{commit}:{path}").returncode:
+        return path
+    asked = ("diff", "--cached", "-M", "--name-status", "-z", "--diff-filter=R", *RUN_NOTHING, "-O/dev/null")
+    fields = workspace.repo.git(*asked, commit, "--").stdout.split(b"\0")
+    moved = dict(zip(fields[2::3], fields[1::3], strict=False))
+    return os.fsdecode(moved.get(os.fsencode(path), os.fsencode(path)))
+
+
+def _lines_then(
+    workspace: Workspace, commit: str | None, file: Path, path: str, notes: list[str]
+) -> dict[int, int]:
     """Return the number in the commit of each line that is in it; empty where the file is not."""
     if commit is None:
         return {}
-    done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}")
-    if done.returncode:
+    try:
+        done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
+        now = read_regular(file, _MOST_BYTES)
+    except (PrintedTooMuchError, OSError):
+        notes.append("The committed file could not be compared: it is larger than 16 MiB, or cannot be read.")
         return {}
-    return unchanged_lines(done.stdout, "\n".join([*own, ""]).encode("utf-8", "surrogateescape"))
+    return {} if done.returncode else unchanged_lines(done.stdout, now)
 
 
 def _ranges(lines: Sequence[int]) -> list[tuple[int, int]]:
@@ -222,6 +262,7 @@ def _before(
     then: dict[int, int],
     around: tuple[int, int, str],
     counts: Counter[str],
+    found: Blame,
     notes: list[str],
 ) -> str | None:
     """Return the newest commit that changed a definition and that none of the lines asked for is from."""
@@ -234,7 +275,9 @@ def _before(
             "When they were changed before was not found out: git took longer than 3 s, or cannot tell."
         )
         return None
-    return next((each for each in changed if each not in counts), None)
+    newest = [place for place, each in enumerate(changed) if each in counts]
+    earlier = changed[newest[-1] + 1 :] if newest else ()  # a later one did not change these lines
+    return next((each for each in earlier if each not in found.ignored), None)
 
 
 def _read(workspace: Workspace, ids: Sequence[str], head: str) -> dict[str, Reason]:

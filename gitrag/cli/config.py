@@ -24,7 +24,16 @@ _NOT_SET = 5
 
 _GROUPS = {
     "What is indexed": ("max_file_bytes", "exclude", "adrs", "specs", "modules"),
-    "Search": ("output", "limit", "min_score", "catch_up_s", "refine_s", "staleness_threshold", "auto_index"),
+    "Search": (
+        "output",
+        "limit",
+        "min_score",
+        "catch_up_s",
+        "refine_s",
+        "staleness_threshold",
+        "auto_index",
+        "resident",
+    ),
     "Git": ("pre_push",),
     "Machine": ("threads", "model_dir", "gc_keep", "lock_timeout_s"),
     "Issues": ("tracker",),

@@ -24,6 +24,10 @@ FOLLOWING_S = 10.0
 
 _SECONDS = 60.0
 _BEFORE_S = 3.0
+_SUBJECT_CHARACTERS = 300
+_NO_NAMES = ("-c", "mailmap.file=", "-c", "mailmap.blob=")
+"""Only ids are read; what these name may be large, or a device."""
+
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -50,12 +54,12 @@ class Blame:
     Attributes:
         origins: A line each, in order.
         followed: Whether lines that were moved were followed to where they come from.
-        ignored: How many commits were passed over, since `.git-blame-ignore-revs` names them.
+        ignored: The commits that were passed over, since `.git-blame-ignore-revs` names them.
     """
 
     origins: tuple[Origin, ...]
     followed: bool
-    ignored: int
+    ignored: tuple[str, ...]
 
 
 def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, int]]) -> Blame:
@@ -74,7 +78,17 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
     ignored = _ignored(repo)
     passed = [part for each in ignored for part in ("--ignore-rev", each)]
     wanted = [f"-L{first},{last}" for first, last in ranges]
-    asked = ["blame", "--porcelain", "--no-textconv", "--root", "-w", *passed, *wanted]
+    asked = [
+        *_NO_NAMES,
+        "blame",
+        "--porcelain",
+        "--encoding=UTF-8",
+        "--no-textconv",
+        "--root",
+        "-w",
+        *passed,
+        *wanted,
+    ]
     where: list[str | bytes] = [commit, "--", os.fsencode(path)]
     followed = True
     try:
@@ -84,7 +98,7 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
         done = repo.git(*asked, *where, environment=PLAIN_GRAPH, timeout_s=_SECONDS)
     if done.returncode:
         raise CommitError(f"git blame {path} fails: {message_of(done)}.", f"Try it: git blame -- {path}")
-    return Blame(tuple(_parsed(done.stdout, path)), followed, len(ignored))
+    return Blame(tuple(_parsed(done.stdout, path)), followed, tuple(ignored))
 
 
 def _parsed(out: bytes, path: str) -> list[Origin]:
@@ -120,8 +134,11 @@ def _ignored(repo: Repository) -> list[str]:
     except (OSError, BlobError):
         return []
     named = [line.partition("#")[0].strip().lower() for line in text.splitlines()]
-    own = dict.fromkeys(each for each in named if _COMMIT.fullmatch(each))
-    return [each for each in own if repo.has_object(each)][:_MOST_IGNORED]
+    own = list(dict.fromkeys(each for each in named if _COMMIT.fullmatch(each)))[:_MOST_IGNORED]
+    known = "".join(f"{each}\n" for each in own if repo.has_object(each))
+    done = repo.git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=known.encode("ascii"))
+    lines = done.stdout.decode("ascii", "replace").splitlines()
+    return [line.removeprefix("commit ") for line in lines if line.startswith("commit ")]
 
 
 def changed_before(
@@ -154,20 +171,23 @@ def changed_before(
 def brought_by(repo: Repository, commit: str, head: str) -> str:
     """Return the subject of the merge that brought a commit into a history; empty if none did, or in doubt.
 
-    It is the oldest of the first parents of ``head`` that the commit leads to.
+    It is the oldest of the first parents of ``head`` that the commit leads to, unless its own first parent is
+    the commit: then that was made on the main line.
     """
     try:
-        leads = _listed(repo, "--ancestry-path", f"{commit}..{head}")
+        leads = set(_listed(repo, "--ancestry-path", f"{commit}..{head}"))
         mainline = _listed(repo, "--first-parent", f"{commit}..{head}")
     except GitTimeoutError:
         return ""
-    oldest = next((each for each in reversed(mainline) if each in set(leads)), "")
+    oldest = next((each for each in reversed(mainline) if each in leads), "")
     if not oldest:
         return ""
-    shown = repo.git(
-        "rev-list", "--no-walk", "--min-parents=2", "--encoding=UTF-8", "--format=%s", oldest, "--"
-    )
-    return shown.stdout.decode("utf-8", "replace").partition("\n")[2].strip()
+    asked = ("--no-walk", "--min-parents=2", "--encoding=UTF-8", "--format=%P%x00%s")
+    done = repo.git("rev-list", *asked, oldest, "--", environment=PLAIN_GRAPH)
+    parents, _, subject = done.stdout.partition(b"\n")[2].partition(b"\0")
+    if parents.split(b" ")[0].decode("ascii", "replace") == commit:
+        return ""
+    return subject.decode("utf-8", "replace").strip()[:_SUBJECT_CHARACTERS]
 
 
 def _listed(repo: Repository, how: str, span: str) -> list[str]:
@@ -182,7 +202,7 @@ def unchanged_lines(before: bytes, after: bytes) -> dict[int, int]:
     """
     import pygit2
 
-    old, new = (data.replace(b"\r\n", b"\n") for data in (before, after))
+    old, new = (_with_plain_ends(data) for data in (before, after))
     hunks = pygit2.Patch.create_from(old, new, context_lines=0).hunks
     same: dict[int, int] = {}
     line, shift = 1, 0
@@ -192,5 +212,10 @@ def unchanged_lines(before: bytes, after: bytes) -> dict[int, int]:
         same.update((each, each + shift) for each in range(line, begin))
         line = begin + hunk.new_lines
         shift += hunk.old_lines - hunk.new_lines
-    same.update((each, each + shift) for each in range(line, len(new.splitlines()) + 1))
+    same.update((each, each + shift) for each in range(line, new.count(b"\n") + 1))
     return same
+
+
+def _with_plain_ends(data: bytes) -> bytes:
+    plain = data.replace(b"\r\n", b"\n")
+    return plain if not plain or plain.endswith(b"\n") else plain + b"\n"

@@ -29,7 +29,7 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
         raise UsageError(
             f"There is no file {shown} in {root}: it is outside.", "Give the path of one of its own files."
         )
-    target = _target_of(root, path)
+    target = target_of(root, path)
     if any(part.lower() == ".git" for each in (path, target) for part in each.split("/")):
         raise UsageError(f"{shown} is git's own.", "Give the path of a file of the working tree.")
     try:
@@ -54,7 +54,7 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
     return path
 
 
-def _target_of(root: Path, path: str) -> str:
+def target_of(root: Path, path: str) -> str:
     """Return the path that a file has where its symbolic links end; the path itself where that is unknown."""
     try:
         return (root / path).resolve().relative_to(root.resolve()).as_posix()

@@ -195,7 +195,7 @@ class RemoteFiles:
         if files == seen.files:
             return
         lines = "".join(f"100644 blob {blob}\t{name}\0" for name, blob in sorted(files.items()))
-        tree = self._git("mktree", "-z", "--missing", stdin=lines.encode()).decode().strip()
+        tree = self._git("mktree", "-z", "--missing", stdin=os.fsencode(lines)).decode().strip()
         try:
             self._push(seen.commit, self._commit(tree, ""), alone=True)
         except RemoteError as error:

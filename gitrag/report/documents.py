@@ -938,10 +938,14 @@ class HistoryDocument:
     Attributes:
         query: The question.
         commit_matches: The commits, best first.
+        searched: How many commits were looked at.
+        notes: What was not looked at.
     """
 
     query: str
     commit_matches: tuple[CommitEntry, ...]
+    searched: int
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,11 @@ def as_text(found: HistoryAnswer, style: Style = plain) -> str:
     """Return it for a terminal: a paragraph for each commit, best first."""
     lines = [line for match in found.matches for line in (*_paragraph(match, style), "")]
     if not found.matches:
-        lines = [f"No message of {count(found.searched, 'commit')} has a word of it.", ""]
+        looked = count(found.searched, "commit")
+        lines = [
+            f"No message of {looked} has a word of it; of each, the first 1,000 characters were looked at.",
+            "",
+        ]
     lines += [style(note, "dim") for note in found.notes]
     return "\n".join(lines).strip("\n")
 
@@ -41,7 +45,7 @@ def as_json(found: HistoryAnswer) -> str:
         )
         for match in found.matches
     )
-    return json_text(HistoryDocument(found.query, matches))
+    return json_text(HistoryDocument(found.query, matches, found.searched, found.notes))
 
 
 def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:
@@ -49,7 +53,7 @@ def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:
     yield style(f"{commit.id[:SHORT]}  {day(commit.authored)}  {commit.author}", "dim")
     yield f"  {style(match.said.subject, 'title')}"
     if match.said.reason:
-        yield f"  {match.said.reason}"
+        yield style(f"  {match.said.reason}", "")
     if commit.paths:
         more = commit.changed - min(len(commit.paths), _MOST_PATHS)
         named = ", ".join(shown(path) for path in commit.paths[:_MOST_PATHS])

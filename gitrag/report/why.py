@@ -24,6 +24,8 @@ SHORT = 10
 def as_text(found: Why, style: Style = plain) -> str:
     """Return it for a terminal: where, then a paragraph for each commit, newest first."""
     lines = [_heading(found, style), ""]
+    if not found.lines:
+        lines += ["The file is empty.", ""]
     if found.uncommitted:
         lines += [f"{count(found.uncommitted, 'line')} in no commit yet", ""]
     for reason in found.reasons:
@@ -38,7 +40,8 @@ def as_text(found: Why, style: Style = plain) -> str:
             said = standing(each.document)
             status = f" ({said})" if said else ""
             score = style(f"{each.score:.2f}", "score")
-            lines.append(f"  {style(each.document.id, 'name')}  {each.document.title}{status}  {score}")
+            title = style(f"{each.document.title}{status}", "")
+            lines.append(f"  {style(each.document.id, 'name')}  {title}  {score}")
         lines.append("")
     lines += [style(note, "dim") for note in found.notes]
     return "\n".join(lines).strip("\n")
@@ -90,17 +93,17 @@ def _paragraph(reason: Reason, style: Style, lines: str = "") -> Iterator[str]:
     yield style(head, "dim")
     yield f"  {style(reason.said.subject, 'title')}"
     if reason.said.reason:
-        yield f"  {reason.said.reason}"
+        yield style(f"  {reason.said.reason}", "")
     if reason.merge:
-        yield f"  in: {reason.merge}"
+        yield style(f"  in: {reason.merge}", "")
     told = f"{reason.said.subject} {reason.said.reason} {reason.merge}"
     for issue in reason.issues:
         if issue.title or _number(issue) not in told:
-            yield f"  {_issue(issue)}"
+            yield style(f"  {_issue(issue)}", "")
     if reason.decisions:
         yield f"  names {', '.join(reason.decisions)}"
     if reason.paths:
-        yield f"  then in {', '.join(map(shown, reason.paths))}"
+        yield style(f"  then in {', '.join(map(shown, reason.paths))}", "")
 
 
 def _issue(issue: NamedIssue) -> str:

@@ -167,8 +167,29 @@ def open_remote(name: str, repo: Repository, directory: Path, environ: Mapping[s
             "git remote add, or another value of the setting share: `gitrag config share` shows it",
         )
     base = repo.root or repo.git_dir
+    for given in (urls[0], (push_urls or urls)[0]):
+        if _is_relative(given, base):
+            raise NoPlaceError(
+                f"The remote {name} is a path from this repository, {given[:80]!r}: its hooks would run.",
+                f"git remote set-url {name} /the/whole/path",
+            )
     url, push_url = absolute(urls[0], base), absolute((push_urls or urls)[0], base)
     return GitRemote(name, RemoteFiles(url, push_url, directory / FOLDER, environ), url)
+
+
+def _is_relative(url: str, base: Path) -> bool:
+    """Tell whether a URL is a path that depends on where the repository lies, or lies in it.
+
+    An archive may bring both the repository and what its remote names, with hooks in it.
+    """
+    whole = absolute(url, base)
+    if whole == url and not url.startswith("/"):
+        return url.startswith("file://") and _is_within(url.removeprefix("file://"), base)
+    return not url.startswith(("/", "~")) or _is_within(whole, base)
+
+
+def _is_within(path: str, base: Path) -> bool:
+    return Path(path).resolve().is_relative_to(base.resolve())
 
 
 def _without_secrets(url: str) -> str:

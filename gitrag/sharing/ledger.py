@@ -77,11 +77,13 @@ class Ledger:
         return refusal
 
     def save(self) -> None:
-        """Write the record.
+        """Write the record; what another process refused meanwhile stays refused.
 
         Raises:
             OSError: It cannot be written.
         """
+        self.refused = Ledger.load(self.path.parent).refused | self.refused
+        self.checked -= self.refused.keys()
         refused = list(self.refused.values())[-_MOST_REFUSED:]
         data = {
             "refused": [[each.pack, each.origin, each.why] for each in refused],

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*(?:-by|-on|-Id|-id)?: \S")
-_MERGED = re.compile(r"Merge (?:pull request|branch|remote-tracking branch|tag|commit)\b")
+_TRAILER = re.compile(
+    r"(?i)(?:[a-z][a-z-]{1,40}-(?:by|on|id|for|from|to)|closes|fixes|refs|see|link|cc|bug|issue|change-id)"
+    r"\s*:?\s+\S|#|git-svn-id:"
+)
+"""A line that is none of the text: who, which issue, or a comment such as ``# Conflicts:``."""
+
+_MERGED = re.compile(r"Merge pull request\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'(`A-Z0-9])")
 _BULLET = re.compile(r"^[-*•]\s+")
 _GIVES_REASON = re.compile(

@@ -9,6 +9,8 @@ import pytest
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from tests.support.command import Project
 
+READ = "; of each, the first 1,000 characters were looked at."
+
 COMMITS = (
     (
         "net.py",
@@ -84,7 +86,7 @@ def test_a_new_commit_counts_at_once_and_one_that_is_gone_does_not(own):
     assert subjects(own, "quicksilver") == ["Ask quicksilver peers first"]
     own.git.git("reset", "--quiet", "--hard", "HEAD~1")
     done = own.gitrag("history", "quicksilver", "-o", "text")
-    assert (done.status, done.out) == (NOTHING, "No message of 4 commits has a word of it.\n")
+    assert (done.status, done.out) == (NOTHING, f"No message of 4 commits has a word of it{READ}\n")
 
 
 def test_a_commit_of_another_branch_does_not_count(own):
@@ -96,12 +98,17 @@ def test_a_commit_of_another_branch_does_not_count(own):
     assert subjects(own, "quicksilver", "--ref", "other") == ["Ask quicksilver peers first"]
 
 
+def test_json_says_what_was_looked_at(own):
+    said = json.loads(own.gitrag("history", "quicksilver", "--json").out)
+    assert said == {"query": "quicksilver", "commit_matches": [], "searched": 4, "notes": []}
+
+
 def test_a_shallow_clone_says_so(own, tmp_path, make_project):
     clone = tmp_path / "clone"
     own.git.git("clone", "--quiet", "--depth=2", f"file://{own.git.path}", str(clone))
     assert own.gitrag("-C", str(clone), "index", "update", "--no-embed").status == OK
     done = own.gitrag("-C", str(clone), "history", "peer", "-o", "text")
-    assert "The clone is shallow: older commits are not here." in done.out
+    assert "The clone is shallow: older commits, and those at its end, were not looked at." in done.out
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from gitrag.errors import OK, USAGE
 from gitrag.trackers.folder import IssueFolder
 from gitrag.trackers.issue import Issue, IssueState, References
 from tests.support.command import Project
+from tests.support.repository import Link
 
 
 @pytest.fixture
@@ -84,6 +85,7 @@ def test_uncommitted_lines_are_told_from_the_others(own):
         ("../x", "There is no file ../x"),
         (".git/config", ".git/config is git's own."),
         (".", "There is no file ."),
+        ("a" * 300, "There is no file aaa"),
     ],
 )
 def test_what_is_no_line_of_a_file_is_said(own, target, problem):
@@ -108,7 +110,8 @@ def test_a_hostile_commit_prints_no_control_character_and_no_time_stops_it(own):
     parent = own.git.git("rev-parse", "HEAD")
     raw = (
         f"tree {tree}\nparent {parent}\nauthor \x1b[31mred <a@b> 99999999999999 +0000\n"
-        "committer c <c@d> 4102444800 +0000\n\n\x1b]0;title\x07Do\x1b[2J evil\n\n\x9b31m because \xff\n"
+        "committer c <c@d> 4102444800 +0000\n\n\x1b]0;title\x07Do\x1b[2J evil\n\n"
+        "\x9b31m because \x1b[31m of \x07 \xff\n"
     )
     commit = own.git.git(
         "hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=raw.encode("latin-1")
@@ -119,3 +122,32 @@ def test_a_hostile_commit_prints_no_control_character_and_no_time_stops_it(own):
         assert done.status == OK
         assert not set(done.out) & {"\x1b", "\x07", "\x9b"}
         assert "date unknown" in done.out
+
+
+def test_what_changed_later_is_not_called_earlier(own):
+    own.git.commit({"m.py": "def foo():\n    a = 1\n    b = 1\n    return a + b\n"}, "Make foo")
+    own.git.commit({"m.py": "def foo():\n    a = 1\n    b = 2\n    return a + b\n"}, "Change b later")
+    said = json.loads(own.gitrag("why", "m.py:2", "--json").out)
+    assert ([each["subject"] for each in said["reasons"]], said["before"]) == (["Make foo"], None)
+    said = json.loads(own.gitrag("why", "m.py:3", "--json").out)
+    assert said["before"]["subject"] == "Make foo"
+
+
+def test_lines_are_committed_whatever_their_bytes_and_their_path(own):
+    own.git.commit(
+        {
+            "end.py": "x = 1",
+            "latin.py": b"x = '\xe9'\n",
+            "mark.py": b"\xef\xbb\xbfx = 1\n",
+            "to.py": Link("end.py"),
+        }
+    )
+    own.git.git("mv", "mark.py", "moved.py")
+    for name in ("end.py", "latin.py", "moved.py", "to.py"):
+        said = json.loads(own.gitrag("why", name, "--json").out)
+        assert (said["uncommitted"], len(said["reasons"])) == (0, 1), name
+
+
+def test_a_large_file_of_one_commit_is_read_in_linear_time(own):
+    own.git.commit({"big.txt": "".join(f"{i}\n" for i in range(60_000))}, "Many lines")
+    assert json.loads(own.gitrag("why", "big.txt", "--json").out)["reasons"][0]["lines"] == 60_000

@@ -86,10 +86,15 @@ def public_tree(workspace: Workspace) -> str | None:
     if not repo.git("for-each-ref", "--count=1", pattern).stdout:
         return None
     remotes = f"--remotes={remote}" if remote else "--remotes"
-    printed = repo.git("rev-list", "--boundary", "HEAD", "--not", remotes, "--").stdout.decode("ascii")
-    lines = printed.split()
+    head = repo.head()  # read once: a commit made meanwhile is no remote's
+    if head.commit is None:
+        return None
+    listed = repo.git("rev-list", "--boundary", head.commit, "--not", remotes, "--")
+    if listed.returncode:
+        return None
+    lines = listed.stdout.decode("ascii").split()
     if not lines:
-        return repo.head().tree
+        return head.tree
     commit = next((line[1:] for line in lines if line.startswith("-")), None)
     return repo.resolve(commit).tree if commit else None
 

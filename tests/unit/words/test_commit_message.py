@@ -26,6 +26,12 @@ from gitrag.words.commit_message import issues_in, read
             "",
         ),
         ("Merge branch 'x'\n", "Merge branch 'x'", ""),
+        ("Merge branch 'x'\n\n# Conflicts:\n#\tf.txt\n", "Merge branch 'x'", ""),
+        (
+            "Retry\n\nReason: it broke because of the cache. More.\n",
+            "Retry",
+            "Reason: it broke because of the cache.",
+        ),
         ("", "", ""),
     ],
 )
