@@ -151,8 +151,8 @@ def check_manual(environ: Mapping[str, str], place: Path | None = None) -> Check
     return Check(
         "manual",
         CheckState.OK,
-        "`git gitrag --help` does not find the man page; `git gitrag -h` prints the help",
-        f'export MANPATH="{place}:$MANPATH"',
+        "`git gitrag --help` does not find the man page, `git gitrag -h` prints the help;"
+        f' export MANPATH="{place}:$MANPATH"',
     )
 
 

@@ -117,12 +117,23 @@ def test_a_remote_that_is_not_there_is_said(team):
     assert Person(ann.git, "git:upstream").team().place.list() == {}
 
 
-def test_a_relative_remote_means_the_same(team):
+@pytest.mark.parametrize(
+    "url", ["../origin.git", "./evil.git", ".", "", "{here}/evil.git", "file://{here}/evil.git"]
+)
+def test_a_remote_that_came_with_the_repository_is_refused(team, tmp_path, url):
+    """Its hooks would run: git drops our guards where it starts the other side of a path."""
     ann = team.clone("ann")
-    ann.git.git("remote", "set-url", "origin", "../origin.git")
+    evil, mark = ann.git.path / "evil.git", tmp_path / "ran"
+    ann.git.git("init", "--quiet", "--bare", str(evil))
+    for hook in (evil / "hooks" / "pre-receive", ann.git.path / ".git" / "hooks" / "pre-receive"):
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch {mark}\n")
+        hook.chmod(0o755)
+    ann.git.git("remote", "set-url", "origin", url.format(here=ann.git.path))
     ann.embed()
-    ann.push()
-    assert REF in team.origin.git("for-each-ref")
+    with pytest.raises(NoPlaceError):
+        ann.push()
+    assert not mark.exists()
 
 
 @pytest.mark.parametrize("url", ["me@host:{}", "ssh://me@host{}"])

@@ -12,7 +12,7 @@ import pytest
 
 from gitrag.cli.man_page import man_page
 from gitrag.cli.root import COMMANDS, root
-from gitrag.machine.prerequisites import check_manual
+from gitrag.machine.prerequisites import CheckState, check_manual
 
 PAGE = Path(__file__).parents[3] / "docs" / "gitrag.1"
 
@@ -79,5 +79,6 @@ def test_doctor_says_whether_man_finds_it(tmp_path):
     (place / "man1").mkdir(parents=True)
     shutil.copy(PAGE, place / "man1")
     hidden = check_manual({**os.environ, "MANPATH": "/nowhere"}, place)
-    assert hidden.fix == f'export MANPATH="{place}:$MANPATH"'
+    assert hidden.message.endswith(f'; export MANPATH="{place}:$MANPATH"')
+    assert (hidden.state, hidden.fix) == (CheckState.OK, "")  # nothing is wrong
     assert check_manual({**os.environ, "MANPATH": f"{place}:"}, place).message == "git gitrag --help"
