@@ -83,7 +83,7 @@ def similar(
         return open_best(session, workspace, found.answer)
     shown = report.relative_to(found.answer, directory)
     clean = report.cleaned(shown, sanitise_line)
-    status = OK if found.answer.hits else NOTHING
+    status = OK if found.answer.hits or found.copies else NOTHING
     if form == "json":
         terminal.print_document(written.similar_document(found))
         return status
@@ -93,8 +93,7 @@ def similar(
     terminal.note(f"Similar to {written.place_text(found.place)}")
     on_screen = terminal.is_interactive
     if not found.answer.hits:
-        least = "" if threshold is None else f" with a cosine of {threshold:.2f} or more"
-        terminal.note(f"There is nothing else{least}.")
+        terminal.note(written.NONE)
     elif form == "text":
         clean = clean if on_screen else hit_lines.with_passages(clean)
         columns = terminal.width if on_screen else None

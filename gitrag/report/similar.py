@@ -71,6 +71,9 @@ def similar_document(found: Similar) -> SimilarDocument:
     )
 
 
+NONE = "Nothing else was found with these options."
+
+
 def similar_markdown(found: Similar) -> str:
     """Return an answer for readers of reports and for agents."""
     lines = [f"## Similar to {place_text(found.place)}", ""]
@@ -79,7 +82,7 @@ def similar_markdown(found: Similar) -> str:
         name = f"{hit.chunk.kind.value} {hit.chunk.qualified_name}: " if hit.chunk.qualified_name else ""
         lines.append(f"  {name}{gist(hit)}")
     if not found.answer.hits:
-        lines.append("There is nothing else to compare it with.")
+        lines.append(NONE)
     if found.copies:
         lines += ["", f"{copies_line(found)}."]
     return "\n".join(lines)
