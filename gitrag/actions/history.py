@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from gitrag.errors import NotSetUpError, UsageError
+from gitrag.actions.search import question_vector, read_question
+from gitrag.errors import NotSetUpError
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
 from gitrag.workspace import Workspace
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.embedding.encoder import Encoder
     from gitrag.search.question import Question
     from gitrag.store.commits import StoredCommit
     from gitrag.store.connection import Connection
@@ -31,6 +31,7 @@ their commit first with it, 0.728 with words alone, 0.748 with the cosine of the
 (`scripts/bench/changelogs.py`)."""
 
 _EMBEDDED_CHARACTERS = 300
+_EXAMPLE = 'gitrag history "why was python 2 dropped"'
 _NUMBER = re.compile(r"\(?#\d+\)?")
 
 
@@ -62,7 +63,6 @@ class CommitMatch:
     Attributes:
         commit: It, as it is stored; of very many paths not all.
         said: What its message says.
-        coverage: Share of the question's words, weighed by their rarity, that its message has.
         bm25: BM25 of its message, as a share of what a message could have at most.
         cosine: Of its subject and the question, by the model or a draft of it.
         score: By which they are ordered.
@@ -70,7 +70,6 @@ class CommitMatch:
 
     commit: StoredCommit
     said: Said
-    coverage: float
     bm25: float
     cosine: float
     score: float
@@ -109,15 +108,9 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     from gitrag.git.commits import is_shallow
     from gitrag.indexing.history import MOST_COMMITS, read_history
     from gitrag.search.history import MOST_CANDIDATES, candidates
-    from gitrag.search.question import read
     from gitrag.store import commits
 
-    question = read(query, may_be_report=False)
-    if not question.words:
-        raise UsageError(
-            f"There is no word to search for in {query[:60]!r}.",
-            'Ask in words, for example: gitrag history "why was python 2 dropped"',
-        )
+    question = read_question(query, may_be_report=False, example=_EXAMPLE)
     workspace.require_index()
     head = workspace.repo.resolve(options.revision) if options.revision else workspace.repo.head()
     if head.commit is None:
@@ -132,15 +125,13 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         stored = commits.read_stored(db, best.number.tolist())
     own = [stored[number] for number in best.number.tolist()]
     said = [commit_message.read(each.message) for each in own]
-    encoder = workspace.encoder_if_ready()
-    cosines = _cosines(encoder, question, said)
+    cosines = _cosines(workspace, question, said)
     scores = best.words + MEANING * cosines
     ranked = sorted(range(len(own)), key=lambda place: (-scores[place], place))[: options.limit]
     matches = tuple(
         CommitMatch(
             own[place],
             said[place],
-            float(best.coverage[place]),
             float(best.words[place]),
             float(cosines[place]),
             float(scores[place]),
@@ -186,17 +177,15 @@ def _matches(path: str, wanted: str) -> bool:
     return path == wanted or path.startswith(f"{wanted}/") or fnmatchcase(path, wanted)
 
 
-def _cosines(encoder: Encoder | None, question: Question, said: Sequence[Said]) -> NDArray[np.float64]:
+def _cosines(workspace: Workspace, question: Question, said: Sequence[Said]) -> NDArray[np.float64]:
     """Return the cosine of each subject and the question; 0 where neither model nor drafts are there."""
     import numpy as np
 
-    from gitrag.embedding.draft import drafter, has_table
+    from gitrag.embedding.draft import drafter
 
-    if not said or (encoder is None and not has_table()):
+    encoder, asked = question_vector(workspace, question.text)
+    if not said or asked is None:
         return np.zeros(len(said))
     texts = [_NUMBER.sub("", each.subject)[:_EMBEDDED_CHARACTERS] for each in said]
-    if encoder is not None:
-        vectors, asked = encoder.encode(texts), encoder.encode_query(question.text)
-    else:
-        vectors, asked = drafter().draft(texts), drafter().draft([question.text])[0]
+    vectors = drafter().draft(texts) if encoder is None else encoder.encode(texts)
     return np.asarray(vectors @ np.asarray(asked).reshape(-1), dtype=np.float64)

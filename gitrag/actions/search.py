@@ -105,7 +105,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
     from gitrag.embedding.draft import has_table
     from gitrag.search.sections import Wanted
 
-    question, wanted = _read_question(query, may_be_report=not options.as_it_is), options.wanted or Wanted()
+    question, wanted = read_question(query, may_be_report=not options.as_it_is), options.wanted or Wanted()
     workspace.require_index()
     view = CurrentView(
         workspace,
@@ -113,7 +113,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         committed_only=options.committed_only,
         with_issues=wanted.issues,
     )
-    encoder, vector = _question_vector(workspace, question.meaning)
+    encoder, vector = question_vector(workspace, question.meaning)
     ask = _asking(workspace, question, vector, wanted, options, encoder)
     result = view.read(ask, encoder)
     result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
@@ -194,8 +194,16 @@ def no_collection(workspace: Workspace, wanted: Wanted) -> NoCollectionError:
     return NoCollectionError(f"{'-'.join(parts)}{more} empty: no indexed file {what}.", f"{mend}. {listed}")
 
 
-def _read_question(query: str, *, may_be_report: bool = True) -> Question:
+_EXAMPLE = 'gitrag search "where are retries implemented"'
+
+
+def read_question(query: str, *, may_be_report: bool = True, example: str = _EXAMPLE) -> Question:
     """Read a query.
+
+    Args:
+        query: The query.
+        may_be_report: Whether it may be read as a bug report.
+        example: A command that asks in words.
 
     Raises:
         UsageError: It has no words.
@@ -206,12 +214,12 @@ def _read_question(query: str, *, may_be_report: bool = True) -> Question:
     if not question.words:
         raise UsageError(
             f"There is no word to search for in {query[:60]!r}.",
-            'Ask in words, for example: gitrag search "where are retries implemented"',
+            f"Ask in words, for example: {example}",
         )
     return question
 
 
-def _question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
+def question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
     """Embed a query with the model, else draft its vector; None when neither is possible."""
     encoder = workspace.encoder_if_ready()
     return encoder, _vector(encoder, text)
@@ -267,10 +275,10 @@ def _asking(
         if other is None:
             return found
         if other.corrected:
-            again = ask(db, scoped, _read_question(other.text))
+            again = ask(db, scoped, read_question(other.text))
             return replace(again, wording=replace(again.wording, searched_for=other.text))
         if other.text != question.text:
-            asked = replace(_read_question(other.text), is_name=False)
+            asked = replace(read_question(other.text), is_name=False)
             found = sections.lowered(ask(db, scoped, asked), min_score)
         return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
 

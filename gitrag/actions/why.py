@@ -182,15 +182,13 @@ def why(workspace: Workspace, start: Path, target: str) -> Why:
 def _read_target(
     workspace: Workspace, root: Path, start: Path, target: str
 ) -> tuple[str, tuple[int, int] | None]:
-    """Return the file and lines that are meant; a file's own name may end in a colon and digits."""
-    if _is_file(meant_path(workspace.repo, start, target)):
-        return _own(workspace, root, start, target), None
+    """Return the file and lines that are meant; the name of a file may itself end in a colon and digits."""
     found = _TARGET.fullmatch(target)
     if found is None:
         raise UsageError(f'"{target[:80]}" names no file.', "Give a path, path:line or path:first-last.")
+    if found["first"] is None or _is_file(start / target) or _is_file(root / target):
+        return _own(workspace, root, start, target), None
     path = _own(workspace, root, start, found["path"])
-    if found["first"] is None:
-        return path, None
     return path, (int(found["first"]), int(found["last"] or found["first"]))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.terminal import Terminal
+from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise
 
 if TYPE_CHECKING:
@@ -28,6 +29,24 @@ output_option = click.option(
     help="Form of the answer; text on a terminal, else markdown (setting output).",
 )
 
+
+hits_output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "markdown", "json", "vimgrep", "paths"]),
+    help="Form of the answer; text on a terminal, else markdown, or the setting output.",
+)
+"""The forms of hits: those of a finding, and two that editors and scripts read."""
+
+path_option = click.option(
+    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
+)
+language_option = click.option(
+    "--lang", "languages", multiple=True, metavar="NAME", help="Only this language, or suffix."
+)
+kind_option = click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice([k.value for k in Kind]), help="Only this kind."
+)
 
 json_alias = click.option("--json", "output", flag_value="json", help="The same as --output json.")
 """The word for JSON that every command takes, for those that have other forms too."""

@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitrag.cli.findings import form_of, json_alias
+from gitrag.cli.findings import (
+    form_of,
+    hits_output_option,
+    json_alias,
+    kind_option,
+    language_option,
+    path_option,
+)
 from gitrag.cli.frame import Example, ExampleCommand, command
 from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
-from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
@@ -91,12 +97,7 @@ class _Search(ExampleCommand):
     ],
 )
 @click.argument("query", nargs=-1)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "markdown", "json", "vimgrep", "paths"]),
-    help="Form of the answer; text on a terminal, else markdown, or the setting output.",
-)
+@hits_output_option
 @json_alias
 @click.option("--word", is_flag=True, help="Every line that has QUERY as whole words; case matters.")
 @click.option("--regex", is_flag=True, help="Every line that QUERY, a regular expression (RE2), matches.")
@@ -112,13 +113,9 @@ class _Search(ExampleCommand):
     "-c", "--collection", "collections", multiple=True, metavar="NAME", help="Only this collection."
 )
 @click.option("--module", metavar="NAME", help="Only the collections of this module of the workspace.")
-@click.option(
-    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
-)
-@click.option("--lang", "languages", multiple=True, metavar="NAME", help="Only this language, or suffix.")
-@click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice([k.value for k in Kind]), help="Only this kind."
-)
+@path_option
+@language_option
+@kind_option
 @click.option("--every-chunk", is_flag=True, help="Every chunk on its own, not one hit a file.")
 @click.option("--committed", is_flag=True, help="Leave uncommitted changes out.")
 @click.option(

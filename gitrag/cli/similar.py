@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import click
 
-from gitrag.cli.findings import form_of, json_alias
+from gitrag.cli.findings import (
+    form_of,
+    hits_output_option,
+    json_alias,
+    kind_option,
+    language_option,
+    path_option,
+)
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.model import Kind
 from gitrag.words.control_characters import sanitise, sanitise_line
 from gitrag.words.numbers import count
 
@@ -25,22 +31,13 @@ from gitrag.words.numbers import count
     ],
 )
 @click.argument("place", metavar="FILE:LINE|NAME")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "markdown", "json", "vimgrep", "paths"]),
-    help="Form of the answer; text on a terminal, else markdown, or the setting output.",
-)
+@hits_output_option
 @json_alias
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Chunks at most.")
 @click.option("--threshold", type=click.FloatRange(-1, 1), metavar="COSINE", help="Minimum cosine.")
-@click.option(
-    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
-)
-@click.option("--lang", "languages", multiple=True, metavar="NAME", help="Only this language, or suffix.")
-@click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice([k.value for k in Kind]), help="Only this kind."
-)
+@path_option
+@language_option
+@kind_option
 @click.option("--committed", is_flag=True, help="Leave uncommitted changes out.")
 @click.option("--open", "in_editor", is_flag=True, help="Open the nearest in $VISUAL or $EDITOR.")
 @click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")

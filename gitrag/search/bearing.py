@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Chunk
+from gitrag.search.bm25 import K1, B
 from gitrag.search.question import STOP_WORDS
 from gitrag.words import terms
 from gitrag.words.stems import stem
@@ -92,10 +93,6 @@ _UNRELATED_PATH = 0.27
 _UNRELATED_TEXT = 0.15
 """Median over the labelled repositories of a document's cosine with a file's nearest definition, with its
 path, and with a sentence."""
-
-_K1 = 1.2
-_B = 0.75
-"""As in `gitrag/search/evidence.py`."""
 
 _TITLE_COUNTS = 3
 """How many times the words of a title count."""
@@ -404,9 +401,9 @@ class Documents:
         mean = max(sum(lengths) / max(len(lengths), 1), 1.0)
         found = np.zeros(len(self.documents))
         for part, counts, length in zip(self.parts, self._part_counts, lengths, strict=True):
-            damping = _K1 * (1 - _B + _B * length / mean)
+            damping = K1 * (1 - B + B * length / mean)
             own = sum(
-                weight * counts[term] * (_K1 + 1) / (counts[term] + damping)
+                weight * counts[term] * (K1 + 1) / (counts[term] + damping)
                 for term, weight in weights.items()
                 if term in counts
             )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gitrag.search.bm25 import B_OF_A_MESSAGE, idf, saturated, scaled
 from gitrag.store.candidates import runs
 
 if TYPE_CHECKING:
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
 
     from gitrag.search.question import Question
     from gitrag.store.commits import Messages
-
-_K1 = 1.2
-_B = 0.75
-"""Okapi BM25's usual constants, for a file's messages."""
-
-_B_COMMIT = 0.3
-"""The same for one message: a longer one rather says more than that it repeats itself. Of 600 questions to 33
-repositories 0.601 have the file first with 0.3, 0.592 with 0.75."""
 
 _ALIKE = 4
 """Power of a message's share of the best one's BM25: what is less like the question counts much less."""
@@ -57,13 +50,13 @@ def features(told: Messages | None, files: int, question: Question) -> dict[str,
     frequency = np.bincount(cell, np.repeat(weight, many), files * terms).reshape(files, terms)
     has = told.file_length > 0
     relative = told.file_length / max(float(told.file_length[has].mean()) if has.any() else 0.0, 1e-9)
-    idf = _idf(int(has.sum()), (frequency > 0).sum(axis=0))
-    history = _saturated(frequency, relative[:, None], _B) @ idf
+    rarity = idf(int(has.sum()), (frequency > 0).sum(axis=0))
+    history = saturated(frequency, relative[:, None]) @ rarity
     if question.asks:
-        return {"history": _share(history), "like": np.zeros(files)}
+        return {"history": scaled(history), "like": np.zeros(files)}
     alike = _like(told, terms) / told.changed
     like = np.bincount(told.file, np.repeat(alike, told.files), files)
-    return {"history": _share(history), "like": _share(like)}
+    return {"history": scaled(history), "like": scaled(like)}
 
 
 def _like(told: Messages, terms: int) -> NDArray[np.float64]:
@@ -71,22 +64,8 @@ def _like(told: Messages, terms: int) -> NDArray[np.float64]:
     import numpy as np
 
     relative = told.length[told.commit] / max(told.mean_length, 1e-9)
-    idf = _idf(told.telling, np.bincount(told.term, minlength=terms))
-    weight = _saturated(told.frequency, relative, _B_COMMIT) * idf[told.term]
+    rarity = idf(told.telling, np.bincount(told.term, minlength=terms))
+    weight = saturated(told.frequency, relative, B_OF_A_MESSAGE) * rarity[told.term]
     score = np.bincount(told.commit, weight, len(told.files)) * (told.files > 0)
-    aged: NDArray[np.float64] = _share(score) ** _ALIKE * np.exp2(-told.age_s / _HALF_LIFE_S)
+    aged: NDArray[np.float64] = scaled(score) ** _ALIKE * np.exp2(-told.age_s / _HALF_LIFE_S)
     return aged
-
-
-def _idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
-    import numpy as np
-
-    return np.log(1 + np.maximum(total - found + 0.5, 0.5) / (found + 0.5))
-
-
-def _saturated(frequency: NDArray[Any], relative_length: NDArray[Any], b: float) -> NDArray[np.float64]:
-    return frequency * (_K1 + 1) / (frequency + _K1 * (1 - b + b * relative_length))
-
-
-def _share(values: NDArray[Any]) -> NDArray[Any]:
-    return values / max(float(values.max(initial=0.0)), 1e-9)

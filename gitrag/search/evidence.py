@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search import commit_messages, wording
+from gitrag.search.bm25 import idf as _idf
+from gitrag.search.bm25 import saturated, scaled
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
@@ -25,10 +27,6 @@ if TYPE_CHECKING:
     from gitrag.store.commits import Messages
 
     Column = NDArray[np.floating[Any]]
-
-K1 = 1.2
-B = 0.75
-"""Okapi BM25's usual constants (Robertson and Zaragoza, 2009, section 3.5)."""
 
 _BEST = 50
 """Size of the list of the question's best chunks; a file may have several in it."""
@@ -133,11 +131,11 @@ def gather(
     )
     features: dict[str, Column] = {}
     # words
-    features["bm25"] = _share(mean_of_best(bm25, file, f, 5))
+    features["bm25"] = scaled(mean_of_best(bm25, file, f, 5))
     frequency, in_name = _by_file(postings, f, len(question.words))
-    idf = _idf(f, (frequency > 0).sum(axis=0))
+    idf = _rarity(f, (frequency > 0).sum(axis=0))
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
-    features["bm25_file"] = _share(_saturated(frequency, relative_length[:, None]) @ idf)
+    features["bm25_file"] = scaled(saturated(frequency, relative_length[:, None]) @ idf)
     quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
     features["verbatim"] = (np.bincount(file, quotes, f) > 0).astype(np.float32)
     coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
@@ -169,7 +167,7 @@ def gather(
     features |= commit_messages.features(told, f, question)
     features |= _nature(files, question)
     worth = (
-        (1.0 if report is None else _BM25_OF_A_REPORT) * _share(bm25)
+        (1.0 if report is None else _BM25_OF_A_REPORT) * scaled(bm25)
         + _above(cosine)
         + 2.0 * defines
         + 2.0 * quotes
@@ -230,7 +228,7 @@ def _of_title(
     own = title[postings.term]
     mean_length = max(float(files.length.sum()) / max(int(files.chunks.sum()), 1), 1.0)
     weighted = (
-        _saturated(postings.frequency[own], postings.length[own] / mean_length) * idf[postings.term[own]]
+        saturated(postings.frequency[own], postings.length[own] / mean_length) * idf[postings.term[own]]
     )
     keys, place = np.unique(
         postings.file[own].astype(np.int64) << 32 | postings.chunk_id[own], return_inverse=True
@@ -240,8 +238,8 @@ def _of_title(
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
     of_title = share * title
     return {
-        "title_bm25": _share(best),
-        "title_bm25_file": _share(_saturated(frequency[:, title], relative_length[:, None]) @ idf[title]),
+        "title_bm25": scaled(best),
+        "title_bm25_file": scaled(saturated(frequency[:, title], relative_length[:, None]) @ idf[title]),
         "title_in_names": in_name @ (of_title / max(float(of_title.sum()), 1e-9)),
     }
 
@@ -259,8 +257,8 @@ def _chunks(
     words, meanings = len(postings.chunk_id), len(near.chunk_id)
     total = int(files.chunks.sum())
     mean_length = max(float(files.length.sum()) / max(total, 1), 1.0)
-    idf = _idf(total, np.bincount(postings.term, minlength=terms))
-    weighted = _saturated(postings.frequency, postings.length / mean_length) * idf[postings.term]
+    idf = _rarity(total, np.bincount(postings.term, minlength=terms))
+    weighted = saturated(postings.frequency, postings.length / mean_length) * idf[postings.term]
     bm25 = np.bincount(place[:words], weighted, len(keys)).astype(np.float32)
     cosine = np.full(len(keys), -1.0, dtype=np.float32)
     cosine[place[words : words + meanings]] = near.cosine
@@ -271,16 +269,11 @@ def _chunks(
     return chunk_id, own_file, bm25, cosine, defines, float(idf.sum())
 
 
-def _idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
+def _rarity(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
     """Return the idf of terms; a term found nowhere counts as found once, so that its absence is noticed."""
     import numpy as np
 
-    found = np.maximum(found, 1)
-    return np.log(1 + np.maximum(total - found + 0.5, 0.5) / (found + 0.5))
-
-
-def _saturated(frequency: NDArray[Any], relative_length: NDArray[Any]) -> NDArray[np.float64]:
-    return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * relative_length))
+    return _idf(total, np.maximum(found, 1))
 
 
 def _by_file(postings: Postings, files: int, terms: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -343,10 +336,6 @@ def _among_best(values: Column, file: NDArray[np.int32], files: int) -> NDArray[
     else:
         chosen = values > 0
     return np.bincount(file[chosen], minlength=files)
-
-
-def _share(values: NDArray[Any]) -> NDArray[Any]:
-    return values / max(float(values.max(initial=0.0)), 1e-9)
 
 
 def _above(cosine: Column) -> Column:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitrag.search.bm25 import B_OF_A_MESSAGE, K1, idf, saturated
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -14,10 +16,6 @@ if TYPE_CHECKING:
 MOST_CANDIDATES = 64
 """Commits with the best words that are looked at by meaning too: the model needs 3 ms for each."""
 
-_K1 = 1.2
-_B = 0.3
-"""Okapi BM25; a longer message rather says more than that it repeats itself, as in `commit_messages`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -26,12 +24,10 @@ class Candidates:
     Attributes:
         number: int32 (n,), their numbers in the store.
         words: float64 (n,), BM25 of the message as a share of what a message could have at most.
-        coverage: float64 (n,), the share of the question's words, weighed by their rarity, that it has.
     """
 
     number: NDArray[np.int32]
     words: NDArray[np.float64]
-    coverage: NDArray[np.float64]
 
 
 def candidates(
@@ -49,15 +45,13 @@ def candidates(
 
     many = len(found.number)
     having = np.bincount(found.term, minlength=terms)
-    rarity = np.log(1 + (many - having + 0.5) / (having + 0.5))
+    rarity = idf(many, having)
     relative = found.length / max(float(found.length.mean()) if many else 0.0, 1e-9)
-    frequency = found.frequency.astype(np.float64)
-    weight = frequency * (_K1 + 1) / (frequency + _K1 * (1 - _B + _B * relative[found.commit]))
-    most_possible = max(float(rarity.sum()), 1e-9)
-    words = np.bincount(found.commit, weight * rarity[found.term], many) / (most_possible * (_K1 + 1))
-    coverage = np.bincount(found.commit, rarity[found.term], many) / most_possible
+    weight = saturated(found.frequency, relative[found.commit], B_OF_A_MESSAGE)
+    most_possible = max(float(rarity.sum()), 1e-9) * (K1 + 1)
+    words = np.bincount(found.commit, weight * rarity[found.term], many) / most_possible
     if allowed is not None:
         words = np.where(allowed, words, 0.0)
     order = np.lexsort((-found.number, -words))[:most]
     order = order[words[order] > 0]
-    return Candidates(found.number[order], words[order], coverage[order])
+    return Candidates(found.number[order], words[order])

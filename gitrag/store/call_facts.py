@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag.store.columns import integers, objects, run
+from gitrag.store.columns import integers, objects, pairs, run
 from gitrag.store.content import INDEXED
 from gitrag.store.paths import decode_path
 from gitrag.store.views import ViewOverlay
@@ -57,8 +57,7 @@ def of_view(
         missing_only: Only files whose facts have not been extracted.
     """
     columns = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
+        *pairs(overlay.entries),
         objects(overlay.collections or [""] * len(overlay.entries)),
     ]
     rows = run(
@@ -95,8 +94,7 @@ def not_in_view(
         Path, language (empty if not known), and the content's state or why the file is left out.
     """
     columns = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
+        *pairs(overlay.entries),
         objects(overlay.collections or [""] * len(overlay.entries)),
     ]
     rows = run(
@@ -125,10 +123,7 @@ def of_names(
         overlay: The uncommitted changes on top of it.
         names: Names of files, in whatever directory.
     """
-    columns = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
-    ]
+    columns = pairs(overlay.entries)
     rows = run(
         db,
         columns,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
-from gitrag.store.columns import hashes, integers, objects, run
+from gitrag.store.columns import hashes, integers, objects, pairs, run
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
@@ -614,8 +614,7 @@ def unsearched(
 ) -> Unsearched:
     """Count the files that a question could not find: unread ones of some collections, and those left out."""
     columns = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
+        *pairs(overlay.entries),
         objects(overlay.collections or repeat("code", len(overlay.entries))),
     ]
     row = run(

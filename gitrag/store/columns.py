@@ -30,6 +30,12 @@ def integers(values: Iterable[int]) -> NDArray[np.int32]:
     return np.fromiter(values, dtype=np.int32)
 
 
+def pairs(entries: Iterable[tuple[int, int]]) -> list[NDArray[Any]]:
+    """Make the two INTEGER columns of pairs, such as the path id and content id of a view's entries."""
+    given = list(entries)
+    return [integers(first for first, _ in given), integers(second for _, second in given)]
+
+
 def hashes(values: Sequence[int]) -> NDArray[np.uint64]:
     """Make a UBIGINT column."""
     import numpy as np

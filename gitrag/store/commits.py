@@ -357,7 +357,6 @@ class StoredCommit:
         id: Its object id.
         author: The author's name.
         authored: When it was written, Unix seconds.
-        committed: When it was committed, Unix seconds.
         message: Its message, cut.
         changed: How many paths it changes.
         paths: Those; of a commit of very many not all.
@@ -366,7 +365,6 @@ class StoredCommit:
     id: str
     author: str
     authored: int
-    committed: int
     message: str
     changed: int
     paths: tuple[str, ...]
@@ -387,12 +385,12 @@ def read_stored(db: DuckDBPyConnection, numbers: Sequence[int]) -> dict[int, Sto
     rows = run(
         db,
         columns,
-        "SELECT commit_number, id, author, authored, committed, message, changed FROM commits"
+        "SELECT commit_number, id, author, authored, message, changed FROM commits"
         " SEMI JOIN columns ON commit_number = column0",
     ).fetchall()
     return {
-        number: StoredCommit(bytes(own).hex(), who, wrote, made, text, many, tuple(paths.get(number, ())))
-        for number, own, who, wrote, made, text, many in rows
+        number: StoredCommit(bytes(own).hex(), who, wrote, text, many, tuple(paths.get(number, ())))
+        for number, own, who, wrote, text, many in rows
     }
 
 

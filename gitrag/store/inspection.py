@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gitrag.store import views
-from gitrag.store.columns import integers, objects, run
+from gitrag.store.columns import objects, pairs, run
 from gitrag.store.content import INDEXED, PENDING
 from gitrag.store.paths import decode_path
 from gitrag.store.vectors import UNEMBEDDED
@@ -147,6 +147,15 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
     return ViewCounts(files, waiting, tuple(states.items()), chunks, tuple(languages), texts, embedded)
 
 
+_HELD = """
+        WITH held AS MATERIALIZED (
+            SELECT path_id, content_id FROM entries
+            WHERE view_id = ? AND content_id <> 0 AND NOT list_contains(?, path_id)
+            UNION ALL SELECT column0, column1 FROM columns
+        )"""
+"""What a view and the overlay in ``columns`` hold; parameters are the view and the paths that are hidden."""
+
+
 def outlines(
     db: DuckDBPyConnection, view: View, overlay: ViewOverlay, name: str, within: str
 ) -> list[FileOutline]:
@@ -159,19 +168,12 @@ def outlines(
         name: A function's name in lower case, for ``defines``.
         within: A text, for ``has``.
     """
-    columns = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
-    ]
+    columns = pairs(overlay.entries)
     rows = run(
         db,
         columns,
-        """
-        WITH held AS MATERIALIZED (
-            SELECT path_id, content_id FROM entries
-            WHERE view_id = ? AND content_id <> 0 AND NOT list_contains(?, path_id)
-            UNION ALL SELECT column0, column1 FROM columns
-        )
+        _HELD
+        + """
         SELECT path, coalesce(language, ''), max(line_end),
             bool_or(name_key = ? AND kind IN ('function', 'method')), bool_or(contains(chunks.text, ?))
         FROM held JOIN contents USING (content_id) JOIN chunks USING (content_id) JOIN paths USING (path_id)
@@ -191,19 +193,12 @@ def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes
         overlay: The uncommitted changes on top of it.
         mark: Prefix of the facts of a content that could not be read; the reason follows.
     """
-    columns = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
-    ]
+    columns = pairs(overlay.entries)
     rows = run(
         db,
         columns,
-        """
-        WITH held AS MATERIALIZED (
-            SELECT path_id, content_id FROM entries
-            WHERE view_id = ? AND content_id <> 0 AND NOT list_contains(?, path_id)
-            UNION ALL SELECT column0, column1 FROM columns
-        ), failed AS (
+        _HELD
+        + """, failed AS (
             SELECT path_id, 'cutting' AS stage, substr(state, instr(state, ': ') + 2) AS reason
             FROM held JOIN contents USING (content_id) WHERE contains(state, ': ')
             UNION ALL SELECT path_id, 'calls', decode(data[?:]) FROM held JOIN facts USING (content_id)
@@ -224,8 +219,7 @@ def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes
 def count_collections(db: DuckDBPyConnection, view: View, overlay: ViewOverlay) -> list[CollectionCounts]:
     """Count the contents of each collection of a view and its overlay, by name."""
     columns = [
-        integers(path for path, _ in overlay.entries),
-        integers(content for _, content in overlay.entries),
+        *pairs(overlay.entries),
         objects(overlay.collections),
     ]
     rows = run(

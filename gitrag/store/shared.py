@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.store import vectors
-from gitrag.store.columns import integers, objects, run
+from gitrag.store.columns import integers, objects, pairs, run
 from gitrag.store.paths import encode_path
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def waiting(db: DuckDBPyConnection, entries: Iterable[tuple[int, int]] = ()) -> Keyed:
     """Return the texts, of all views and of some entries, without a vector: ids int32 (n,), keys S16 (n,)."""
-    columns = vectors.pairs(entries)
+    columns = pairs(entries)
     return _keyed(
         run(
             db,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gitrag.model import DIMENSIONS, Chunk, Kind
-from gitrag.store.columns import integers, objects, run
+from gitrag.store.columns import integers, objects, pairs, run
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 
@@ -277,12 +277,6 @@ def _sources(result: DuckDBPyConnection) -> list[PendingText]:
         )
         for text_id, chunk, path in result.fetchall()
     ]
-
-
-def pairs(entries: Iterable[tuple[int, int]]) -> list[NDArray[Any]]:
-    """Return pairs of path id and content id as the columns that ``PENDING_IDS`` reads."""
-    given = list(entries)
-    return [integers(path_id for path_id, _ in given), integers(content_id for _, content_id in given)]
 
 
 PENDING_IDS = """

@@ -178,9 +178,13 @@ def _forked_of(helper: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{helper}/task/{helper}/children").read_text().split()]
 
 
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def _is_there(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return _state(pid) != "Z"
     except OSError:
         return False
 
@@ -443,6 +447,7 @@ def test_no_repository_names_the_socket_or_a_module(ready, sit):
 PAGER = """
 trap 'echo pager-interrupted' INT
 cat >/dev/null
+echo $$ >"$0.pid"
 echo pager-up
 for _ in 1 2 3; do
     if IFS= read -r line </dev/tty; then
@@ -517,6 +522,9 @@ def test_the_keys_reach_a_pager(ready, sit, shell, tmp_path, form, options):
     bash.expect("pager-interrupted")
     bash.press("\x1a")
     bash.expect("Stopped")
+    # bash says so of the process that it knows; until the pager too is stopped, it may read what is typed
+    pager = int((tmp_path / "pager.pid").read_text())
+    wait_until(lambda: _state(pager) == "T", "the pager goes on")
     bash.press("echo $((40+2))\n")
     bash.expect("42")
     bash.press("fg\n")

@@ -112,7 +112,7 @@ def check(workspace: Workspace, target: Path) -> Checked:
 
     preset = PRESETS["check"]
     (found,) = bearings(workspace, [read_target])
-    candidates = _candidates(found, read_target)
+    candidates = _candidates(found, read_target, mentions)
     there = {each.document.id for each in found}
     missing = tuple(sorted(own for own in mentions if own not in there))
     issues = _issues(workspace, query, words, mentions)
@@ -140,12 +140,13 @@ def documents_on(workspace: Workspace, target: Path) -> tuple[Candidate, ...]:
     workspace.require_index()
     read_target = _read_target(workspace, target)
     (found,) = bearings(workspace, [read_target])
-    return Checked(read_target.path, "", tuple(_candidates(found, read_target))).likely
+    return Checked(
+        read_target.path, "", tuple(_candidates(found, read_target, _mentions(read_target)))
+    ).likely
 
 
-def _candidates(found: Sequence[Found], target: FileTarget) -> list[Candidate]:
+def _candidates(found: Sequence[Found], target: FileTarget, mentions: dict[str, int]) -> list[Candidate]:
     """Return what was found as candidates, those that the target names first."""
-    mentions = _mentions(target)
     governs = {own for _, text in target.texts for each in governing(text) for own in each.ids}
     own = [_governing(each, mentions, governs) for each in found if each.document.path != target.path]
     return sorted(own, key=lambda each: (each.line is None, -each.score, each.document.path))
