@@ -25,7 +25,7 @@ def idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def saturated(frequency: NDArray[Any], relative_length: NDArray[Any], b: float = B) -> NDArray[np.float64]:
-    """Return what a term's frequency is worth, at most K1 + 1, in documents of lengths relative to the mean."""
+    """Return what terms' frequencies are worth, at most K1 + 1, given lengths relative to the mean."""
     return frequency * (K1 + 1) / (frequency + K1 * (1 - b + b * relative_length))
 
 
