@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,6 +28,9 @@ from gitrag.workspace import Workspace
 
 _MOST_NAMED = 20
 """Unreadable files that are listed; `gitrag status --json` lists all."""
+
+_LONG_HELD_S = 60
+"""A batch of the index's work takes seconds."""
 
 
 def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
@@ -189,12 +193,12 @@ def _lock(workspace: Workspace) -> Check:
     if not is_held(workspace.store.directory / "lock"):
         return Check("lock", CheckState.OK, "free")
     holder = read_holder(workspace.store.directory / "lock.holder")
-    fix = (
-        f"kill {holder.pid}   (only if it hangs: nothing but its transaction is lost)"
-        if holder
-        else "try again"
-    )
-    return Check("lock", CheckState.WARN, f"held by {holder or 'another process'}", fix)
+    if holder is None or time.time() - holder.since < _LONG_HELD_S:
+        by = holder or "another process"
+        return Check("lock", CheckState.OK, f"held by {by} at this moment; others wait for it")
+    fix = f"kill {holder.pid}   (only if it hangs: nothing but its transaction is lost)"
+    held = f"held by {holder} for {count(int(time.time() - holder.since), 'second')}"
+    return Check("lock", CheckState.WARN, held, fix)
 
 
 def _worker(workspace: Workspace) -> Check:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import time
 
+from gitrag.machine.locks import FileLock
 from tests.support.command import wait_until
 
 
@@ -54,3 +57,19 @@ def test_it_is_a_line_a_check(indexed):
         "agents",
         "disk space",
     ]
+
+
+def test_a_lock_is_wrong_only_where_it_is_held_for_long(indexed):
+    lock = FileLock(indexed.store / "lock")
+    assert lock.try_acquire()
+    note = {"pid": os.getpid(), "purpose": "tests", "since": time.time()}
+    (indexed.store / "lock.holder").write_text(json.dumps(note))
+    checked = checks(indexed)["lock"]
+    assert checked["state"] == "ok"
+    assert checked["message"] == f"held by process {os.getpid()} (tests) at this moment; others wait for it"
+    (indexed.store / "lock.holder").write_text(json.dumps(note | {"since": time.time() - 3600}))
+    checked = checks(indexed)["lock"]
+    assert (checked["state"], checked["mend"].split("   ")[0]) == ("warn", f"kill {os.getpid()}")
+    lock.release()
+    (indexed.store / "lock.holder").unlink()
+    assert checks(indexed)["lock"]["message"] == "free"
