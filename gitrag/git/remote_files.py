@@ -52,8 +52,8 @@ _SWEEPING_S, _POLL_S = 5.0, 0.01
 _LEFT_S = 3600.0
 """A file that was given to git and not removed since is left by a killed process."""
 
-_LOOK_S = 60.0
-"""For what a remote answers at once, if at all."""
+_LOOK_S = 30.0
+"""For what a remote answers at once, if at all: git has no limit of its own on how long it connects."""
 
 _MOST_LISTED_BYTES = 1 << 20
 _MOST_TREE_BYTES = 16 << 20
@@ -109,8 +109,8 @@ _SSH = "ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15 -oServe
 """ssh that neither asks nor waits for a server that is gone."""
 
 _STALLED = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
-"""A transfer over https gives way after a minute without a byte, as does an attempt to connect. A server that
-prepares what it sends says so every 5 s."""
+"""A transfer over https gives way after a minute without a byte. A server that prepares what it sends says so
+every 5 s."""
 
 
 class RemoteError(Exception):
@@ -405,13 +405,13 @@ class RemoteFiles:
         replace(self._directory / "config", config, mode, durable=False)
         replace(self._directory / "HEAD", b"ref: refs/heads/none\n", mode, durable=False)
 
-    def _sweep(self) -> None:
+    def _sweep(self, limit_s: float = 0.0) -> None:
         """Remove what a git that was killed has left, where none works here any more, and all links.
 
         Its lock files would keep others out for ever; nothing says whose they are. A link may have come with
         an archive: git would write where it leads.
         """
-        with self._alone() as alone:
+        with self._alone(limit_s) as alone:
             for folder, folders, names in os.walk(self._directory):
                 for name in (*folders, *names):
                     path = Path(folder, name)
@@ -437,9 +437,9 @@ class RemoteFiles:
             yield file.fileno() if taken else None
 
     @contextmanager
-    def _alone(self) -> Iterator[bool]:
+    def _alone(self, limit_s: float = 0.0) -> Iterator[bool]:
         """Tell whether no other process uses this repository, and keep others out meanwhile."""
-        with self._locked(shared=False) as held:
+        with self._locked(shared=False, limit_s=limit_s) as held:
             yield held is not None
 
     def _git(self, *args: str | Path, stdin: bytes = b"", fails: bool = False) -> bytes:
@@ -479,7 +479,7 @@ class RemoteFiles:
         except PrintedTooMuchError as error:
             raise TooMuchError("it lists too much") from error
         if done.returncode and file_bytes is not None and TOO_LARGE in os.fsdecode(done.stderr):
-            self._sweep()
+            self._sweep(_SWEEPING_S)  # once those that git had started have ended
             raise TooMuchError(f"it sends more than {file_bytes:,} bytes")
         return done
 
