@@ -61,7 +61,7 @@ def pull(session: Session, *, as_json: bool) -> int:
         fetch_model(workspace.model_dir, terminal.progress)
     entries = workspace.uncommitted_entries()
     waiting, taken = workspace.count_unembedded(entries), 0
-    with terminal.progress("Pulling", waiting) as progress:
+    with terminal.progress("Pulling", waiting or None) as progress:
 
         def advance(done: int) -> None:
             nonlocal taken

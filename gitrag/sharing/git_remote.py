@@ -31,7 +31,17 @@ _PAUSE_S = 0.2
 _KEPT_FACTOR, _KEPT_BYTES = 2, 64 << 20
 """More is not kept of a remote, next to what those of its packs take that are here: it is fetched anew."""
 
-_NO_WAY = ("could not resolve", "connection", "timed out", "unable to access", "network")
+_NO_WAY = (
+    *(
+        "could not resolve",
+        "connection",
+        "timed out",
+        "too slow",
+        "disconnect",
+        "unable to access",
+        "network",
+    ),
+)
 _NO_RIGHTS = (
     *(
         "permission",

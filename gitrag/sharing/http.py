@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -174,6 +175,7 @@ class Server:
                     f"{self.address} cannot be asked: {error}.", "Look at HTTPS_PROXY and NO_PROXY."
                 ) from error
             self._made.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
+            weakref.finalize(self, self._made.close)
         return self._made
 
 
