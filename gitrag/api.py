@@ -37,6 +37,7 @@ from gitrag.actions.impact import Impact
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
 from gitrag.actions.references import Reference, graph_or_references
+from gitrag.actions.sharing.background import pull_before
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
     AddedDefinition,
@@ -488,7 +489,8 @@ class Workspace:
     ) -> Embedded:
         """Compute the vectors that are missing, here, as ``gitrag index embed --foreground`` does.
 
-        The model is downloaded first where it is not there. Calls of other threads come in between.
+        The model is downloaded first where it is not there. Where vectors are shared, those that others have
+        computed are taken first. Calls of other threads come in between.
 
         Args:
             seconds: Stop after so many; the rest follows in the background. None to do all.
@@ -508,6 +510,10 @@ class Workspace:
                 from gitrag.embedding import fetching
 
                 fetching.fetch(inner.model_dir)
+            if waiting:
+                pull_before(
+                    inner, entries, lambda: seconds is not None and time.monotonic() - begin > seconds
+                )
         done = 0
         while waiting and (seconds is None or time.monotonic() - begin < seconds):
             with self._turn() as inner:

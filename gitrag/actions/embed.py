@@ -10,6 +10,7 @@ from pathlib import Path
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.model import fetch_model, forget_fetch_failure
 from gitrag.actions.progress import ShowProgress
+from gitrag.actions.sharing.background import pull_before
 from gitrag.embedding.local_model import DOWNLOAD_BYTES, ModelFetch
 from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
@@ -59,6 +60,8 @@ def embed_waiting(
 ) -> Iterator[EmbeddingStep]:
     """Embed in the foreground on request or on a GPU, else in the background; yield each step when done.
 
+    Where vectors are shared, those that others have computed are taken first, as the worker does.
+
     Args:
         workspace: The repository.
         waiting: How many texts have no vector.
@@ -76,13 +79,18 @@ def embed_waiting(
     if not workspace.model_is_there():
         yield fetch_model(workspace.model_dir, progress)
     begin = time.monotonic()
+
+    def over() -> bool:
+        return seconds is not None and time.monotonic() - begin > seconds
+
+    pull_before(workspace, entries, over)
     with progress("Embedding", waiting) as shown:
         done = workspace.embed(
             # The worker may be embedding too, newest first.
             oldest_first=running(workspace.store.directory) is not None,
             entries=entries,
             advance=lambda _done: shown.update(waiting - workspace.count_unembedded(entries)),
-            stop=lambda: seconds is not None and time.monotonic() - begin > seconds,
+            stop=over,
         )
     left = workspace.count_unembedded(entries)
     took = time.monotonic() - begin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ from gitrag.words.numbers import count, size
 if TYPE_CHECKING:
     from gitrag.actions.sharing.shared import Shared
     from gitrag.cli.terminal import Terminal
-    from gitrag.sharing.ledger import Refusal
+    from gitrag.sharing.ledger import Refusal, Skipped
 
 
 @group(
@@ -45,8 +46,9 @@ def share() -> None:
 def pull(session: Session, *, as_json: bool) -> int:
     """Take the vectors that are missing here from what others have pushed.
 
-    Of each pack a sample is computed here and compared; a pack with other vectors is refused whole. Exit
-    status 1 when nothing is shared there, or a pack was refused.
+    Of each pack a sample is computed here and compared; a pack with other vectors is refused whole. One that
+    arrives damaged, however often it is fetched, is left out this time. Exit status 1 when nothing is shared
+    there, or a pack was refused or left out.
     """
     from gitrag.actions.model import fetch_model
     from gitrag.actions.sharing.pull import pull as pull_texts
@@ -59,7 +61,7 @@ def pull(session: Session, *, as_json: bool) -> int:
         fetch_model(workspace.model_dir, terminal.progress)
     entries = workspace.uncommitted_entries()
     waiting, taken = workspace.count_unembedded(entries), 0
-    with terminal.progress("Pulling", waiting) as progress:
+    with terminal.progress("Pulling", waiting or None) as progress:
 
         def advance(done: int) -> None:
             nonlocal taken
@@ -69,6 +71,7 @@ def pull(session: Session, *, as_json: bool) -> int:
         found = pull_texts(team, entries=entries, advance=advance)
     found.left = waiting - found.texts
     _say_refused(found.refused, terminal)
+    _say_left_out(found.skipped, found.left_out, terminal)
     if as_json:
         terminal.print_document(found)
     elif not found.listed:
@@ -77,7 +80,7 @@ def pull(session: Session, *, as_json: bool) -> int:
     else:
         terminal.print(
             f"Pulled {count(found.texts, 'vector')} from {count(found.packs, 'pack')}"
-            f" ({size(found.received)} received; {count(found.computed, 'text')} computed to check them)"
+            f" ({size(found.received)} received; {count(found.computed, 'text')} computed here and compared)"
         )
         if found.left:
             terminal.print(f"  {count(found.left, 'text')} left to embed here")
@@ -87,7 +90,7 @@ def pull(session: Session, *, as_json: bool) -> int:
             )
         if found.other_models:
             terminal.note(f"{count(found.other_models, 'pack')} there of another model: of no use here.")
-    return NOTHING if found.refused or not found.listed else OK
+    return NOTHING if found.refused or found.skipped or not found.listed else OK
 
 
 @command(
@@ -99,7 +102,8 @@ def pull(session: Session, *, as_json: bool) -> int:
 def push(session: Session, *, as_json: bool) -> int:
     """Give the vectors of HEAD's texts that were computed here to the others.
 
-    Not those of uncommitted changes, nor of other commits, nor those that were pulled.
+    Also those of a pack there that is damaged, which goes once all that it has is there again. Not those of
+    uncommitted changes, nor of other commits, nor those that were pulled.
     """
     from gitrag.actions.sharing.push import push as push_texts
 
@@ -109,7 +113,9 @@ def push(session: Session, *, as_json: bool) -> int:
     if as_json:
         session.terminal.print_document(done)
         return OK
+    _say_left_out(team.findings.skipped.values(), team.findings.left_out, session.terminal)
     merged = f", {count(done.merged, 'pack')} merged" if done.merged else ""
+    merged += f", {count(done.replaced, 'damaged pack')} replaced" if done.replaced else ""
     session.terminal.print(
         f"Pushed {count(done.texts, 'vector')} ({size(done.size_bytes)}{merged}); {done.known:,} were there"
     )
@@ -142,6 +148,11 @@ def status(session: Session, *, as_json: bool) -> int:
     line("at", found.address)
     of_bytes = f", {size(found.size_bytes)}" if found.size_bytes else ""
     line("packs", f"{found.packs:,} of {count(found.texts, 'vector')}{of_bytes}" if found.packs else "none")
+    if found.packs:
+        line(
+            "checked",
+            f"{found.checked:,} of them: made here, or half of the texts are here and a sample is right",
+        )
     if found.other_models:
         line("others", f"{count(found.other_models, 'pack')} of another model")
     if found.newer:
@@ -151,6 +162,7 @@ def status(session: Session, *, as_json: bool) -> int:
     )
     line("pushing", "in the background" if team.workspace.config.share_push == "on" else "by hand")
     _say_refused(found.refused, terminal)
+    _say_left_out(found.skipped, found.left_out, terminal)
     if found.failure:
         terminal.warn(f"in the background: {sanitise_line(found.failure)}")
     return OK
@@ -169,7 +181,8 @@ def status(session: Session, *, as_json: bool) -> int:
 def verify(session: Session, *, every: bool, as_json: bool) -> int:
     """Check all packs: every byte, and by the model a sample of the texts that are here.
 
-    What came from a pack that does not check is dropped. Exit status 1 when there is such a pack.
+    So are vectors here whose pack is no longer there. What came from a pack that does not check is dropped.
+    Exit status 1 when there is such a pack, or a damaged one.
     """
     from gitrag.actions.model import fetch_model
     from gitrag.actions.sharing import upkeep
@@ -181,15 +194,27 @@ def verify(session: Session, *, every: bool, as_json: bool) -> int:
     with terminal.progress("Checking packs") as progress:
         found = upkeep.verify(team, every=every, advance=progress.update)
     _say_refused(found.refused, terminal)
+    _say_left_out(found.skipped, found.left_out, terminal)
     if as_json:
         terminal.print_document(found)
     else:
-        bad = f", {len(found.refused)} of them refused" if found.refused else ""
+        gone = ""
+        if found.gone:
+            gone = (
+                f", and {count(found.gone_texts, 'vector')} here of {count(found.gone, 'pack')} not there now"
+            )
+        bad = f"; {count(len(found.refused), 'pack')} refused" if found.refused else ""
         terminal.print(
-            f"Checked {count(found.packs, 'pack')} of {count(found.texts, 'vector')}{bad};"
-            f" {count(found.computed, 'text')} computed to compare"
+            f"Checked {count(found.packs, 'pack')} of {count(found.texts, 'vector')}{gone}:"
+            f" {count(found.computed, 'text')} computed here and compared{bad}"
         )
-    return NOTHING if found.refused else OK
+        if found.partly:
+            terminal.note(
+                f"Of {count(found.partly, 'pack')} {found.partly_computed:,} of"
+                f" {count(found.partly_texts, 'vector')} compared:"
+                " fewer than half of their texts are here, so they do not count as checked."
+            )
+    return NOTHING if found.refused or found.skipped else OK
 
 
 @command(
@@ -201,17 +226,21 @@ def verify(session: Session, *, every: bool, as_json: bool) -> int:
 )
 @click.option("--apply", "really", is_flag=True, help="Do it, not only say what.")
 @click.option("--other-models", is_flag=True, help="Remove packs of other models too.")
+@click.option("--damaged", is_flag=True, help="Remove packs that are damaged, as far as is known, too.")
 @json_option
 @pass_session
-def gc(session: Session, *, really: bool, other_models: bool, as_json: bool) -> int:
+def gc(session: Session, *, really: bool, other_models: bool, damaged: bool, as_json: bool) -> int:
     """Merge small packs there, and remove those that were refused here.
 
-    Only packs that were made or checked here are merged. `gitrag share push` merges too.
+    Only packs that were made or checked here are merged. `gitrag share push` merges too, and puts damaged
+    packs right where their texts are here; `gitrag share verify` finds them.
     """
     from gitrag.actions.sharing import upkeep
 
     terminal = session.terminal
-    found = upkeep.tidy(_open(session), really=really, other_models=other_models)
+    team = _open(session)
+    found = upkeep.tidy(team, really=really, other_models=other_models, damaged=damaged)
+    _say_left_out(team.findings.skipped.values(), team.findings.left_out, terminal)
     if as_json:
         terminal.print_document(found)
         return OK
@@ -224,6 +253,7 @@ def gc(session: Session, *, really: bool, other_models: bool, as_json: bool) -> 
     done = "removed" if really else "to remove"
     parts += [f"{count(found.refused, 'refused pack')} {done}"] * bool(found.refused)
     parts += [f"{count(found.others, 'pack')} of other models {done}"] * bool(found.others)
+    parts += [f"{count(found.damaged, 'damaged pack')} {done}"] * bool(found.damaged)
     terminal.print(", ".join(parts))
     if not really:
         terminal.hint("gitrag share gc --apply")
@@ -241,6 +271,23 @@ def _say_refused(refused: list[Refusal], terminal: Terminal) -> None:
         terminal.warn(
             f"Pack {each.pack[-12:]} from {sanitise_line(each.origin)} {sanitise_line(each.why)}:"
             " refused, nothing of it is used."
+        )
+
+
+def _say_left_out(skipped: Collection[Skipped], left_out: int, terminal: Terminal) -> None:
+    for each in skipped:
+        terminal.warn(
+            f"Pack {each.pack[-12:]} from {sanitise_line(each.origin)} {sanitise_line(each.why)}:"
+            " left out this time."
+        )
+    if any(each.damaged for each in skipped):
+        terminal.hint("Who has computed its vectors can put it right: gitrag share verify, then share push")
+    if left_out:
+        from gitrag.sharing.packs import MOST_KEYS_TOTAL_BYTES
+
+        terminal.warn(
+            f"{count(left_out, 'pack')} left out: the keys of all would take more than"
+            f" {size(MOST_KEYS_TOTAL_BYTES)}."
         )
 
 

@@ -70,6 +70,13 @@ TIMEOUT_VARIABLE = "GITRAG_GIT_TIMEOUT_S"
 _COMPLAINT_BYTES = 1 << 20
 """How much of git's complaints is read for the message of an error: a line for each of ten thousand files."""
 
+TOO_LARGE = "File too large"
+"""What git says where it may not write more (EFBIG)."""
+
+_ULIMIT_BYTES = 512
+_LIMITED = """trap '' XFSZ; ulimit -f "$0" 2>/dev/null; exec "$@\""""
+"""git cannot limit what a server sends; the system limits what it writes. A write then fails."""
+
 PATIENCE_S = 5.0
 """Time after which we check whether git is blocked, for example by a named pipe."""
 
@@ -86,7 +93,9 @@ def run_git(
     stdin: bytes | None = None,
     timeout_s: float | None = None,
     most_bytes: int | None = None,
+    file_bytes: int | None = None,
     look: Callable[[], None] | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git and return its output, whatever its exit status.
 
@@ -97,15 +106,20 @@ def run_git(
         stdin: The standard input.
         timeout_s: The timeout, if not the default.
         most_bytes: Most bytes it may print; None for any number.
+        file_bytes: Size of the largest file that it, and what it starts, may write; None for any. It fails
+            with `TOO_LARGE` then.
         look: Called when git has not answered for some seconds; if it raises, git is killed.
+        pass_fds: Descriptors that it inherits.
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
         GitTimeoutError: It took longer than the timeout.
         PrintedTooMuchError: It printed more than it may.
     """
-    command = ["git", *args]
-    deadline_s = timeout_s or _deadline_s(environment)
+    command: list[str | bytes | Path] = ["git", *args]
+    if file_bytes is not None:
+        command = ["/bin/sh", "-c", _LIMITED, str(-(-file_bytes // _ULIMIT_BYTES)), *command]
+    deadline_s = timeout_s or time_limit_s(environment)
     try:
         done = run_program(
             command,
@@ -117,6 +131,7 @@ def run_git(
             stdin=stdin or b"",
             look_after_s=PATIENCE_S,
             look=look,
+            pass_fds=pass_fds,
         )
         return subprocess.CompletedProcess(command, done.status, done.out, done.said)
     except TookTooLongError as error:
@@ -131,7 +146,8 @@ def run_git(
         raise not_run(error, cwd) from error
 
 
-def _deadline_s(environment: Mapping[str, str]) -> float:
+def time_limit_s(environment: Mapping[str, str]) -> float:
+    """Return the limit for a git process: GITRAG_GIT_TIMEOUT_S, or the default."""
     given = environment.get(TIMEOUT_VARIABLE, "")
     return float(given) if given.isascii() and given.isdigit() and 0 < int(given) < 10**6 else TIMEOUT_S
 

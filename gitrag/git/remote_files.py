@@ -24,8 +24,17 @@ from typing import Final
 
 from gitrag.errors import StoreError
 from gitrag.git.configuration import Configuration, guards, with_settings
-from gitrag.git.environment import message_of, run_git, scrubbed_environment
-from gitrag.machine.files import make_private, private_mode, replace
+from gitrag.git.environment import (
+    TOO_LARGE,
+    GitTimeoutError,
+    message_of,
+    run_git,
+    scrubbed_environment,
+    time_limit_s,
+)
+from gitrag.machine.files import make_private, open_private, private_mode, read_regular, replace
+from gitrag.machine.locks import CannotLockError, try_lock, wait_for
+from gitrag.machine.programs import PrintedTooMuchError
 
 REF: Final = "refs/gitrag/vectors"
 
@@ -33,6 +42,28 @@ PROTOCOLS: Final = "file:https:ssh"
 """Protocols that may be used: those that nobody on the way can change anything of."""
 
 _LOCKED_TRIES, _LOCKED_S = 20, 0.1
+
+_LOCK = "share.lock"
+"""Beside the repository: held, shared, by each git that works in it, and by what this git has started."""
+
+_SWEEPING_S, _POLL_S = 5.0, 0.01
+"""How long others remove what a killed git has left: some milliseconds."""
+
+_LEFT_S = 3600.0
+"""A file that was given to git and not removed since is left by a killed process."""
+
+_LOOK_S = 30.0
+"""For what a remote answers at once, if at all: git has no limit of its own on how long it connects."""
+
+_MOST_LISTED_BYTES = 1 << 20
+_MOST_TREE_BYTES = 16 << 20
+"""20,000 names of packs' files have 2.3 MB."""
+
+_MOST_FETCHED_BYTES = 4 << 30
+"""Of a remote that does not filter all packs come at once: ten million vectors."""
+
+_SLACK_BYTES = 1 << 20
+"""More than the bytes of files that git sends for them: headers, and what does not get smaller."""
 
 _REMOTE = "cache"
 _MESSAGE = "gitrag: shared vectors\n\nMade by `gitrag share`; not part of the history.\n"
@@ -45,6 +76,7 @@ _CONFIG = """\
 \tbare = true
 \tfsync = none
 [extensions]
+\tobjectFormat = {format}
 \tpartialClone = cache
 [gc]
 \tauto = 0
@@ -58,8 +90,12 @@ _CONFIG = """\
 """``bigFileThreshold``: vectors do not get smaller as differences from others, and searching for one takes
 minutes."""
 
-_MOVED = ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value", "fetch first")
+_MOVED = ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value")
 """What git says where somebody else was faster."""
+
+_OTHER_FORMAT = ("hash algorithm", "mismatched algorithms")
+_FORMATS = {40: "sha1", 64: "sha256"}
+"""By the length of ids."""
 
 _SCP_LIKE = re.compile(r"[^/:]+:(?!//).*", re.DOTALL)
 _OID = re.compile(r"[0-9a-f]{40,64}")
@@ -69,8 +105,20 @@ _FETCH = (
 )
 
 
+_SSH = "ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15 -oServerAliveCountMax=3"
+"""ssh that neither asks nor waits for a server that is gone."""
+
+_STALLED = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
+"""A transfer over https gives way after a minute without a byte. A server that prepares what it sends says so
+every 5 s."""
+
+
 class RemoteError(Exception):
     """git could not read or change the remote; the text is git's own."""
+
+
+class TooMuchError(RemoteError):
+    """The remote sends more than it may."""
 
 
 class MovedError(Exception):
@@ -105,6 +153,7 @@ class RemoteFiles:
         self._directory = directory
         self._environ = environ
         self._environment: dict[str, str] = {}
+        self._format = ""
 
     def look(self) -> RemoteRef:
         """Ask the remote for the ref, and fetch its list of files; the files are not fetched.
@@ -113,12 +162,20 @@ class RemoteFiles:
             RemoteError: The remote cannot be read, or the ref is something else.
         """
         self._prepare()
-        listed = self._git("ls-remote", "--quiet", _REMOTE, REF).decode("ascii", "replace")
-        commit = next((line.split("\t")[0] for line in listed.splitlines() if line.endswith("\t" + REF)), "")
+        asked = self._run(
+            ("ls-remote", "--quiet", _REMOTE, "HEAD", REF), limit_s=_LOOK_S, most_bytes=_MOST_LISTED_BYTES
+        )
+        if asked.returncode:
+            raise RemoteError(message_of(asked))
+        listed = [line.split("\t") for line in asked.stdout.decode("ascii", "replace").splitlines()]
+        ids = {name: oid for oid, name in (line for line in listed if len(line) == 2)}
+        commit = ids.get(REF, "")
+        if commit and not _OID.fullmatch(commit):
+            raise RemoteError(f"{REF} is {commit[:80]!r}")
+        for oid in ids.values():
+            self._use_format(_FORMATS.get(len(oid), self._format))
         if not commit:
             return RemoteRef("", {})
-        if not _OID.fullmatch(commit):
-            raise RemoteError(f"{REF} is {commit[:80]!r}")
         if self._read_ref() != commit:
             self._fetch_ref()
             commit = self._read_ref()
@@ -127,7 +184,7 @@ class RemoteFiles:
     def _fetch_ref(self) -> None:
         """Fetch the ref; another process of ours that does the same may hold its lock."""
         for _ in range(_LOCKED_TRIES):
-            done = self._run((*_FETCH, _REMOTE, f"+{REF}:{REF}"))
+            done = self._run((*_FETCH, _REMOTE, f"+{REF}:{REF}"), file_bytes=_MOST_FETCHED_BYTES)
             if done.returncode == 0:
                 return
             if "cannot lock ref" not in os.fsdecode(done.stderr):
@@ -136,9 +193,21 @@ class RemoteFiles:
         raise RemoteError(message_of(done))
 
     def forget(self) -> None:
-        """Remove all that is kept here; the next look fetches it anew."""
+        """Remove all that is kept here, unless others use it; the next look fetches it anew."""
+        with self._alone() as alone:
+            if alone:
+                self._remove()
+
+    def _remove(self) -> None:
         shutil.rmtree(self._directory, ignore_errors=True)
         self._environment = {}
+
+    def _use_format(self, wanted: str) -> None:
+        """Keep objects with the ids that the remote has."""
+        if wanted != self._format:
+            self._remove()
+            self._format = wanted
+            self._prepare()
 
     def size_bytes(self) -> int:
         """Return how much is kept here, compressed."""
@@ -158,17 +227,26 @@ class RemoteFiles:
             blob: int(size) for blob, size in (each for each in found if len(each) == 2) if size.isdigit()
         }
 
-    def fetch(self, blobs: Sequence[str]) -> None:
+    def fetch(self, blobs: Mapping[str, int]) -> None:
         """Fetch those blobs that are not here.
+
+        Args:
+            blobs: The most bytes that each may have, by id.
 
         Raises:
             RemoteError: The remote cannot be read, or has none of that id.
+            TooMuchError: It sends more than all these bytes.
         """
         missing = self._missing(blobs)
         if missing:
             asked = "".join(f"{blob}\n" for blob in missing).encode()
+            most = sum(blobs[blob] + blobs[blob] // 100 for blob in missing) + _SLACK_BYTES
             # Without negotiation: whoever is told of our commit believes that we have its files.
-            self._git("-c", "fetch.negotiationAlgorithm=noop", *_FETCH, "--stdin", _REMOTE, stdin=asked)
+            done = self._run(
+                ("-c", "fetch.negotiationAlgorithm=noop", *_FETCH, "--stdin", _REMOTE), asked, file_bytes=most
+            )
+            if done.returncode:
+                raise RemoteError(message_of(done))
 
     def read(self, blob: str, most_bytes: int) -> bytes | None:
         """Return a blob that is here; None if it is larger than allowed.
@@ -199,6 +277,9 @@ class RemoteFiles:
         try:
             self._push(seen.commit, self._commit(tree, ""), alone=True)
         except RemoteError as error:
+            if not seen.commit and any(sign in str(error) for sign in _OTHER_FORMAT):
+                self._use_format("sha1" if self._format == "sha256" else "sha256")  # of an empty remote
+                raise MovedError from error
             if not seen.commit or "non-fast-forward" not in str(error):
                 raise
             # A server that lets no ref be replaced: the commit gets a parent, the tree is the same.
@@ -228,10 +309,7 @@ class RemoteFiles:
             self._git("update-ref", REF, commit)
             return
         said = os.fsdecode(done.stdout) + os.fsdecode(done.stderr)
-        if any(
-            sign in said
-            for sign in ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value")
-        ):
+        if any(sign in said for sign in _MOVED):
             raise MovedError
         rejected = re.search(r"\[(?:remote )?rejected\] \((.*)\)", said)
         remarks = [line[8:].strip() for line in said.splitlines() if line.startswith("remote: ")]
@@ -242,8 +320,11 @@ class RemoteFiles:
         kind = self._git("cat-file", "-t", commit).strip()
         if kind != b"commit":
             raise RemoteError(f"{REF} is a {kind.decode('ascii', 'replace')}, not a commit")
+        tree = self._git("rev-parse", f"{commit}^{{tree}}").decode("ascii").strip()
+        if self.sizes([tree]).get(tree, 0) > _MOST_TREE_BYTES:
+            raise TooMuchError(f"{REF} lists more than {_MOST_TREE_BYTES:,} bytes of files")
         files: dict[str, str] = {}
-        for line in self._git("ls-tree", "-z", commit).split(b"\0")[:-1]:
+        for line in self._git("ls-tree", "-z", tree).split(b"\0")[:-1]:
             facts, _, name = line.partition(b"\t")
             mode, _, blob = facts.decode("ascii").split()
             if mode == "100644":
@@ -293,10 +374,11 @@ class RemoteFiles:
         }
         place = self._directory
         entries = Configuration(place, place, place, plain).entries()
-        if not {"GIT_SSH", "GIT_SSH_COMMAND"} & plain.keys() and not any(
-            entry.key == "core.sshcommand" for entry in entries
-        ):
-            plain["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=10"  # else it asks, or waits
+        keys = {entry.key for entry in entries}
+        if not {"GIT_SSH", "GIT_SSH_COMMAND"} & plain.keys() and "core.sshcommand" not in keys:
+            plain["GIT_SSH_COMMAND"] = _SSH
+        if not {"http.lowspeedlimit", "http.lowspeedtime"} & keys:
+            plain = _STALLED | plain
         for kind in ("AUTHOR", "COMMITTER"):
             plain |= {f"GIT_{kind}_NAME": "gitrag", f"GIT_{kind}_EMAIL": "gitrag@localhost"}
             plain[f"GIT_{kind}_DATE"] = _DATE
@@ -305,7 +387,13 @@ class RemoteFiles:
     def _make(self) -> None:
         make_private(self._directory.parent)
         make_private(self._directory)
+        self._sweep()
         mode = private_mode(self._directory)
+        if not self._format:
+            known = b""
+            with suppress(OSError):
+                known = read_regular(self._directory / "config", _MOST_LISTED_BYTES)
+            self._format = "sha256" if b"objectFormat = sha256" in known else "sha1"
         for folder in ("objects", "refs"):
             make_private(self._directory / folder)
         for stray in ("config.worktree", "commondir", "shallow", "objects/info/alternates", "info/grafts"):
@@ -313,9 +401,46 @@ class RemoteFiles:
                 (self._directory / stray).unlink()
         url, push_url = map(_quoted, self._urls)
         remote = f'[remote "{_REMOTE}"]\n\turl = {url}\n\tpushurl = {push_url}\n\tpromisor = true\n'
-        config = os.fsencode(_CONFIG + remote)
+        config = os.fsencode(_CONFIG.format(format=self._format) + remote)
         replace(self._directory / "config", config, mode, durable=False)
         replace(self._directory / "HEAD", b"ref: refs/heads/none\n", mode, durable=False)
+
+    def _sweep(self, limit_s: float = 0.0) -> None:
+        """Remove what a git that was killed has left, where none works here any more, and all links.
+
+        Its lock files would keep others out for ever; nothing says whose they are. A link may have come with
+        an archive: git would write where it leads.
+        """
+        with self._alone(limit_s) as alone:
+            for folder, folders, names in os.walk(self._directory):
+                for name in (*folders, *names):
+                    path = Path(folder, name)
+                    left = alone and name in names and (name.endswith(".lock") or name.startswith("tmp_"))
+                    with suppress(OSError):
+                        if path.is_symlink() or left or (name.startswith("given-") and _is_old(path)):
+                            path.unlink()
+
+    @contextmanager
+    def _locked(self, *, shared: bool, limit_s: float = 0.0) -> Iterator[int | None]:
+        """Lock the file of all that use this repository; yield its descriptor, None if it is not locked."""
+        try:
+            file = open_private(self._directory.parent / _LOCK, "a", encoding="utf-8")
+        except OSError:  # a disk that is read-only
+            yield None
+            return
+        with file:
+            try:
+                deadline = time.monotonic() + limit_s
+                taken = wait_for(lambda: try_lock(file, shared=shared), deadline, poll_s=_POLL_S)
+            except CannotLockError:
+                taken = False
+            yield file.fileno() if taken else None
+
+    @contextmanager
+    def _alone(self, limit_s: float = 0.0) -> Iterator[bool]:
+        """Tell whether no other process uses this repository, and keep others out meanwhile."""
+        with self._locked(shared=False, limit_s=limit_s) as held:
+            yield held is not None
 
     def _git(self, *args: str | Path, stdin: bytes = b"", fails: bool = False) -> bytes:
         done = self._run(args, stdin)
@@ -324,16 +449,43 @@ class RemoteFiles:
         return done.stdout
 
     def _run(
-        self, args: Sequence[str | Path], stdin: bytes = b"", more: Mapping[str, str] | None = None
+        self,
+        args: Sequence[str | Path],
+        stdin: bytes = b"",
+        more: Mapping[str, str] | None = None,
+        *,
+        limit_s: float | None = None,
+        most_bytes: int | None = None,
+        file_bytes: int | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         if not self._environment:
             self._prepare()
-        return run_git(
-            args,
-            cwd=self._directory,
-            environment={**self._environment, **(more or {})},
-            stdin=stdin,
-        )
+        usual_s = time_limit_s(self._environment)
+        limit_s = usual_s if limit_s is None else min(limit_s, usual_s)
+        try:
+            with self._locked(shared=True, limit_s=_SWEEPING_S) as held:
+                done = run_git(
+                    args,
+                    cwd=self._directory,
+                    environment={**self._environment, **(more or {})},
+                    stdin=stdin,
+                    timeout_s=limit_s,
+                    most_bytes=most_bytes,
+                    file_bytes=file_bytes,
+                    pass_fds=() if held is None else (held,),
+                )
+        except GitTimeoutError as error:
+            raise RemoteError(f"timed out, nothing for {limit_s:,.0f} s") from error
+        except PrintedTooMuchError as error:
+            raise TooMuchError("it lists too much") from error
+        if done.returncode and file_bytes is not None and TOO_LARGE in os.fsdecode(done.stderr):
+            self._sweep(_SWEEPING_S)  # once those that git had started have ended
+            raise TooMuchError(f"it sends more than {file_bytes:,} bytes")
+        return done
+
+
+def _is_old(path: Path) -> bool:
+    return time.time() - path.lstat().st_mtime > _LEFT_S
 
 
 def absolute(url: str, base: Path) -> str:

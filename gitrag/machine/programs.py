@@ -66,6 +66,7 @@ def run_program(
     stdin: bytes = b"",
     look_after_s: float = 0.0,
     look: Callable[[], None] | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> Printed:
     """Run a program; kill it if it exceeds a limit.
 
@@ -80,6 +81,7 @@ def run_program(
         stdin: Its input.
         look_after_s: When to call ``look``, if the program has not ended by then.
         look: Called in another thread, meanwhile output is read. If it raises, the program is killed.
+        pass_fds: Descriptors that it inherits.
 
     Raises:
         FileNotFoundError: The program is not installed.
@@ -95,6 +97,7 @@ def run_program(
         stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        pass_fds=pass_fds,
     ) as program:
         try:
             with _watched(program, look_after_s, look):

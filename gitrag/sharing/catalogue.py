@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gitrag.machine.files import make_private, private_mode, read_regular, replace
 from gitrag.model import DIMENSIONS
 from gitrag.sharing import packs
-from gitrag.sharing.packs import BLOCK_ROWS, KEYS, MOST_KEYS_BYTES, MOST_ROWS_BYTES, ROWS, Pack, PackKeys
-from gitrag.sharing.place import Place
+from gitrag.sharing.packs import (
+    BLOCK_ROWS,
+    KEYS,
+    MOST_KEYS_BYTES,
+    MOST_ROWS_BYTES,
+    ROWS,
+    DamagedError,
+    Pack,
+    PackKeys,
+)
+from gitrag.sharing.place import Place, TooLargeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +38,11 @@ _MOST_RUNS = 64
 _MOST_SHARE = 0.6
 """... if more than this share of its bytes is needed."""
 
+_TRIES = 3
+"""Times to fetch what arrives damaged; twice if the same bytes come, which then lie so at the place."""
+
+Checked = TypeVar("Checked")
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -37,11 +52,13 @@ class Listed:
         usable: Sizes in bytes, 0 if not known, of the packs that this gitrag can use, by name.
         other_models: Names of packs of another model.
         newer: Names of packs in a newer format.
+        rows_bytes: Sizes of the vectors of usable packs, by name; 0 if not known.
     """
 
     usable: Mapping[str, int]
     other_models: tuple[str, ...]
     newer: tuple[str, ...]
+    rows_bytes: Mapping[str, int]
 
     @property
     def count(self) -> int:
@@ -76,18 +93,24 @@ class Catalogue:
         }
         newer = tuple(name for name in whole if packs.format_of(name) > packs.FORMAT)
         others = tuple(name for name in whole if name not in usable and name not in newer)
-        self._forget(usable)
-        return Listed(usable, others, newer)
+        self.forget(usable)
+        return Listed(usable, others, newer, {name: files[name + ROWS] for name in usable})
+
+    def kept(self) -> set[str]:
+        """Return the names of the packs whose keys were fetched before."""
+        return {path.name.removesuffix(KEYS) for path in self._kept_files()}
 
     def prefetch(self, names: Sequence[str]) -> None:
         """Fetch the keys of several packs at once; errors as in `gitrag.sharing.place.Place.list`."""
-        self.place.prefetch([name + KEYS for name in names if not (self._folder / (name + KEYS)).exists()])
+        here = self.kept()
+        self.place.prefetch({name + KEYS: MOST_KEYS_BYTES for name in names if name not in here})
 
     def keys(self, name: str) -> PackKeys:
         """Return the keys of a pack; errors also as in `gitrag.sharing.place.Place.get`.
 
         Raises:
-            PackError: They are not what its name says, or not in the format.
+            DamagedError: They are not what its name says, however often they are fetched.
+            PackError: They are, but not in the format.
         """
         if name not in self._kept:
             path = self._folder / (name + KEYS)
@@ -96,11 +119,13 @@ class Catalogue:
                     name, read_regular(path, MOST_KEYS_BYTES + 1), self._encoder
                 )
                 return self._kept[name]
-            data = self.place.get(name + KEYS, MOST_KEYS_BYTES)
-            self._kept[name] = packs.read_keys(name, data, self._encoder)
+            self._kept[name] = _intact(
+                lambda: self.place.get(name + KEYS, MOST_KEYS_BYTES),
+                lambda data: packs.read_keys(name, data, self._encoder),
+            )
             with suppress(OSError):  # next time they are fetched again
                 make_private(self._folder)
-                replace(path, data, private_mode(self._folder), durable=False)
+                replace(path, self._kept[name].data, private_mode(self._folder), durable=False)
         return self._kept[name]
 
     def rows(self, index: PackKeys, wanted: NDArray[np.intp]) -> NDArray[np.int8]:
@@ -117,27 +142,64 @@ class Catalogue:
         parts = []
         for begin, end in runs:
             first, last = begin * BLOCK_ROWS, min(end * BLOCK_ROWS, len(index.keys))
-            data = self.place.read(index.name + ROWS, first * DIMENSIONS, (last - first) * DIMENSIONS)
-            part = packs.read_rows(index, data, begin)
-            if len(part) != last - first:
-                raise packs.PackError("is cut short: a range of its vectors is not there")
+            part = self._part(index, first, last)
             parts.append(part[wanted[(wanted >= first) & (wanted < last)] - first])
         return np.concatenate(parts)
 
+    def _part(self, index: PackKeys, first: int, last: int) -> NDArray[np.int8]:
+        """Return the rows of whole blocks, from the first to the one after the last."""
+
+        def check(data: bytes) -> NDArray[np.int8]:
+            part = packs.read_rows(index, data, first // BLOCK_ROWS)
+            if len(part) != last - first:
+                raise DamagedError("is cut short: a range of its vectors is not there")
+            return part
+
+        begin, length = first * DIMENSIONS, (last - first) * DIMENSIONS
+        return _intact(lambda: self.place.read(index.name + ROWS, begin, length), check)
+
     def whole(self, index: PackKeys) -> Pack:
         """Return a whole pack; errors as in `keys`."""
-        data = self.place.get(index.name + ROWS, MOST_ROWS_BYTES)
-        if len(data) != index.rows_bytes:
-            raise packs.PackError(f"has {len(data)} bytes of vectors for {len(index.keys)} keys")
-        return Pack(index, packs.read_rows(index, data))
 
-    def _forget(self, listed: Collection[str]) -> None:
-        """Remove the kept keys of packs that are no longer there."""
+        def check(data: bytes) -> Pack:
+            if len(data) != index.rows_bytes:
+                raise DamagedError(f"has {len(data)} bytes of vectors for {len(index.keys)} keys")
+            return Pack(index, packs.read_rows(index, data))
+
+        return _intact(lambda: self.place.get(index.name + ROWS, MOST_ROWS_BYTES), check)
+
+    def forget(self, wanted: Collection[str]) -> None:
+        """Remove the kept keys of all packs but the wanted ones."""
         for path in self._kept_files():
-            if path.name.removesuffix(KEYS) not in listed:
+            if path.name.removesuffix(KEYS) not in wanted:
                 with suppress(OSError):
                     path.unlink()
 
-    def _kept_files(self) -> Iterator[Path]:
+    def _kept_files(self) -> tuple[Path, ...]:
+        if self._folder.is_symlink():  # somebody's: nothing of what is there is ours to read or remove
+            return ()
         with suppress(OSError):
-            yield from self._folder.glob("v*" + KEYS)
+            return tuple(self._folder.glob("v*" + KEYS))
+        return ()
+
+
+def _intact(fetch: Callable[[], bytes], check: Callable[[bytes], Checked]) -> Checked:
+    """Fetch bytes and return what ``check`` makes of them; again if they are damaged, as on the way.
+
+    Raises:
+        DamagedError: They are, however often they are fetched; the text says how often they were.
+    """
+    seen: list[bytes] = []
+    while True:
+        try:
+            data = fetch()
+        except TooLargeError as error:
+            raise DamagedError("is larger than a pack may be") from error
+        try:
+            return check(data)
+        except DamagedError as error:
+            digest = hashlib.sha256(data).digest()
+            again = digest in seen
+            seen.append(digest)
+            if again or len(seen) == _TRIES:
+                raise DamagedError(f"{error} (fetched {len(seen)} times)") from error

@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from gitrag.errors import DiskFullError
 from gitrag.machine.files import replace
 from gitrag.sharing import packs
-from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError
+from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
 LISTING = "packs.txt"
 """The files' names and sizes, for readers over HTTP."""
@@ -54,14 +54,14 @@ class Directory:
             raise self._unusable("read", error) from error
         return found
 
-    def prefetch(self, names: Sequence[str]) -> None:
+    def prefetch(self, most_bytes: Mapping[str, int]) -> None:
         """Do nothing: files are read where they are."""
 
     def get(self, name: str, most_bytes: int) -> bytes:
         """Read a file; see `gitrag.sharing.place.Place`."""
         data = self._read(name, 0, most_bytes + 1)
         if len(data) > most_bytes:
-            raise SharingError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
+            raise TooLargeError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
         return data
 
     def read(self, name: str, start: int, length: int) -> bytes:
@@ -86,25 +86,30 @@ class Directory:
     def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
         """Add and remove files; see `gitrag.sharing.place.Place`.
 
-        Each file is written under another name first. Whoever may read the directory may read it.
+        Each file is written under another name first. Whoever may read the directory may read it. Readers of
+        the listing never find a name without its file, even if this process is killed in between.
         """
         there = self.list()
+        going = set(drop) - add.keys()
         try:
             mode = 0o600 | (self._path.stat().st_mode & 0o044)
             for name, data in add.items():
-                if there.get(name) != len(data):
+                if name in drop or there.get(name) != len(data):
                     replace(self._path / name, data, mode)
-            for name in sorted(drop):  # .keys before .rows: a pack is there as long as its keys are
+            if going:
+                self._write_listing(mode, going)
+            for name in sorted(going):  # .keys before .rows: a pack is there as long as its keys are
                 (self._path / name).unlink(missing_ok=True)
             self._write_listing(mode)
         except OSError as error:
             raise self._unusable("write to", error) from error
 
-    def _write_listing(self, mode: int) -> None:
+    def _write_listing(self, mode: int, without: Collection[str] = ()) -> None:
         """Write the listing, and again if somebody else has changed the directory meanwhile."""
         written = None
         while written != (found := self.list()):
-            lines = "".join(f"{name} {size}\n" for name, size in sorted(found.items()))
+            kept = sorted(name for name in found if name not in without)
+            lines = "".join(f"{name} {found[name]}\n" for name in kept)
             replace(self._path / LISTING, lines.encode(), mode)
             written = found
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from gitrag.errors import BusyError, NetworkError
 from gitrag.git import Repository
-from gitrag.git.remote_files import REF, MovedError, RemoteError, RemoteFiles, RemoteRef, absolute
+from gitrag.git.remote_files import (
+    REF,
+    MovedError,
+    RemoteError,
+    RemoteFiles,
+    RemoteRef,
+    TooMuchError,
+    absolute,
+)
 from gitrag.sharing.directory import is_of_a_pack
-from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError
+from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
 FOLDER = "share.git"
 _ATTEMPTS = 12
@@ -22,7 +31,17 @@ _PAUSE_S = 0.2
 _KEPT_FACTOR, _KEPT_BYTES = 2, 64 << 20
 """More is not kept of a remote, next to what those of its packs take that are here: it is fetched anew."""
 
-_NO_WAY = ("could not resolve", "connection", "timed out", "unable to access", "network")
+_NO_WAY = (
+    *(
+        "could not resolve",
+        "connection",
+        "timed out",
+        "too slow",
+        "disconnect",
+        "unable to access",
+        "network",
+    ),
+)
 _NO_RIGHTS = (
     *(
         "permission",
@@ -79,23 +98,23 @@ class GitRemote:
         here = self._files.sizes([self._seen.files[name] for name in names]) if names else {}
         return {name: here.get(self._seen.files[name], 0) for name in names}
 
-    def prefetch(self, names: Sequence[str]) -> None:
+    def prefetch(self, most_bytes: Mapping[str, int]) -> None:
         """Fetch several files at once; see `gitrag.sharing.place.Place`."""
-        seen = self._ref()
-        self._fetch([seen.files[name] for name in names if name in seen.files])
+        with suppress(TooLargeError):  # which of them it is shows when they are fetched one by one
+            self._fetch({name: most for name, most in most_bytes.items() if name in self._ref().files})
 
     def get(self, name: str, most_bytes: int) -> bytes:
         """Return a file; see `gitrag.sharing.place.Place`."""
         blob = self._ref().files.get(name)
         if blob is None:
             raise GoneError(name)
-        self._fetch([blob])
+        self._fetch({name: most_bytes})
         try:
             data = self._files.read(blob, most_bytes)
         except RemoteError as error:
             raise self._unusable(error) from error
         if data is None:
-            raise SharingError(f"{name} of {self.address} is larger than {most_bytes} bytes.")
+            raise TooLargeError(f"{name} of {self.address} is larger than {most_bytes} bytes.")
         return data
 
     def read(self, name: str, start: int, length: int) -> bytes:
@@ -117,13 +136,15 @@ class GitRemote:
                 return
         raise BusyError(f"Others push vectors to {self.address} all the time.", "Try again.")
 
-    def _fetch(self, blobs: Sequence[str]) -> None:
+    def _fetch(self, most_bytes: Mapping[str, int]) -> None:
         before = self._files.size_bytes()
+        names = {self._ref().files[name]: name for name in most_bytes}
         try:
-            self._files.fetch(blobs)
+            self._files.fetch({blob: most_bytes[name] for blob, name in names.items()})
         except RemoteError as error:
             if "not our ref" in str(error):  # merged meanwhile, and collected
-                raise GoneError(blobs[0]) from error
+                name = next((name for blob, name in names.items() if blob in str(error)), "")
+                raise GoneError(name) from error
             raise self._unusable(error) from error
         self.received += self._files.size_bytes() - before
 
@@ -137,6 +158,8 @@ class GitRemote:
         said = re.sub(r"//[^/@\s]*@", "//", str(error)).strip().rstrip(".")
         lower = said.lower()
         problem = f"git cannot use {self.address}: {said[:300]}."
+        if isinstance(error, TooMuchError):
+            return TooLargeError(problem)
         if "transport" in lower and "not allowed" in lower:
             return NoPlaceError(problem, "Vectors are shared over ssh, https or a path.")
         if any(sign in lower for sign in _NO_RIGHTS):

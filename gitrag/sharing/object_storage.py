@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from gitrag.errors import GitragError, NetworkError, NotSetUpError
 from gitrag.sharing.directory import is_of_a_pack
-from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError
+from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -54,7 +54,7 @@ class Bucket:
                     raise SharingError(f"{self.address} has more than {MOST_FILES} packs' files.")
         return found
 
-    def prefetch(self, names: Sequence[str]) -> None:
+    def prefetch(self, most_bytes: Mapping[str, int]) -> None:
         """Do nothing: files are fetched one after the other."""
 
     def get(self, name: str, most_bytes: int) -> bytes:
@@ -62,7 +62,7 @@ class Bucket:
         with self._told(name):
             found = self._store().get(name)
             if found.meta["size"] > most_bytes:
-                raise SharingError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
+                raise TooLargeError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
             return self._counted(bytes(found.bytes()))
 
     def read(self, name: str, start: int, length: int) -> bytes:
@@ -78,9 +78,9 @@ class Bucket:
         there = self.list()
         with self._told():
             for name, data in add.items():
-                if there.get(name) != len(data):
+                if name in drop or there.get(name) != len(data):
                     self._store().put(name, data)
-            gone = sorted(set(drop) & there.keys())  # .keys before .rows
+            gone = sorted((set(drop) - add.keys()) & there.keys())  # .keys before .rows
             if gone:
                 self._store().delete(gone)
 

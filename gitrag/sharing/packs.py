@@ -45,12 +45,19 @@ _DIGEST_BYTES: Final = 32
 _LARGEST: Final = 127
 _NAME = re.compile(r"v([0-9]{1,4})-([0-9a-f]{16})-([0-9a-f]{64})")
 
+MOST_KEYS_TOTAL_BYTES: Final = 256_000_000
+"""Keys of all packs of a place that are read, and kept beside the index: of fifteen million vectors."""
+
 MOST_KEYS_BYTES: Final = _HEADER.size + MOST_ROWS * KEY_BYTES + (MOST_ROWS // BLOCK_ROWS + 1) * _DIGEST_BYTES
 MOST_ROWS_BYTES: Final = MOST_ROWS * DIMENSIONS
 
 
 class PackError(Exception):
     """A pack cannot be used; the text says why, as the end of the sentence "The pack …"."""
+
+
+class DamagedError(PackError):
+    """These bytes are not those that the pack is named after: damaged where they lie, or on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +159,15 @@ def read_keys(name: str, data: bytes, encoder: str) -> PackKeys:
         encoder: The version of the encoder here.
 
     Raises:
-        PackError: It is not what its name says, or not in the format.
+        DamagedError: It is not what its name says.
+        PackError: It is, but not in the format.
     """
     import numpy as np
 
     if len(data) < _HEADER.size:
-        raise PackError(f"is cut short: its keys have {len(data)} bytes")
+        raise DamagedError(f"is cut short: its keys have {len(data)} bytes")
     if hashlib.sha256(data).hexdigest() != name.rpartition("-")[2]:
-        raise PackError("is damaged: its keys are not those that it is named after")
+        raise DamagedError("is damaged: its keys are not those that it is named after")
     magic, number, dimensions, key_bytes, count, block_rows, raw = _HEADER.unpack_from(data)
     if magic != _MAGIC:
         raise PackError("is no pack of gitrag's")
@@ -191,7 +199,8 @@ def read_rows(index: PackKeys, data: bytes, first_block: int = 0) -> NDArray[np.
         first_block: The number of the first of them.
 
     Raises:
-        PackError: They are not those that belong to the keys.
+        DamagedError: They are not those that belong to the keys.
+        PackError: They are, but no gitrag writes such.
     """
     import numpy as np
 
@@ -199,11 +208,11 @@ def read_rows(index: PackKeys, data: bytes, first_block: int = 0) -> NDArray[np.
     count = min(-(-len(data) // DIMENSIONS), len(index.keys) - begin)
     whole = count % BLOCK_ROWS == 0 or begin + count == len(index.keys)
     if len(data) != count * DIMENSIONS or not whole or not count:
-        raise PackError(f"is cut short: {len(data)} bytes of vectors from the {begin + 1}th on")
+        raise DamagedError(f"is cut short: {len(data)} bytes of vectors from the {begin + 1}th on")
     rows = np.frombuffer(data, dtype=np.int8).reshape(count, DIMENSIONS)
     for number, start in enumerate(_blocks(count), first_block):
         if _digest(rows, start) != index.digests[number]:
-            raise PackError("is damaged: its vectors are not those that belong to its keys")
+            raise DamagedError("is damaged: its vectors are not those that belong to its keys")
     largest = np.maximum(rows.max(axis=1), -rows.min(axis=1).astype(np.int16))
     if not bool(np.all(largest == _LARGEST)):
         raise PackError("has vectors that no gitrag writes: not scaled to 127")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from gitrag.errors import GitragError, NotSetUpError
@@ -15,12 +15,16 @@ class SharingError(GitragError):
     """A place of shared vectors answered with something that cannot be used."""
 
 
+class TooLargeError(SharingError):
+    """A file is larger than it may be."""
+
+
 class NoPlaceError(NotSetUpError):
     """There is no such place, or the user may not read or write it."""
 
 
 class GoneError(Exception):
-    """A file that was listed is no longer there: somebody has merged its pack meanwhile."""
+    """A file that was listed is not there, mostly since its pack was merged; the text is its name."""
 
 
 class Place(Protocol):
@@ -47,15 +51,19 @@ class Place(Protocol):
             SharingError: It answers with something else.
         """
 
-    def prefetch(self, names: Sequence[str]) -> None:
-        """Get several files at once, if that is faster than one after the other; errors as in `list`."""
+    def prefetch(self, most_bytes: Mapping[str, int]) -> None:
+        """Get several files at once, if that is faster than one after the other; errors as in `get`.
+
+        Args:
+            most_bytes: How large each may be, by name.
+        """
 
     def get(self, name: str, most_bytes: int) -> bytes:
         """Return a file; errors also as in `list`.
 
         Raises:
             GoneError: It is not there.
-            SharingError: It is larger than ``most_bytes``.
+            TooLargeError: It is larger than ``most_bytes``.
         """
 
     def read(self, name: str, start: int, length: int) -> bytes:
@@ -63,6 +71,8 @@ class Place(Protocol):
 
     def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
         """Add files, in order, then remove others; what is there already, or not there, is left as it is.
+
+        A file to add and to remove is written anew: what lies there is damaged.
 
         Nothing that is added is seen half, and whoever does the same at the same time loses nothing.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
-from gitrag.store.columns import integers, objects, pairs, run
+from gitrag.store.columns import objects, pairs, run
 from gitrag.store.paths import encode_path
 
 if TYPE_CHECKING:
@@ -56,20 +57,22 @@ def take(db: DuckDBPyConnection, text_ids: NDArray[np.int32], small: NDArray[np.
 
 
 def taken_from(
-    db: DuckDBPyConnection, pack: str, text_ids: NDArray[np.int32], rows: NDArray[np.int8]
+    db: DuckDBPyConnection, pack: str, known: tuple[NDArray[np.int32], NDArray[np.int8]] | None = None
 ) -> NDArray[np.int32]:
     """Return the texts, int32 (n,), whose vectors came from a pack, or from another one that had the same.
 
     Args:
         db: An open connection.
         pack: The pack's name.
-        text_ids: Texts that it has, int32 (n,).
-        rows: Their vectors in it, int8 (n, 384).
+        known: Texts that it has, int32 (n,), and their vectors in it, int8 (n, 384).
     """
+    import numpy as np
+
+    known = known or (np.empty(0, np.int32), np.empty((0, DIMENSIONS), np.int8))
     return _ids(
         run(
             db,
-            vectors.columns_of(text_ids, rows)[:2],
+            vectors.columns_of(*known)[:2],
             "SELECT text_id FROM taken JOIN vectors USING (text_id) WHERE pack = ?"
             " OR (text_id, vector) IN (SELECT (column0, column1) FROM columns)",
             [pack],
@@ -77,9 +80,28 @@ def taken_from(
     )
 
 
-def give_back(db: DuckDBPyConnection, text_ids: Sequence[int], drafts: NDArray[np.int8]) -> None:
-    """Drop the vectors of texts where they came from packs; they have the drafts, int8 (n, 384), again."""
-    columns = [integers(text_ids)]
+def packs_taken_from(db: DuckDBPyConnection) -> set[str]:
+    """Return the names of the packs that vectors here came from."""
+    return {
+        pack
+        for (pack,) in db.execute(
+            "SELECT DISTINCT pack FROM taken SEMI JOIN vectors USING (text_id)"
+        ).fetchall()
+    }
+
+
+def give_back(
+    db: DuckDBPyConnection, text_ids: NDArray[np.int32], drafted: Sequence[int], drafts: NDArray[np.int8]
+) -> None:
+    """Drop the vectors of texts where they came from packs.
+
+    Args:
+        db: An open connection.
+        text_ids: The texts, int32 (n,).
+        drafted: Those of them that chunks or paths here have, ...
+        drafts: ... and the drafts, int8 (n, 384), that they have again.
+    """
+    columns = [text_ids]
     for table in ("vectors", "taken"):
         run(
             db,
@@ -87,7 +109,7 @@ def give_back(db: DuckDBPyConnection, text_ids: Sequence[int], drafts: NDArray[n
             f"DELETE FROM {table} WHERE text_id IN (SELECT text_id FROM taken SEMI JOIN columns"
             " ON text_id = column0)",
         )
-    vectors.write_drafts(db, text_ids, drafts)
+    vectors.write_drafts(db, drafted, drafts)
 
 
 def to_share(db: DuckDBPyConnection, blobs: Sequence[str], paths: Sequence[str]) -> Keyed:
@@ -133,8 +155,6 @@ def to_share(db: DuckDBPyConnection, blobs: Sequence[str], paths: Sequence[str])
 def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> NDArray[np.int8]:
     """Return the vectors, int8 (n, 384), of texts that have one, in the texts' order."""
     import numpy as np
-
-    from gitrag.model import DIMENSIONS
 
     columns = [text_ids, np.arange(len(text_ids), dtype=np.int32)]
     found = run(

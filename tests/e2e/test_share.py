@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.command import GITRAG, Gitrag, Project, as_plain_user, user_environment
 from tests.support.repository import GitRepository, create_repository
-from tests.support.sharing import sources
+from tests.support.sharing import Person, poisoned, sources
 
 
 @pytest.fixture
@@ -47,16 +47,18 @@ def test_what_one_has_embedded_the_other_pulls(project):
     done = bob.gitrag("share", "pull")
     assert done.status == 0
     assert re.fullmatch(
-        r"Pulled 20 vectors from 1 pack \([6-9]\.\d kB received; 8 texts computed to check them\)\n", done.out
+        r"Pulled 20 vectors from 1 pack \([6-9]\.\d kB received; 20 texts computed here and compared\)\n",
+        done.out,
     )
     assert bob.gitrag("share", "status").out.splitlines() == [
         f"at       {at}",
         "packs    1 of 20 vectors, 8.1 kB",
+        "checked  1 of them: made here, or half of the texts are here and a sample is right",
         "here     0 texts without a vector, 0 of them have one there",
         "pushing  by hand",
     ]
     done = bob.gitrag("share", "verify", "--all")
-    assert done.out == "Checked 1 pack of 20 vectors; 20 texts computed to compare\n"
+    assert done.out == "Checked 1 pack of 20 vectors: 20 texts computed here and compared\n"
     assert bob.gitrag("share", "gc").out == "Nothing to tidy up.\n"
     assert bob.gitrag("share", "push").out == "Pushed 0 vectors (0 B); 0 were there\n"
     found = json.loads(bob.gitrag("share", "pull", "--json").out)
@@ -94,7 +96,7 @@ def test_a_directory_one_may_not_write_to_is_said(project, tmp_path):
     assert list((tmp_path / "packs").iterdir()) == []
 
 
-def test_packs_that_are_refused_are_named_with_their_origin(project, tmp_path):
+def test_damaged_packs_are_named_with_their_origin_and_put_right(project, tmp_path):
     (tmp_path / "packs").mkdir()
     shared = {"GITRAG_SHARE": (tmp_path / "packs").as_uri()}
     project.gitrag("share", "push", env=shared)
@@ -104,15 +106,59 @@ def test_packs_that_are_refused_are_named_with_their_origin(project, tmp_path):
     done = bob.gitrag("share", "pull", env=shared)
     assert done.status == 1
     name = rows.name.removesuffix(".rows")[-12:]
-    assert done.said[0] == (
+    warning = (
         f"warning: Pack {name} from {tmp_path}/packs is damaged: its vectors are not those that belong to its"
-        " keys: refused, nothing of it is used."
+        " keys (fetched 2 times): left out this time."
+    )
+    hint = "hint: Who has computed its vectors can put it right: gitrag share verify, then share push"
+    assert done.said == [warning, hint]
+    assert done.out.startswith("Pulled 0 vectors from 0 packs")
+    assert bob.gitrag("share", "gc", env=shared).out == "Nothing to tidy up.\n"
+    done = project.gitrag("share", "verify", env=shared)
+    assert (done.status, done.said) == (1, [warning, hint])
+    assert project.gitrag("share", "push", env=shared).out == (
+        "Pushed 20 vectors (8.1 kB, 1 damaged pack replaced); 0 were there\n"
+    )
+    assert bob.gitrag("share", "pull", env=shared).status == 0
+
+
+def test_packs_that_are_refused_are_named_with_their_origin(project, tmp_path):
+    (tmp_path / "packs").mkdir()
+    shared = {"GITRAG_SHARE": (tmp_path / "packs").as_uri()}
+    mallory = Person(project.git, shared["GITRAG_SHARE"])
+    pack = poisoned(mallory, 1.0)
+    mallory.put(pack)
+    bob = second(project)
+    done = bob.gitrag("share", "pull", env=shared)
+    name = pack.index.name[-12:]
+    assert done.status == 1
+    assert re.fullmatch(
+        rf"warning: Pack {name} from {tmp_path}/packs has other vectors than the model gives here: of 20"
+        r" texts that were compared 20, the worst with a cosine of -?0\.\d\d: refused, nothing of it is"
+        r" used\.",
+        done.said[0],
     )
     assert done.out.startswith("Pulled 0 vectors from 0 packs")
     assert f"Pack {name} from" in bob.gitrag("share", "status", env=shared).err
     assert bob.gitrag("share", "gc", env=shared).out == "1 refused pack to remove\n"
     assert bob.gitrag("share", "gc", "--apply", env=shared).out == "1 refused pack removed\n"
     assert [path.name for path in (tmp_path / "packs").iterdir()] == ["packs.txt"]
+
+
+def test_what_is_embedded_in_the_foreground_is_pulled_first(project):
+    project.gitrag("share", "push")
+    bob = second(project)
+    done = bob.gitrag("index", "embed", "--foreground")
+    assert done.status == 0
+    assert "Pulled 20 vectors from origin" in done.err
+    assert done.out.startswith("Embedded 0 texts in")
+    eve = project.path.with_name("eve")
+    project.git.git("clone", "--quiet", str(project.path.with_name("origin.git")), eve)
+    alone = Gitrag(eve, {**project.gitrag.environment, "GITRAG_SHARE": f"file://{eve}/none"})
+    alone("index", "update", "--no-embed")
+    done = alone("index", "embed", "--foreground")
+    assert (done.status, "There is no directory" in done.err) == (0, True), done
+    assert done.out.startswith("Embedded 20 texts in"), "what is away keeps nobody from embedding"
 
 
 @pytest.mark.parametrize("name", ["github.yml", "gitlab.yml"])
@@ -122,7 +168,7 @@ def test_the_files_for_ci_push_what_is_new(project, name):
     lines = [line.strip() for line in (root / "docs" / "share" / name).read_text().splitlines()]
     script = [line.removeprefix("- ").removeprefix("run: ") for line in lines if "gitrag " in line]
     script = [line for line in script if line.startswith("gitrag ")]
-    assert len(script) == 4
+    assert len(script) == 3
     for turn in range(2):
         clone = project.path.with_name(f"ci{turn}")
         origin = project.path.with_name("origin.git").as_uri()
@@ -140,3 +186,40 @@ def test_the_files_for_ci_push_what_is_new(project, name):
         assert f"Pushed {20 * (turn == 0)} vectors" in done.stdout
     bob = second(project)
     assert bob.gitrag("share", "pull").out.startswith("Pulled 20 vectors")
+
+
+@pytest.mark.parametrize("name", ["github.yml", "gitlab.yml"])
+def test_the_files_for_ci_tell_their_token_to_their_own_host_alone(name, tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "share" / name).read_text()
+    (lines,) = re.findall(r"( *git config --global .*\\\n.*)\n", text)
+    environment = user_environment(tmp_path / "home", tmp_path) | {
+        "GITHUB_SERVER_URL": "https://forge.example",
+        "GITHUB_TOKEN": "secret",
+        "CI_SERVER_PROTOCOL": "https",
+        "CI_SERVER_HOST": "forge.example",
+        "CI_SERVER_PORT": "443",
+        "GITRAG_TOKEN": "secret",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+    subprocess.run(["sh", "-e", "-c", lines], env=environment, check=True, cwd=tmp_path)
+
+    def told(url: str) -> str:
+        asked = f"url={url}\n\n"
+        done = subprocess.run(
+            ["git", "credential", "fill"],
+            input=asked,
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout
+
+    assert "password=secret" in told("https://forge.example/me/project.git")
+    for url in (
+        "https://evil.example/me/project.git",
+        "https://forge.example.evil.example/x",
+        "http://forge.example/x",
+    ):
+        assert "secret" not in told(url)

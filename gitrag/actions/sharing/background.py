@@ -38,14 +38,44 @@ def pull_first(workspace: Workspace, entries: Sequence[tuple[int, int]], asked: 
         if not fetch_in_background(workspace):
             return False
         team.ledger.asked[address] = time.time()
-        found = pull(team, entries=entries, stop=asked)
-        for each in found.refused:
-            workspace.say(f"Pack {each.pack} from {each.origin} {each.why}: refused.")
-        if found.texts:
-            workspace.say(f"Pulled {found.texts} vectors from {address}.")
+        _pull(team, entries, asked)
         return True
 
     _recorded(workspace, act)
+
+
+def pull_before(
+    workspace: Workspace, entries: Sequence[tuple[int, int]], stop: Callable[[], bool] = lambda: False
+) -> None:
+    """Take what others have computed, before a user waits for the rest; failures as in `pull_first`.
+
+    Args:
+        workspace: The worktree; the model must be there.
+        entries: Path and content ids of its uncommitted changes.
+        stop: Asked between packs whether to stop early.
+    """
+    if workspace.config.share == OFF:
+        return
+
+    def act(team: Shared) -> bool:
+        team.ledger.asked[team.place.address] = time.time()
+        _pull(team, entries, stop)
+        return True
+
+    _recorded(workspace, act)
+
+
+def _pull(team: Shared, entries: Sequence[tuple[int, int]], stop: Callable[[], bool]) -> None:
+    say = team.workspace.say
+    found = pull(team, entries=entries, stop=stop)
+    for each in found.refused:
+        say(f"Pack {each.pack} from {each.origin} {each.why}: refused.")
+    for missed in found.skipped:
+        say(f"Pack {missed.pack} from {missed.origin} {missed.why}: left out this time.")
+    if found.left_out:
+        say(f"{found.left_out} packs at {team.place.address} left out: the keys of all would be too much.")
+    if found.texts:
+        say(f"Pulled {found.texts} vectors from {team.place.address}.")
 
 
 def push_after(workspace: Workspace, asked: Callable[[], bool]) -> None:

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gitrag.actions.sharing.shared import Shared
-from gitrag.errors import BusyError
 from gitrag.indexing.embed_texts import encode_texts
-from gitrag.sharing.ledger import Refusal
+from gitrag.sharing.ledger import Refusal, Skipped
 from gitrag.sharing.packs import ROWS, PackError, PackKeys
-from gitrag.sharing.place import GoneError
 from gitrag.store import shared, vectors
 from gitrag.store.vectors import PendingText
 
@@ -22,7 +20,12 @@ if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
 
 SAMPLE_ONE_IN = 500
-SAMPLE_LEAST = 8
+SAMPLE_LEAST = 29
+"""Of a pack of which one text in ten is wrong, a sample of so many meets one with a probability of 0.95."""
+
+CHECKED_SHARE = 0.5
+"""Share of a pack's texts that must be here, a sample of them right, for it to count as checked: merged with
+others, what is wrong in the rest would no longer be known by where it came from."""
 
 NOISE_COSINE = 0.95
 """Least cosine of two computations of one text. The int8 model has 0.987 at least to the float32 one
@@ -35,9 +38,6 @@ MIDDLE_COSINE = 0.98
 _ROUND = 8192
 """Vectors per transaction: some tenths of a second."""
 
-_ATTEMPTS = 5
-"""Times that the place is listed anew since a pack was merged before it was read."""
-
 
 @dataclass(slots=True)
 class Pulled:
@@ -48,6 +48,8 @@ class Pulled:
         packs: Packs that were used.
         computed: Texts computed here to check packs.
         refused: Packs refused in this pull.
+        skipped: Packs that were not used this time: damaged where they lie or on the way, or not there.
+        left_out: Packs not looked at, since the keys of all would be too much.
         listed: Packs at the place, those of other models and formats included.
         other_models: Packs of other models.
         newer: Packs in a newer format.
@@ -59,6 +61,8 @@ class Pulled:
     packs: int = 0
     computed: int = 0
     refused: list[Refusal] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    left_out: int = 0
     listed: int = 0
     other_models: int = 0
     newer: int = 0
@@ -85,15 +89,14 @@ def pull(
         GitragError: The place cannot be read, the model not be loaded, the index not be written.
     """
     done = Pulled()
-    for _ in range(_ATTEMPTS):
-        try:
-            _pull(team, done, entries, advance, stop)
-        except GoneError:
-            continue
-        team.save()
-        done.received = team.place.received
-        return done
-    raise BusyError(f"The packs at {team.place.address} change faster than they are read.", "Try again.")
+    team.drop_refused()
+    team.settled(lambda: _pull(team, done, entries, advance, stop))
+    team.save()
+    done.received = team.place.received
+    done.refused = team.findings.refused
+    done.skipped = list(team.findings.skipped.values())
+    done.left_out = team.findings.left_out
+    return done
 
 
 def _pull(
@@ -112,12 +115,10 @@ def _pull(
         ids, keys = shared.waiting(db, entries)
     if not len(ids):
         return
-    refused = len(team.ledger.refused)
     there = team.keys(names)
-    done.refused += list(team.ledger.refused.values())[refused:]
     plan = _plan(there.values(), keys)
     while plan:
-        team.place.prefetch([index.name + ROWS for index in plan])
+        team.place.prefetch({index.name + ROWS: index.rows_bytes for index in plan})
         for index in plan:
             if stop():
                 return
@@ -159,14 +160,14 @@ def _take(
     try:
         rows = team.catalogue.rows(index, wanted)
     except PackError as error:
-        done.refused.append(team.refuse(index.name, str(error)))
+        team.reject(index.name, error)
         return nothing
     order = np.argsort(keys)
     found = ids[order[np.searchsorted(keys, index.keys[wanted], sorter=order)]]
     checked, problem = check(team, found, rows)
     done.computed += checked
     if problem:
-        done.refused.append(team.refuse(index.name, problem))
+        team.refuse(index.name, problem)
     if problem or not checked:
         return nothing
     for start in range(0, len(found), _ROUND):
@@ -176,7 +177,7 @@ def _take(
         done.texts += taken
         advance(taken)
     done.packs += 1
-    team.ledger.checked.add(index.name)
+    team.ledger.compare(index.name, checked, enough=is_enough(checked, len(found), len(index.keys)))
     return found
 
 
@@ -211,7 +212,18 @@ def check(
 
 def sample_size(count: int) -> int:
     """Return how many of so many texts to compare."""
-    return max(SAMPLE_LEAST, -(-count // SAMPLE_ONE_IN))
+    return min(count, max(SAMPLE_LEAST, -(-count // SAMPLE_ONE_IN)))
+
+
+def is_enough(compared: int, here: int, count: int) -> bool:
+    """Tell whether a pack counts as checked: half of it is here, and a whole sample of that was right.
+
+    Args:
+        compared: How many of its texts were compared.
+        here: How many of them could be.
+        count: How many it has.
+    """
+    return here >= CHECKED_SHARE * count and compared >= sample_size(here)
 
 
 def compare(ours: NDArray[np.float32] | NDArray[np.int8], theirs: NDArray[np.int8]) -> str:

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag.actions.sharing.pull import compare, sample_size
+from gitrag.actions.sharing.pull import compare, is_enough, sample_size
 from gitrag.actions.sharing.shared import Shared
 from gitrag.embedding.version import ENCODER_VERSION
-from gitrag.errors import BusyError
 from gitrag.sharing import packs
-from gitrag.sharing.packs import KEYS, MOST_ROWS, ROWS, Pack, PackError, PackKeys
+from gitrag.sharing.catalogue import Listed
+from gitrag.sharing.packs import KEYS, MOST_ROWS, ROWS, DamagedError, Pack, PackError, PackKeys
 from gitrag.sharing.place import GoneError, NoPlaceError
 from gitrag.store import shared
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_ATTEMPTS = 5
 _SCALED = 127
 
 
@@ -32,12 +31,14 @@ class Pushed:
         texts: Texts whose vectors are there now and were not before.
         known: Texts of the tree whose vectors were there already.
         merged: Packs that were merged into larger ones.
+        replaced: Damaged packs there all of whose vectors are there again, so that they could go.
         size_bytes: Size of the files that were added.
     """
 
     texts: int = 0
     known: int = 0
     merged: int = 0
+    replaced: int = 0
     size_bytes: int = 0
 
 
@@ -57,10 +58,7 @@ def push(team: Shared, tree: str) -> Pushed:
     files = list(team.workspace.repo.entries(tree))
     with team.workspace.store.read() as db:
         ids, keys = shared.to_share(db, [file.blob for file in files], [file.path for file in files])
-    for _ in range(_ATTEMPTS):
-        with suppress(GoneError):
-            return _push(team, ids, keys)
-    raise BusyError(f"The packs at {team.place.address} change faster than they are read.", "Try again.")
+    return team.settled(lambda: _push(team, ids, keys))
 
 
 def require_writable(team: Shared) -> None:
@@ -78,26 +76,80 @@ def require_writable(team: Shared) -> None:
 def _push(team: Shared, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> Pushed:
     import numpy as np
 
-    _, names = team.usable()
+    listed, names = team.usable()
+    there = team.keys(names)
+    find_damaged(team, listed, there)
     there = {
         name: index
-        for name, index in team.keys(names).items()
-        if name in team.ledger.checked or not _contradicts(team, index, ids, keys)
+        for name, index in there.items()
+        if name not in team.unused()
+        and (name in team.ledger.checked or not _contradicts(team, index, ids, keys))
     }
     missing = ~np.isin(keys, np.concatenate([keys[:0], *(index.keys for index in there.values())]))
     known = int((~missing).sum())
-    if not missing.any():
+    new: list[Pack] = []
+    if missing.any():
+        with team.workspace.store.read() as db:
+            rows = shared.read(db, ids[missing])
+        new = _packs_of(keys[missing], rows)
+    held = [*there.values(), *(pack.index for pack in new)]
+    replaced = _replaced(team, listed, held)
+    if not (new or replaced):
         return Pushed(known=known)
-    with team.workspace.store.read() as db:
-        rows = shared.read(db, ids[missing])
-    new = _packs_of(keys[missing], rows)
-    add, drop = merged(team, {name: len(index.keys) for name, index in there.items()}, new)
+    sizes = {name: len(index.keys) for name, index in there.items()}
+    add, drop = merged(team, sizes, new) if new else ([], [])
     files = files_of(add)
-    team.place.change(files, [name + end for name in drop for end in (KEYS, ROWS)])
+    team.place.change(files, [name + end for name in (*drop, *replaced) for end in (KEYS, ROWS)])
+    team.ledger.damaged -= set(replaced)
+    record(team, add, drop)
+    texts, size_bytes = sum(len(pack.rows) for pack in new), sum(map(len, files.values()))
+    return Pushed(texts, known, len(drop), len(replaced), size_bytes)
+
+
+def record(team: Shared, add: Sequence[Pack], drop: Sequence[str]) -> None:
+    """Record the packs that were made here, and those that are merged in them."""
     team.ledger.checked |= {pack.index.name for pack in add}
     team.ledger.checked -= set(drop)
     team.save()
-    return Pushed(sum(len(pack.rows) for pack in new), known, len(drop), sum(map(len, files.values())))
+
+
+def find_damaged(team: Shared, listed: Listed, there: Mapping[str, PackKeys]) -> None:
+    """Leave out the packs that lie there damaged, as far as their sizes tell, or what was met before.
+
+    Args:
+        team: The place.
+        listed: What is there.
+        there: The keys of packs.
+    """
+    for name, index in there.items():
+        try:
+            if listed.rows_bytes[name] not in {0, index.rows_bytes} or name in team.ledger.damaged:
+                team.catalogue.whole(index)
+                team.ledger.damaged.discard(name)  # it was the way
+        except PackError as error:
+            team.reject(name, error)
+
+
+def _replaced(team: Shared, listed: Listed, held: Sequence[PackKeys]) -> list[str]:
+    """Return the damaged packs of a place that are no loss: other packs have all that they have.
+
+    Args:
+        team: The place.
+        listed: What is there.
+        held: The keys of packs that are intact there, or are to be added.
+    """
+    import numpy as np
+
+    damaged = sorted(team.ledger.damaged & team.findings.skipped.keys() & listed.usable.keys())
+    if not damaged:
+        return []
+    keys = np.concatenate([np.empty(0, "S16"), *(index.keys for index in held)])
+    found = [name for name in damaged if any(index.name == name for index in held)]
+    for name in damaged:
+        with suppress(PackError):  # what it has cannot be known
+            if name not in found and bool(np.isin(team.catalogue.keys(name).keys, keys).all()):
+                found.append(name)
+    return found
 
 
 def files_of(some: Iterable[Pack]) -> dict[str, bytes]:
@@ -140,8 +192,9 @@ def merged(team: Shared, there: Mapping[str, int], new: Sequence[Pack]) -> tuple
                     parts.append(
                         made[name] if name in made else team.catalogue.whole(team.catalogue.keys(name))
                     )
-                except PackError as error:  # damaged since it was checked
-                    team.refuse(name, str(error))
+                except DamagedError as error:  # since it was checked: what is here of it is pushed again
+                    team.reject(name, error)
+                    raise GoneError(name + ROWS) from error
             if parts:
                 one = packs.merge(parts, ENCODER_VERSION)
                 old = {part.index.name for part in parts} - {one.index.name}
@@ -166,13 +219,14 @@ def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: ND
     import numpy as np
 
     own = index.find(keys)
-    if not len(own):
+    here = len(own)
+    if not here or team.ledger.compared.get(index.name, 0) >= sample_size(here):
         return False
-    own = np.sort(np.random.default_rng().permutation(own)[: sample_size(len(own))])
+    own = np.sort(np.random.default_rng().permutation(own)[: sample_size(here)])
     try:
         rows = team.catalogue.rows(index, own)
     except PackError as error:
-        team.refuse(index.name, str(error))
+        team.reject(index.name, error)
         return True
     order = np.argsort(keys)
     texts = ids[order[np.searchsorted(keys, index.keys[own], sorter=order)]]
@@ -181,7 +235,7 @@ def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: ND
     if problem:
         team.refuse(index.name, problem)
     else:
-        team.ledger.checked.add(index.name)
+        team.ledger.compare(index.name, len(own), enough=is_enough(len(own), here, len(index.keys)))
     return bool(problem)
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gitrag.actions.sharing import pull, push
 from gitrag.actions.sharing.shared import Shared
-from gitrag.errors import BusyError
-from gitrag.sharing.ledger import Refusal
-from gitrag.sharing.packs import KEYS, ROWS, PackError
-from gitrag.sharing.place import GoneError
+from gitrag.sharing.ledger import Refusal, Skipped
+from gitrag.sharing.packs import KEYS, ROWS, Pack, PackError
 from gitrag.store import shared
 from gitrag.store.connection import StoreMissingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Known = tuple[NDArray[np.int32], NDArray[np.bytes_]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,9 @@ class SharedStatus:
         waiting: Texts here without a vector.
         available: How many of them have one there.
         refused: Packs there that are refused here.
+        skipped: Packs there that were not looked at: their keys are damaged, or not there.
+        left_out: Packs there not looked at, since the keys of all would be too much.
+        checked: Packs there that were made here, or of which enough was compared here.
         failure: Why the background worker could last not pull or push; empty if it could.
     """
 
@@ -41,6 +50,9 @@ class SharedStatus:
     waiting: int
     available: int
     refused: list[Refusal]
+    skipped: list[Skipped]
+    left_out: int
+    checked: int
     failure: str
 
 
@@ -49,15 +61,29 @@ class Verified:
     """What was checked.
 
     Attributes:
-        packs: Packs.
+        packs: Packs there.
         texts: Vectors in them.
-        computed: Texts computed here to compare.
+        computed: Texts computed here and compared.
+        partly: Packs of which too few texts are here for them to count as checked.
+        partly_texts: Vectors in these.
+        partly_computed: Texts of these that were computed here and compared.
+        gone: Packs that are no longer there, or cannot be read, and that vectors here came from.
+        gone_texts: These vectors.
+        skipped: Packs that were not checked: damaged where they lie or on the way, or not there.
+        left_out: Packs not looked at, since the keys of all would be too much.
         refused: Packs that are refused now.
     """
 
     packs: int = 0
     texts: int = 0
     computed: int = 0
+    partly: int = 0
+    partly_texts: int = 0
+    partly_computed: int = 0
+    gone: int = 0
+    gone_texts: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    left_out: int = 0
     refused: list[Refusal] = field(default_factory=list)
 
 
@@ -70,6 +96,7 @@ class Tidied:
         into: Packs they become.
         refused: Refused packs to remove.
         others: Packs of other models to remove.
+        damaged: Packs that lie there damaged, to remove.
         applied: Whether it was done.
     """
 
@@ -77,10 +104,11 @@ class Tidied:
     into: int = 0
     refused: int = 0
     others: int = 0
+    damaged: int = 0
     applied: bool = False
 
     def __bool__(self) -> bool:
-        return any((self.merged, self.refused, self.others))
+        return any((self.merged, self.refused, self.others, self.damaged))
 
 
 def status(team: Shared) -> SharedStatus:
@@ -89,13 +117,14 @@ def status(team: Shared) -> SharedStatus:
     Raises:
         GitragError: The place cannot be read.
     """
+    return team.settled(lambda: _status(team))
+
+
+def _status(team: Shared) -> SharedStatus:
     import numpy as np
 
     listed, names = team.usable()
-    try:
-        there = team.keys(names)
-    except GoneError as error:
-        raise _changing(team) from error
+    there = team.keys(names)
     ids, keys = np.empty(0, np.int32), np.empty(0, "S16")
     try:
         with team.workspace.store.read() as db:
@@ -118,6 +147,9 @@ def status(team: Shared) -> SharedStatus:
         len(ids),
         int(available.sum()),
         refused,
+        list(team.findings.skipped.values()),
+        team.findings.left_out,
+        len(team.ledger.checked & there.keys()),
         team.ledger.failure,
     )
 
@@ -127,7 +159,8 @@ def verify(
 ) -> Verified:
     """Fetch every pack, check all of it, and compute a sample of those of its texts that are here.
 
-    A pack that does not check is refused, and what came from it is dropped.
+    Vectors here whose pack is no longer there are checked in the same way, pack by pack. A pack that does
+    not check is refused, and what came from it is dropped.
 
     Args:
         team: The place.
@@ -137,77 +170,125 @@ def verify(
     Raises:
         GitragError: The place cannot be read, or the model not be loaded.
     """
-    import numpy as np
-
     done = Verified()
-    _, names = team.usable()
-    ids, keys = np.empty(0, np.int32), np.empty(0, "S16")
-    try:
-        with team.workspace.store.read() as db:
-            ids, keys = shared.known(db)
-    except StoreMissingError:
-        pass  # checksums can be checked all the same
-    order = np.argsort(keys)
-    for name in names:
-        problem, known = "", None
-        try:
-            pack = team.catalogue.whole(team.catalogue.keys(name))
-        except GoneError:
-            continue
-        except PackError as error:
-            problem = str(error)
-        else:
-            done.texts += len(pack.rows)
-            here = pack.index.find(keys)
-            if len(here):
-                known = (
-                    ids[order[np.searchsorted(keys, pack.index.keys[here], sorter=order)]],
-                    pack.rows[here],
-                )
-                computed, problem = pull.check(team, *known, every=every)
-                done.computed += computed
-                if computed and not problem:
-                    team.ledger.checked.add(name)
-        done.packs += 1
-        if problem:
-            done.refused.append(team.refuse(name, problem, known))
-        advance(done.packs)
+    looked: set[str] = set()
+    team.drop_refused()
+    ids, keys = _known(team)
+    team.settled(lambda: _verify(team, done, (ids, keys), looked, every, advance))
+    taken: set[str] = set()
+    with suppress(StoreMissingError), team.workspace.store.read() as db:
+        taken = shared.packs_taken_from(db)
+    for pack in sorted(taken - looked):
+        _verify_taken(team, done, pack, every)
+        advance(done.packs + done.gone)
     team.save()
+    done.skipped = list(team.findings.skipped.values())
+    done.left_out = team.findings.left_out
+    done.refused = team.findings.refused
     return done
 
 
-def tidy(team: Shared, *, really: bool, other_models: bool = False) -> Tidied:
+def _known(team: Shared) -> Known:
+    """Return all texts that are here and their keys, sorted by these."""
+    import numpy as np
+
+    try:
+        with team.workspace.store.read() as db:
+            ids, keys = shared.known(db)
+    except StoreMissingError:  # checksums can be checked all the same
+        return np.empty(0, np.int32), np.empty(0, "S16")
+    order = np.argsort(keys)
+    return ids[order], keys[order]
+
+
+def _verify(
+    team: Shared,
+    done: Verified,
+    known: Known,
+    looked: set[str],
+    every: bool,
+    advance: Callable[[int], None],
+) -> None:
+    """Check the packs that are there and were not looked at yet."""
+    _, names = team.usable()
+    for name in team.keys([name for name in names if name not in looked]):
+        try:
+            pack = team.catalogue.whole(team.catalogue.keys(name))
+        except PackError as error:
+            team.reject(name, error)
+            continue
+        _verify_pack(team, done, known, pack, every)
+        looked.add(name)
+        advance(done.packs)
+
+
+def _verify_pack(team: Shared, done: Verified, known: Known, pack: Pack, every: bool) -> None:
+    import numpy as np
+
+    ids, keys = known
+    index = pack.index
+    here = index.find(keys)
+    own = ids[np.searchsorted(keys, index.keys[here])], pack.rows[here]
+    compared, problem = pull.check(team, *own, every=every) if len(here) else (0, "")
+    done.packs += 1
+    done.texts += len(pack.rows)
+    done.computed += compared
+    team.ledger.damaged.discard(index.name)
+    if problem:
+        team.refuse(index.name, problem, own)
+        return
+    enough = pull.is_enough(compared, len(here), len(index.keys))
+    team.ledger.compare(index.name, compared, enough=enough)
+    if not enough:
+        done.partly += 1
+        done.partly_texts += len(index.keys)
+        done.partly_computed += compared
+
+
+def _verify_taken(team: Shared, done: Verified, pack: str, every: bool) -> None:
+    """Check the vectors here that came from a pack which is not there any more, or cannot be read."""
+    with team.workspace.store.read() as db:
+        ids = shared.taken_from(db, pack)
+        rows = shared.read(db, ids)
+    compared, problem = pull.check(team, ids, rows, every=every)
+    done.gone += 1
+    done.gone_texts += len(ids)
+    done.computed += compared
+    if problem:
+        team.refuse(pack, problem, (ids, rows))
+
+
+def tidy(team: Shared, *, really: bool, other_models: bool = False, damaged: bool = False) -> Tidied:
     """Merge small packs, and remove refused ones.
 
     Args:
         team: The place.
         really: Do it, not only say what.
         other_models: Remove packs of other models too.
+        damaged: Remove packs that lie there damaged too.
 
     Raises:
         GitragError: The place cannot be read or written.
         BusyError: Others change it at the same time.
     """
     push.require_writable(team)
+    return team.settled(lambda: _tidy(team, really=really, other_models=other_models, damaged=damaged))
+
+
+def _tidy(team: Shared, *, really: bool, other_models: bool, damaged: bool) -> Tidied:
     listed, names = team.usable()
-    try:
-        there = {name: len(index.keys) for name, index in team.keys(names).items()}
-        groups = push.groups(team, there)
-        refused = [name for name in listed.usable if name in team.ledger.refused]
-        others = listed.other_models if other_models else ()
-        found = Tidied(sum(map(len, groups)), len(groups), len(refused), len(others), really)
-        if not really or not found:
-            return found
-        add, drop = push.merged(team, there, [])
-    except GoneError as error:
-        raise _changing(team) from error
-    unwanted = [*drop, *refused, *others]
+    known = team.keys(names)
+    push.find_damaged(team, listed, known)
+    there = {name: len(index.keys) for name, index in known.items() if name not in team.unused()}
+    groups = push.groups(team, there)
+    refused = [name for name in listed.usable if name in team.ledger.refused]
+    others = listed.other_models if other_models else ()
+    bad = sorted(team.ledger.damaged & team.findings.skipped.keys()) if damaged else []
+    found = Tidied(sum(map(len, groups)), len(groups), len(refused), len(others), len(bad), really)
+    if not really or not found:
+        return found
+    add, drop = push.merged(team, there, [])
+    unwanted = [*drop, *refused, *others, *bad]
     team.place.change(push.files_of(add), [name + end for name in unwanted for end in (KEYS, ROWS)])
-    team.ledger.checked |= {pack.index.name for pack in add}
-    team.ledger.checked -= set(drop)
-    team.save()
+    push.record(team, add, drop)
     return found
-
-
-def _changing(team: Shared) -> BusyError:
-    return BusyError(f"Somebody else changes the packs at {team.place.address}.", "Try again.")

@@ -46,7 +46,7 @@ def test_the_worker_pulls_and_embeds_only_the_rest(team, monkeypatch):
     computed = count_encoded(monkeypatch)
     said = work(bob)
     assert f"Pulled {len(ann.vectors())} vectors from" in said[0]
-    assert len(computed) == 8 + 2, "a sample, and what is new"
+    assert len(computed) == 29 + 2, "a sample, and what is new"
     assert bob.waiting() == 0
 
 

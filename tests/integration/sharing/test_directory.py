@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.sharing import upkeep
 from gitrag.errors import DiskFullError
 from gitrag.sharing.catalogue import FOLDER
 from gitrag.sharing.directory import LISTING, Directory
 from gitrag.sharing.packs import KEYS, ROWS
 from gitrag.sharing.place import GoneError, NoPlaceError, SharingError
-from tests.support.sharing import Team, make_team
+from tests.support.sharing import Team, make_team, sources
 
 NAME = "v1-" + "0" * 16 + "-" + "a" * 64
 
@@ -86,6 +87,7 @@ def test_a_full_directory_is_said_and_nothing_is_half_written(tmp_path):
     script = f"""
 import sys
 from pathlib import Path
+from gitrag.actions.sharing import upkeep
 from gitrag.errors import DiskFullError
 from gitrag.sharing.directory import Directory
 place = Path({str(tmp_path)!r})
@@ -116,21 +118,89 @@ def stems(place: Path) -> set[str]:
     return {path.name.rpartition(".")[0] for path in place.glob("v*")}
 
 
-def test_damaged_packs_are_refused_and_the_others_used(team, place):
+@pytest.mark.parametrize("where", ["short", "changed", "keys"])
+def test_a_damaged_pack_is_left_out_and_put_right_by_who_has_its_texts(team, place, where):
     ann, bob = team.clone("ann"), team.clone("bob")
     ann.embed()
     ann.push()
     (name,) = stems(place)
-    rows = place / (name + ROWS)
-    good = rows.read_bytes()
-    rows.write_bytes(good[:-1])
-    (refusal,) = bob.pull().refused
-    assert "bytes of vectors" in refusal.why
-    bob.team().ledger.path.unlink()
-    rows.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    assert "damaged" in bob.pull().refused[0].why
-    bob.team().ledger.path.unlink()
-    (bob.open().store.directory / FOLDER / (name + KEYS)).unlink()
-    (place / (name + KEYS)).write_bytes(b"x")
-    assert "cut short" in bob.pull().refused[0].why
-    assert bob.vectors() == {}
+    keys, rows = place / (name + KEYS), place / (name + ROWS)
+    good = keys.read_bytes(), rows.read_bytes()
+    match where:
+        case "short":
+            rows.write_bytes(good[1][:-1])
+        case "changed":
+            rows.write_bytes(good[1][:-1] + bytes([good[1][-1] ^ 1]))
+        case _:
+            keys.write_bytes(b"x" * len(good[0]))
+    pulled = bob.pull()
+    assert (pulled.refused, pulled.texts, bob.vectors()) == ([], 0, {})
+    (left_out,) = pulled.skipped
+    assert left_out.damaged
+    assert (left_out.pack, "(fetched 2 times)" in left_out.why) == (name, True)
+    assert upkeep.tidy(bob.team(), really=True) == upkeep.Tidied(applied=True)
+    assert stems(place) == {name}, "it may have been the way: nobody removes it for that"
+    if where == "changed":
+        assert ann.push().replaced == 0, "its size is right"
+        assert [each.pack for each in upkeep.verify(ann.team()).skipped] == [name]
+    pushed = ann.push()
+    assert (pushed.texts, pushed.replaced) == (40, 1)
+    assert (keys.read_bytes(), rows.read_bytes()) == good
+    assert bob.pull().texts == 40
+    assert ann.push().replaced == 0
+
+
+def test_a_damaged_pack_goes_when_others_have_all_that_it_has(team, place):
+    ann, bob = team.clone("ann"), team.clone("bob")
+    ann.embed()
+    ann.push()
+    (old,) = stems(place)
+    (place / (old + ROWS)).write_bytes(b"")
+    bob.pull()
+    bob.git.commit(sources(300, 1))
+    bob.embed()
+    pushed = bob.push()
+    assert (pushed.texts, pushed.replaced) == (42, 1)
+    assert old not in stems(place)
+    (new,) = stems(place)
+    (place / (new + KEYS)).write_bytes(b"x")
+    assert upkeep.tidy(ann.team(), really=True).damaged == 0
+    assert upkeep.tidy(ann.team(), really=True, damaged=True).damaged == 1
+    assert stems(place) == set()
+
+
+def test_a_pusher_that_is_killed_leaves_no_name_in_the_listing_without_its_file(place):
+    there = Directory(place)
+    names = [f"v1-{'0' * 16}-{letter * 64}" for letter in "abc"]
+    there.change({name + end: b"x" for name in names[:2] for end in (ROWS, KEYS)}, [])
+    script = f"""
+import os, signal
+from pathlib import Path
+from gitrag.sharing.directory import Directory
+real, left = Path.unlink, [2]
+def unlink(path, missing_ok=False):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(path, missing_ok=missing_ok)
+Path.unlink = unlink
+drop = [name + end for name in {names[:2]!r} for end in (".rows", ".keys")]
+Directory(Path({str(place)!r})).change({{"{names[2]}.rows": b"y", "{names[2]}.keys": b"y"}}, drop)
+"""
+    done = subprocess.run([os.sys.executable, "-c", script], check=False)
+    assert done.returncode == -9
+    listed = [line.split()[0] for line in (place / LISTING).read_text().splitlines()]
+    assert set(listed) <= {path.name for path in place.iterdir()}
+    assert names[2] + KEYS in listed
+
+
+def test_a_link_in_place_of_the_kept_keys_is_not_followed(team, place, tmp_path):
+    ann, bob = team.clone("ann"), team.clone("bob")
+    ann.embed()
+    ann.push()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / (NAME + KEYS)).write_text("somebody's")
+    (bob.open().store.directory / FOLDER).symlink_to(theirs)
+    assert bob.pull().texts == 40
+    assert {path.name: path.read_text() for path in theirs.iterdir()} == {NAME + KEYS: "somebody's"}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+from gitrag.errors import NetworkError
+from gitrag.git import remote_files
 from gitrag.git.remote_files import REF
 from gitrag.sharing.git_remote import FOLDER
 from gitrag.sharing.packs import ROWS
 from gitrag.sharing.place import NoPlaceError, SharingError
-from tests.support.repository import GitRepository
+from tests.support.repository import GitRepository, create_repository
 from tests.support.sharing import Person, Team, make_team, poisoned, sources
 
 
@@ -169,3 +178,116 @@ def test_what_else_is_at_the_ref_is_refused_or_left_alone(team):
     ann.push()
     assert "notes.txt" in team.origin.git("ls-tree", "--name-only", REF)
     assert bob.pull().texts > 0
+
+
+LEFT = (
+    "refs/gitrag/vectors.lock",
+    "packed-refs.lock",
+    "shallow.lock",
+    "objects/pack/tmp_pack_x",
+    "index.lock",
+)
+"""What a git that was killed may leave."""
+
+
+def leave(person: Person) -> list[Path]:
+    left = [side_of(person).path / name for name in LEFT]
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return left
+
+
+def test_what_a_killed_git_left_is_removed_once_nobody_works_there(team):
+    ann, bob = pushed(team), team.clone("bob")
+    bob.pull()
+    ann.git.commit(sources(100, 1))
+    ann.embed()
+    ann.push()
+    bob.merge(ann)
+    left = leave(bob)
+    lock = side_of(bob).path.with_name("share.lock")
+    script = (
+        "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, 1); print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(SharingError, match="lock"):
+            bob.pull()
+        assert all(path.exists() for path in left), "another process may work there"
+        other.kill()
+    assert bob.pull().texts == 2
+    assert not any(path.exists() for path in left)
+
+
+def test_links_in_the_packs_repository_are_not_followed(team, tmp_path):
+    pushed(team)
+    bob = team.clone("bob")
+    bob.team().place.list()
+    side = side_of(bob).path
+    for name in ("refs/gitrag", "objects/pack"):
+        (tmp_path / name).mkdir(parents=True)
+        shutil.rmtree(side / name, ignore_errors=True)
+        (side / name).symlink_to(tmp_path / name)
+    assert bob.pull().texts == 8
+    assert not (side / "refs" / "gitrag").is_symlink()
+    assert [path for path in tmp_path.glob("[ro]*/*/*") if path.parts[-3] in {"refs", "objects"}] == []
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_a_remote_with_sha256_ids_is_shared_with(team, tmp_path, empty):
+    environment = dict(team.environment)
+    other = create_repository(tmp_path / "vectors.git", environment, bare=True, object_format="sha256")
+    if not empty:
+        tree = other.git("mktree", stdin=b"")
+        other.git("update-ref", "refs/heads/main", other.git("commit-tree", tree, "-m", "x"))
+    people = [Person(team.clone(name).git, "git:vectors") for name in ("ann", "bob")]
+    for person in people:
+        person.git.git("remote", "add", "vectors", str(other.path))
+    ann, bob = people
+    ann.embed()
+    assert ann.push().texts == 8
+    assert bob.pull().texts == 8
+    assert len(other.git("rev-parse", REF)) == 64
+    assert Person(bob.git, "git").push().texts == 0, "the same directory serves another remote"
+
+
+def test_a_remote_that_sends_too_much_is_stopped(team, monkeypatch):
+    """A giant in place of a pack's keys costs as much as keys may have, and the others are used."""
+    team.origin.git("config", "uploadpack.allowFilter", "true")
+    ann, bob = pushed(team), team.clone("bob")
+    giant = team.origin.git("hash-object", "-w", "--stdin", stdin=random.Random(3).randbytes(12_000_000))
+    (good,) = ann.packs()
+    name = good[:-64] + "a" * 64
+    blob = team.origin.git("rev-parse", f"{REF}:{good}{ROWS}")
+    lines = (
+        team.origin.git("ls-tree", REF)
+        + f"\n100644 blob {giant}\t{name}.keys\n100644 blob {blob}\t{name}.rows\n"
+    )
+    tree = team.origin.git("mktree", stdin=lines.encode())
+    team.origin.git("update-ref", REF, team.origin.git("commit-tree", tree, "-m", "mine"))
+    pulled = bob.pull()
+    assert (pulled.texts, pulled.refused) == (8, [])
+    assert [(each.pack, each.why) for each in pulled.skipped] == [(name, "is larger than a pack may be")]
+    objects = side_of(bob).path / "objects"
+    assert sum(path.stat().st_size for path in objects.rglob("*") if path.is_file()) < 100_000
+
+    team.origin.git("config", "uploadpack.allowFilter", "false")
+    eve = team.clone("eve")
+    monkeypatch.setattr(remote_files, "_MOST_FETCHED_BYTES", 1_000_000)
+    with pytest.raises(SharingError, match="sends more than 1,000,000 bytes"):
+        eve.pull()
+    left = [path for path in (side_of(eve).path / "objects").rglob("*") if path.is_file()]
+    assert left == []
+
+
+def test_a_server_that_says_nothing_is_left_after_a_while(team, monkeypatch):
+    monkeypatch.setattr(remote_files, "_LOOK_S", 1.0)
+    ann = team.clone("ann")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        ann.git.git("remote", "set-url", "origin", f"https://127.0.0.1:{silent.getsockname()[1]}/x.git")
+        with pytest.raises(NetworkError, match="timed out, nothing for 1 s"):
+            ann.pull()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from gitrag.actions.sharing import upkeep
 from gitrag.errors import NetworkError
+from gitrag.sharing import http
 from gitrag.sharing.http import Server
 from gitrag.sharing.place import GoneError, NoPlaceError, SharingError
 from tests.support.sharing import Person, make_team, poisoned
@@ -26,6 +30,8 @@ class Web:
         asked: Each request: path, range, and all headers.
         ranges: Whether it knows ranges.
         answers: What it answers to a path instead: a status, and where to.
+        damaged: How many more answers with vectors have a byte that is another one, each another byte.
+        pause_s: How long it waits before each of the bytes that it sends one by one; 0: all at once.
     """
 
     root: Path
@@ -33,6 +39,8 @@ class Web:
     asked: list[tuple[str, str | None, dict[str, str]]] = field(default_factory=list)
     ranges: bool = True
     answers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    damaged: int = 0
+    pause_s: float = 0.0
 
 
 @pytest.fixture
@@ -59,10 +67,17 @@ def web(tmp_path) -> Iterator[Web]:
             if wanted and there.ranges and status == 200:
                 first, last = map(int, wanted.removeprefix("bytes=").split("-"))
                 data, status = data[first : last + 1], 206
+            if there.damaged and name.endswith(".rows"):
+                there.damaged -= 1
+                place = there.damaged % len(data)
+                data = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            with suppress(OSError):  # the client may have left
+                for part in (data[n : n + 1] for n in range(len(data))) if there.pause_s else (data,):
+                    time.sleep(there.pause_s)
+                    self.wfile.write(part)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -175,3 +190,48 @@ def test_a_listing_of_nonsense_is_no_pack(web):
     assert Server(web.url).list() == {}
     with pytest.raises(NoPlaceError, match="can only be read"):
         Server(web.url).change({}, [])
+
+
+def test_what_is_damaged_on_the_way_is_fetched_again_and_held_against_no_pack(web, tmp_path, model_dir):
+    team = make_team(tmp_path, model_dir, web.root.as_uri())
+    ann, bob = team.clone("ann"), Person(team.clone("bob").git, web.url)
+    ann.embed()
+    ann.push()
+    web.damaged = 1
+    pulled = bob.pull()
+    assert (pulled.texts, pulled.refused, pulled.skipped) == (40, [], [])
+
+    eve = Person(team.clone("eve").git, web.url)
+    web.damaged = 100
+    pulled = eve.pull()
+    assert (pulled.texts, pulled.refused, eve.vectors()) == (0, [], {})
+    assert "(fetched 3 times)" in pulled.skipped[0].why
+    assert eve.team().ledger.refused == {}
+    web.damaged = 0
+    there = Person(eve.git, team.address)
+    assert upkeep.tidy(there.team(), really=True, damaged=True) == upkeep.Tidied(applied=True)
+    assert eve.pull().texts == 40
+
+
+def test_a_pack_that_is_listed_and_not_there_is_left_out(web, tmp_path, model_dir):
+    team = make_team(tmp_path, model_dir, web.root.as_uri())
+    ann, bob = team.clone("ann"), Person(team.clone("bob").git, web.url)
+    ann.embed()
+    ann.push()
+    (name,) = ann.packs()
+    gone = name[:-64] + "0" * 64
+    with (web.root / "packs.txt").open("a") as listing:
+        listing.write(f"{gone}.keys 100\n{gone}.rows 100\n")
+    pulled = bob.pull()
+    assert (pulled.texts, pulled.refused) == (40, [])
+    assert [(each.pack, each.why) for each in pulled.skipped] == [(gone, "is listed, and not there")]
+    assert upkeep.status(bob.team()).packs == 1
+    assert upkeep.verify(bob.team()).packs == 1
+
+
+def test_a_transfer_that_all_but_stands_still_is_given_up(web, monkeypatch):
+    monkeypatch.setattr(http, "_WINDOW_S", 0.5)
+    web.pause_s = 0.02
+    (web.root / "packs.txt").write_bytes(bytes(10_000))
+    with pytest.raises(SharingError, match=r"sends less than 240 KB in 0\.5 s"):
+        Server(web.url).list()
