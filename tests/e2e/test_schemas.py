@@ -47,6 +47,7 @@ RUNS = [
     ("history", ["add files"]),
     ("why", ["client.py:1-2"]),
     ("why", ["client.py"]),
+    ("impact", ["HEAD"]),
     ("prime", []),
     ("prime", ["retries"]),
     ("graph", ["retry"]),
