@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
+from gitrag.actions.issues import parse_since
 from gitrag.actions.search import question_vector, read_question
 from gitrag.errors import NotSetUpError
+from gitrag.git.meant import ending
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
 from gitrag.workspace import Workspace
@@ -45,6 +49,7 @@ class HistoryOptions:
         until: Committed at this time or earlier; None for any.
         author: A part of the author's name, in any case; empty for any.
         path: A path, a directory or a glob that they change; empty for any.
+        here: The directory that the path is seen from; where nothing is called so there, from the top.
         revision: Leading to this revision; None for HEAD.
     """
 
@@ -53,6 +58,7 @@ class HistoryOptions:
     until: float | None = None
     author: str = ""
     path: str = ""
+    here: str = ""
     revision: str | None = None
 
 
@@ -149,6 +155,19 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     return HistoryAnswer(question.text, matches, searched, tuple(notes))
 
 
+def end_of(text: str, now: datetime) -> datetime:
+    """Parse a point in time until which something counts: a date counts to its end.
+
+    Raises:
+        UsageError: The text is not a point in time.
+    """
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return parse_since(text, now)
+    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
+
+
 def _allowed(
     db: Connection, number: NDArray[np.int32], committed: NDArray[np.int64], options: HistoryOptions
 ) -> NDArray[np.bool_] | None:
@@ -167,10 +186,18 @@ def _allowed(
     if options.author:
         allowed &= np.isin(number, commits.by_author(db, options.author))
     if options.path:
-        wanted = options.path.strip("/")
-        paths = [path for path in commits.all_paths(db) if _matches(path, wanted)]
-        allowed &= np.isin(number, commits.changing(db, paths))
+        allowed &= np.isin(number, commits.changing(db, _meant(commits.all_paths(db), options)))
     return allowed
+
+
+def _meant(paths: Sequence[str], options: HistoryOptions) -> list[str]:
+    """Return the paths that are meant: seen from a directory, else from the top, else by their end."""
+    given = options.path
+    plain = normpath(given.lstrip("/")) if given.startswith("/") else normpath(join(options.here, given))
+    for wanted in dict.fromkeys((plain, normpath(given.lstrip("/")))):
+        if found := [path for path in paths if wanted == "." or _matches(path, wanted)]:
+            return found
+    return ending(normpath(given.strip("/")), paths)
 
 
 def _matches(path: str, wanted: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gitrag.cli.findings import json_alias, output_option, print_finding
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
@@ -22,7 +22,7 @@ from gitrag.errors import NOTHING, OK
 )
 @click.option(
     "--calls-within",
-    type=click.FloatRange(0.1, 600),
+    type=NumberRange(0.1, 600),
     metavar="SECONDS",
     help="Read calls for so long at most.  [default: 1.7]",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from gitrag.cli.findings import (
     language_option,
     path_option,
 )
-from gitrag.cli.frame import Example, ExampleCommand, command
+from gitrag.cli.frame import Example, ExampleCommand, NumberRange, command
 from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
@@ -55,16 +54,6 @@ _ABOUT_USES = re.compile(
     re.IGNORECASE,
 )
 """A question that is answered by reading all of the code, not by likeness."""
-
-
-class _Score(click.FloatRange):
-    """A click type for a number in a range; rejects ``nan``."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        score: float = super().convert(value, param, ctx)
-        if math.isnan(score):
-            self.fail(f"{value!r} is not a number.", param, ctx)
-        return score
 
 
 class _Search(ExampleCommand):
@@ -108,7 +97,7 @@ class _Search(ExampleCommand):
     metavar="N",
     help="Hits of each kind at most; with --word and --regex, lines (200).",
 )
-@click.option("--min-score", type=_Score(0, 1), metavar="SCORE", help="Leave out hits below this.")
+@click.option("--min-score", type=NumberRange(0, 1), metavar="SCORE", help="Leave out hits below this.")
 @click.option(
     "-c", "--collection", "collections", multiple=True, metavar="NAME", help="Only this collection."
 )

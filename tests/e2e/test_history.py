@@ -69,6 +69,10 @@ def test_the_commit_that_says_it_comes_first(own):
         (("--path", "li"), []),
         (("--since", "2023-11-14T22:16:30Z"), [COMMITS[2]]),
         (("--until", "2023-11-14T22:15:30Z"), [COMMITS[0]]),
+        (("--until", "2023-11-14"), [COMMITS[0], COMMITS[2]]),
+        (("--until", "2023-11-13"), []),
+        (("--path", "./lib/../lib/"), [COMMITS[2]]),
+        (("--path", "cache.py"), [COMMITS[2]]),
         (("--ref", "HEAD~1"), [COMMITS[0]]),
         (("-n", "1"), None),
     ],
@@ -79,6 +83,22 @@ def test_filters_leave_out_what_they_say(own, options, subjects_left):
         assert len(left) == 1
     else:
         assert set(left) == {message.partition("\n")[0] for _, _, message in subjects_left}
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [
+        ("cache.py", [COMMITS[2]]),
+        ("*.py", [COMMITS[2]]),
+        (".", [COMMITS[2]]),
+        ("../net.py", [COMMITS[0]]),
+        ("net.py", [COMMITS[0]]),
+    ],
+)
+def test_a_path_is_seen_from_where_one_stands(own, path, left):
+    done = own.gitrag("-C", "lib", "history", "peer", "--path", path, "--json")
+    subjects_left = {each["subject"] for each in json.loads(done.out)["commit_matches"]}
+    assert subjects_left == {message.partition("\n")[0] for _, _, message in left}
 
 
 def test_a_new_commit_counts_at_once_and_one_that_is_gone_does_not(own):

@@ -447,7 +447,8 @@ def _stem(path: str) -> str:
 
 
 def _closing(workspace: Workspace, said: Sequence[str], documents: Unnamed) -> tuple[Closing, ...]:
-    found = {own: _named_issue(workspace, own) for own in commit_message.issues_in("\n".join(said))}
+    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    found = {own: _named_issue(workspace, own) for own in commit_message.issues_in("\n".join(said), home)}
     for each in documents.questions:
         own = each.document.id
         if each.kind is CollectionKind.ISSUES and own not in found and each.document.status == _OPEN:
