@@ -305,15 +305,30 @@ def _text(
     elif not (on_screen or page.explain):
         answer = hit_lines.with_passages(answer)
     fits = on_screen and not (more or page.explain or page.long or graph is not None)
+    shown = report.cleaned(report.relative_to(answer, page.directory), sanitise_line)
     return report.as_text(
-        report.cleaned(report.relative_to(answer, page.directory), sanitise_line),
+        shown,
         styler(terminal),
         explain=page.explain,
+        lately=_lately(workspace, answer, shown) if page.explain == "words" else None,
         columns=terminal.width if on_screen else None,
         rows=terminal.height - _OTHER_LINES if fits else None,
         gaps=page.around is not None,
         graph=_cleaned(graph),
     )
+
+
+def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, str]:
+    """Return for each path, as it is shown, which commit changed it last."""
+    from gitrag.actions.history import changed_last
+    from gitrag.report.history import changed_last_sentence
+
+    found = changed_last(workspace, [hit.path for hit in answer.hits])
+    return {
+        each.path: changed_last_sentence(*found[hit.path])
+        for hit, each in zip(answer.hits, shown.hits, strict=True)
+        if hit.path in found
+    }
 
 
 def _pasted() -> str:

@@ -194,11 +194,16 @@ def _lists(repo: Repository, root: Path) -> list[Path]:
 
 
 def changed_before(
-    repo: Repository, commit: str, path: str, lines: tuple[int, int], most: int
+    repo: Repository,
+    commit: str,
+    path: str,
+    lines: tuple[int, int],
+    most: int,
+    timeout_s: float = _BEFORE_S,
 ) -> Sequence[str] | None:
     """Return the newest commits that changed lines, or what they were before, newest first.
 
-    None where git cannot tell within three seconds.
+    None where git cannot tell within the time limit.
     """
     first, last = lines
     try:
@@ -213,7 +218,7 @@ def changed_before(
             ),
             *("--no-show-signature", commit),
             environment=PLAIN_GRAPH,
-            timeout_s=_BEFORE_S,
+            timeout_s=timeout_s,
         )
     except GitTimeoutError:
         return None

@@ -418,6 +418,34 @@ def changing(db: DuckDBPyConnection, paths: Sequence[str]) -> NDArray[np.int32]:
     return found
 
 
+def latest_changing(
+    db: DuckDBPyConnection, commit: str, paths: Sequence[str]
+) -> dict[str, tuple[int, StoredCommit]]:
+    """Return for each of some paths how many commits of a history changed it, and the newest one.
+
+    Merges do not count, nor do commits of very many paths; what a path was called before does not either. A
+    path is missing that none changed, or where the history has not been read.
+    """
+    import numpy as np
+
+    history = _read_history(db, commit)
+    if history is None:
+        return {}
+    rows = run(
+        db,
+        [objects(encode_path(path) for path in paths)],
+        "SELECT path, commit_number, committed FROM changed_paths SEMI JOIN columns ON path = column0"
+        " JOIN commit_paths USING (changed_path) JOIN commits USING (commit_number)"
+        f" WHERE parents < 2 AND {_TELLING} ORDER BY committed DESC, commit_number",
+    ).fetchall()
+    ours = _among(history.reached, np.array([number for _, number, _ in rows], dtype=np.int32))
+    found: dict[str, list[int]] = {}
+    for path, number, _ in (row for row, own in zip(rows, ours.tolist(), strict=True) if own):
+        found.setdefault(decode_path(path), []).append(number)
+    stored = read_stored(db, [numbers[0] for numbers in found.values()])
+    return {path: (len(numbers), stored[numbers[0]]) for path, numbers in found.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class PastChanges:
     """The commits that changed some paths, and what else they changed; a row for each commit and path.

@@ -50,6 +50,7 @@ RUNS = [
     ("impact", ["HEAD"]),
     ("prime", []),
     ("prime", ["retries"]),
+    ("prime", ["--since=30d"]),
     ("graph", ["retry"]),
     ("graph", ["LIMIT"]),
     ("graph", ["uncommitted"]),
