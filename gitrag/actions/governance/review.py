@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
 from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.likeness import like
@@ -227,8 +228,12 @@ def unnamed(
         advance: Called with how many questions are answered.
         kinds: The kinds of documents.
     """
-    asked = list(_governing(workspace, files, queries, kinds))
     touched = {file.path for file in files}
+    order = [kind for kind in CollectionKind if kind in kinds]
+    least = _searched_preset().min_score
+    if not any(True for _ in indexed_documents(workspace, order)):  # half a second on django
+        return Unnamed((), (), find_unreached(workspace, (), order, least, touched))
+    asked = list(_governing(workspace, files, queries, kinds))
     further: list[Asked] = []
     for done, (path, query) in enumerate((queries if searched is None else searched).items(), start=1):
         advance(done)
@@ -237,15 +242,14 @@ def unnamed(
             for kind, hit in _searched(workspace, query, len(touched))
             if hit.document is not None
         ]
-        likely = [each for each in found if each.score >= _searched_preset().min_score]
+        likely = [each for each in found if each.score >= least]
         asked += likely[: _searched_preset().limit]
         further += found
     questions, named_ones = _questions(files, said, asked)
     unreached = None
     if not questions and not named_ones:
         scored = [NearDocument(each.kind, each.document, each.score) for each in (*asked, *further)]
-        order = [kind for kind in CollectionKind if kind in kinds]
-        unreached = find_unreached(workspace, scored, order, _searched_preset().min_score, touched)
+        unreached = find_unreached(workspace, scored, order, least, touched)
     return Unnamed(tuple(questions), tuple(named_ones), unreached)
 
 
