@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
+from gitrag.actions.issues import parse_since
 from gitrag.actions.search import question_vector, read_question
-from gitrag.errors import NotSetUpError
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git.meant import ending
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
 from gitrag.workspace import Workspace
@@ -30,6 +34,12 @@ MEANING = 0.3
 their commit first with it, 0.728 with words alone, 0.748 with the cosine of the whole message
 (`scripts/bench/changelogs.py`)."""
 
+_MOST_PLACES = 5
+_MOST_CHANGES = 1_000
+_MOST_BYTES = 16 << 20
+_FOLLOWING_S = 10.0
+"""Time limit for git to follow one definition through the history."""
+
 _EMBEDDED_CHARACTERS = 300
 _EXAMPLE = 'gitrag history "why was python 2 dropped"'
 _NUMBER = re.compile(r"\(?#\d+\)?")
@@ -45,6 +55,8 @@ class HistoryOptions:
         until: Committed at this time or earlier; None for any.
         author: A part of the author's name, in any case; empty for any.
         path: A path, a directory or a glob that they change; empty for any.
+        touches: The name of a definition that they change; empty for any.
+        here: The directory that the path is seen from; where nothing is called so there, from the top.
         revision: Leading to this revision; None for HEAD.
     """
 
@@ -53,6 +65,8 @@ class HistoryOptions:
     until: float | None = None
     author: str = ""
     path: str = ""
+    touches: str = ""
+    here: str = ""
     revision: str | None = None
 
 
@@ -96,36 +110,46 @@ _ALL = HistoryOptions()
 
 
 def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) -> HistoryAnswer:
-    """Find the commits whose messages say what a question asks for, best first.
+    """Find the commits whose messages say what a question asks for, best first; without one the newest.
 
     Only messages that share a word with the question are found; among the best of these meaning counts too.
     What has not been read of the history is read first.
 
     Raises:
-        UsageError: The question has no word, or there is no such revision.
+        UsageError: The question has no word, or there is none and no definition is named; there is no such
+            revision or definition.
         NotSetUpError: There is no index, or no commit.
     """
+    import numpy as np
+
     from gitrag.git.commits import is_shallow
     from gitrag.indexing.history import MOST_COMMITS, read_history
-    from gitrag.search.history import MOST_CANDIDATES, candidates
+    from gitrag.search.history import MOST_CANDIDATES, candidates, newest
     from gitrag.store import commits
 
-    question = read_question(query, may_be_report=False, example=_EXAMPLE)
+    question = None
+    if query or not options.touches:
+        question = read_question(query, may_be_report=False, example=_EXAMPLE)
     workspace.require_index()
     head = workspace.repo.resolve(options.revision) if options.revision else workspace.repo.head()
     if head.commit is None:
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
     read_history(workspace.store, workspace.repo, head.commit)
+    notes: list[str] = []
+    touching = _touching(workspace, head.commit, options.touches, notes) if options.touches else None
     with workspace.store.read() as db:
-        reached = commits.reachable(db, head.commit, question.hashes)
+        reached = commits.reachable(db, head.commit, question.hashes if question else ())
         if reached is None:  # another process has let go of it meanwhile
             raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
-        allowed = _allowed(db, reached.number, reached.committed, options)
-        best = candidates(reached, len(question.words), allowed, max(MOST_CANDIDATES, options.limit))
+        allowed = _allowed(db, reached.number, reached.committed, options, touching)
+        if question is None:
+            best = newest(reached, allowed, options.limit)
+        else:
+            best = candidates(reached, len(question.words), allowed, max(MOST_CANDIDATES, options.limit))
         stored = commits.read_stored(db, best.number.tolist())
     own = [stored[number] for number in best.number.tolist()]
     said = [commit_message.read(each.message) for each in own]
-    cosines = _cosines(workspace, question, said)
+    cosines = np.zeros(len(said)) if question is None else _cosines(workspace, question, said)
     scores = best.words + MEANING * cosines
     ranked = sorted(range(len(own)), key=lambda place: (-scores[place], place))[: options.limit]
     matches = tuple(
@@ -138,7 +162,6 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         )
         for place in ranked
     )
-    notes = []
     if len(reached.number) >= MOST_COMMITS:
         notes.append(f"Only the newest {MOST_COMMITS:,} commits were looked at.")
     if is_shallow(workspace.repo):
@@ -146,20 +169,103 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     elif workspace.repo.promised_packs():
         notes.append("The clone is partial: commits whose files it lacks were not looked at.")
     searched = len(reached.number) if allowed is None else int(allowed.sum())
-    return HistoryAnswer(question.text, matches, searched, tuple(notes))
+    return HistoryAnswer(question.text if question else "", matches, searched, tuple(notes))
+
+
+def changed_last(workspace: Workspace, paths: Sequence[str]) -> dict[str, tuple[int, StoredCommit]]:
+    """Return for each path how many commits of HEAD's history changed it, and the newest; as far as read."""
+    from gitrag.store import commits
+
+    commit = workspace.repo.head().commit
+    if commit is None or not paths:
+        return {}
+    with workspace.store.read() as db:
+        return commits.latest_changing(db, commit, paths)
+
+
+def end_of(text: str, now: datetime) -> datetime:
+    """Parse a point in time until which something counts: a date counts to its end.
+
+    Raises:
+        UsageError: The text is not a point in time.
+    """
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return parse_since(text, now)
+    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
+
+
+def _touching(workspace: Workspace, commit: str, name: str, notes: list[str]) -> list[str]:
+    """Return the commits that changed the lines of a definition, as git follows them."""
+    from gitrag.git.blame import changed_before
+
+    places = _places(workspace, commit, name)
+    if not places:
+        raise UsageError(
+            f"No definition is called {name[:80]!r} in the files as they are now.",
+            "`gitrag search NAME` finds names.",
+        )
+    found: list[str] = []
+    for path, first, last in places[:_MOST_PLACES]:
+        changed = changed_before(workspace.repo, commit, path, (first, last), _MOST_CHANGES, _FOLLOWING_S)
+        if changed is None:
+            notes.append(
+                f"Who changed {path}:{first}-{last} was not found out: git took longer than"
+                f" {_FOLLOWING_S:.0f} s, or cannot tell."
+            )
+        else:
+            found += changed
+    if len(places) > _MOST_PLACES:
+        notes.append(f"{name[:80]} is defined in {len(places)} places: the first {_MOST_PLACES} count.")
+    return found
+
+
+def _places(workspace: Workspace, commit: str, name: str) -> list[tuple[str, int, int]]:
+    """Return path, first and last line in a commit of the definitions that have a name."""
+    from gitrag.actions.current_view import CurrentView
+    from gitrag.chunking import chunk, language_of
+    from gitrag.search.lookup import look_up_name
+    from gitrag.store.candidates import NO_FILTERS, open_scope
+
+    named = CurrentView(workspace).read(
+        lambda db, view_id, overlay: (
+            look_up_name(db, open_scope(db, view_id, overlay, NO_FILTERS), name).named
+        )
+    )
+    found: list[tuple[str, int, int]] = []
+    for path in dict.fromkeys(each.path for each in named.found):
+        done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
+        lines: dict[str, list[int]] = {}
+        for each in chunk(done.stdout, language_of(path)) if not done.returncode else ():
+            if each.name and f".{each.qualified_name}".endswith(f".{name}"):
+                lines.setdefault(each.qualified_name, []).extend((each.line_start, each.line_end))
+        found += [(path, min(own), max(own)) for own in lines.values()]
+    return found
 
 
 def _allowed(
-    db: Connection, number: NDArray[np.int32], committed: NDArray[np.int64], options: HistoryOptions
+    db: Connection,
+    number: NDArray[np.int32],
+    committed: NDArray[np.int64],
+    options: HistoryOptions,
+    touching: Sequence[str] | None,
 ) -> NDArray[np.bool_] | None:
     """Return for each commit whether it may answer; None where all may."""
     import numpy as np
 
     from gitrag.store import commits
 
-    if (options.since, options.until, options.author, options.path) == (None, None, "", ""):
+    if touching is None and (options.since, options.until, options.author, options.path) == (
+        None,
+        None,
+        "",
+        "",
+    ):
         return None
     allowed = np.ones(len(number), dtype=bool)
+    if touching is not None:
+        allowed &= np.isin(number, list(commits.numbers_of(db, touching).values()))
     if options.since is not None:
         allowed &= committed >= options.since
     if options.until is not None:
@@ -167,10 +273,18 @@ def _allowed(
     if options.author:
         allowed &= np.isin(number, commits.by_author(db, options.author))
     if options.path:
-        wanted = options.path.strip("/")
-        paths = [path for path in commits.all_paths(db) if _matches(path, wanted)]
-        allowed &= np.isin(number, commits.changing(db, paths))
+        allowed &= np.isin(number, commits.changing(db, _meant(commits.all_paths(db), options)))
     return allowed
+
+
+def _meant(paths: Sequence[str], options: HistoryOptions) -> list[str]:
+    """Return the paths that are meant: seen from a directory, else from the top, else by their end."""
+    given = options.path
+    plain = normpath(given.lstrip("/")) if given.startswith("/") else normpath(join(options.here, given))
+    for wanted in dict.fromkeys((plain, normpath(given.lstrip("/")))):
+        if found := [path for path in paths if wanted == "." or _matches(path, wanted)]:
+            return found
+    return ending(normpath(given.strip("/")), paths)
 
 
 def _matches(path: str, wanted: str) -> bool:

@@ -15,7 +15,7 @@ from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
-from gitrag.git.difference import ChangedFile, changed_lines
+from gitrag.git.difference import ChangedFile, DifferenceTooLargeError, changed_lines
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
@@ -92,7 +92,10 @@ def callers_of_change(
     code = [file for file in files if is_code(language_of(file.path) or "")]
     if not code:
         return None
-    lines = changed_lines(workspace.repo, span)
+    try:
+        lines = changed_lines(workspace.repo, span)
+    except DifferenceTooLargeError as error:
+        return Impact((), left_out=(f"Callers were not looked for: {error}",))
     spans: dict[str, Sequence[tuple[int, int]]] = {}
     differing = 0
     for file in code:

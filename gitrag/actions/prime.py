@@ -11,6 +11,7 @@ from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
 from gitrag.actions.overview import Overview, overview
 from gitrag.actions.search import NoCollectionError, SearchOptions, search
+from gitrag.actions.since import Passed, passed
 from gitrag.actions.status import read_status
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
@@ -51,6 +52,7 @@ class Primed:
         core: The section on the core files; empty when none is marked.
         unreached: What comes nearest to a topic on which there is nothing; None where there is something.
         overview: What the repository consists of; None for a topic.
+        passed: What happened since one was here; None if not asked for.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Primed:
     core: str = ""
     unreached: Unreached | None = None
     overview: Overview | None = None
+    passed: Passed | None = None
 
 
 def prime(
@@ -67,6 +70,7 @@ def prime(
     topic: str = "",
     core: CoreFiles | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
+    since: str | None = None,
 ) -> Primed:
     """Bring the index up to date, unless it was touched a moment ago, and gather what to show.
 
@@ -75,9 +79,12 @@ def prime(
         topic: What it is about; empty for everything.
         core: The user's core files.
         advance: Called with how many files are indexed, of how many.
+        since: Say what happened since then: a time, a revision; empty for the user's own last commit.
+            None not to.
 
     Raises:
         NotSetUpError: There is no index.
+        UsageError: ``since`` is neither a point in time nor a revision.
     """
     from gitrag.indexing.embed_texts import texts_per_s
 
@@ -106,7 +113,12 @@ def prime(
         told,
         unreached,
         None if topic else overview(workspace, tuple(marked)),
+        None if since is None else passed(workspace, since, _places(workspace)),
     )
+
+
+def _places(workspace: Workspace) -> list[tuple[CollectionKind, str]]:
+    return [(kind, document.path) for kind, document, _ in indexed_documents(workspace, KINDS)]
 
 
 def _all(workspace: Workspace) -> list[tuple[PrimedDocument, float]]:

@@ -17,7 +17,7 @@ from gitrag.chunking import chunk, language_of
 from gitrag.corpus.governing import named
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import meant_path
-from gitrag.git.blame import Blame, blame, brought_by, changed_before, unchanged_lines
+from gitrag.git.blame import IGNORED_REVISIONS, Blame, blame, brought_by, changed_before, unchanged_lines
 from gitrag.git.commits import Commit, is_shallow, read_commits
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.own import own_file, target_of
@@ -37,6 +37,7 @@ _RANGES = 200
 """Ranges that git is asked for; where uncommitted changes leave more, it is asked for all that is between."""
 
 _MOST_BYTES = 16 * 1024 * 1024
+_MOST_LINES = 500_000
 
 _TARGET = re.compile(r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?")
 
@@ -135,6 +136,11 @@ def why(workspace: Workspace, start: Path, target: str) -> Why:
     first, last = asked or (1, max(len(own), 1))
     if not 1 <= first <= last or last > max(len(own), 1):
         raise UsageError(f"{path} has no lines {first}-{last}: it has {len(own)}.", "Give others.")
+    if len(own) > _MOST_LINES:
+        raise UsageError(
+            f"{path} has {len(own):,} lines: files of at most {_MOST_LINES:,} are looked at.",
+            f"Try it: git blame -L {first},{min(last, first + 100)} -- {path}",
+        )
     within = _definition(path, own, first, last) if asked else None
     notes: list[str] = []
     commit = workspace.snapshot().head.commit
@@ -159,7 +165,10 @@ def why(workspace: Workspace, start: Path, target: str) -> Why:
     rest = [number for each, number in counts.items() if each not in chosen]
     if found.ignored:
         listed = len(found.ignored)
-        notes.append(f"Commits that .git-blame-ignore-revs names are passed over ({listed} listed).")
+        notes.append(
+            f"Commits that {IGNORED_REVISIONS} or blame.ignoreRevsFile lists are passed over"
+            f" ({listed} listed)."
+        )
     if not found.followed:
         notes.append("Lines that were moved were not followed: git took longer than 10 s.")
     if is_shallow(workspace.repo):
@@ -280,15 +289,16 @@ def _before(
 
 def _read(workspace: Workspace, ids: Sequence[str], head: str) -> dict[str, Reason]:
     commits = [each for batch in read_commits(workspace.repo, list(dict.fromkeys(ids))) for each in batch]
-    return {each.id: _reason(workspace, each, head) for each in commits}
+    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    return {each.id: _reason(workspace, each, head, home) for each in commits}
 
 
-def _reason(workspace: Workspace, commit: Commit, head: str) -> Reason:
-    said = commit_message.read(commit.message)
+def _reason(workspace: Workspace, commit: Commit, head: str, home: str) -> Reason:
+    said = commit_message.read(commit.message, home)
     merge = ""
     if not said.issues and commit.id != head:
         merge = brought_by(workspace.repo, commit.id, head)
-    numbers = said.issues or commit_message.issues_in(merge)
+    numbers = said.issues or commit_message.issues_in(merge, home)
     return Reason(
         commit.id,
         commit.authored,

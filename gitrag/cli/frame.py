@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -24,6 +25,17 @@ _EXIT_STATUS = (
     "Exit status: 0 done, 1 nothing found or a check failed, 2 usage, 75 try again, 78 not set up;"
     " gitrag --help has all."
 )
+
+
+class NumberRange(click.FloatRange):
+    """A click type for a number in a range; rejects ``nan``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
 
 COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
 """The variable that a shell's completion script sets; see click's documentation on shell completion."""

@@ -8,6 +8,7 @@ import click
 
 from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, command
+from gitrag.cli.page import directory_of
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
 
@@ -17,20 +18,20 @@ from gitrag.errors import NOTHING, OK
     examples=[
         Example('gitrag history "why was python 2 dropped"', "the commits that say so"),
         Example('gitrag history "timeouts" --since 2025-01-01 --path src/net', "of a time, of a folder"),
+        Example("gitrag history --touches Session.send", "the newest that changed this definition"),
         Example('gitrag history "memory leak" --author jane --json', "of an author, for a script"),
     ],
 )
 @click.option("--since", metavar="TIME", help="Committed since then: 2026-01-31, or 30d.")
-@click.option("--until", metavar="TIME", help="Committed until then.")
+@click.option("--until", metavar="TIME", help="Committed until then; a date counts to its end.")
 @click.option("--author", default="", metavar="NAME", help="Whose author's name has this part.")
-@click.option(
-    "--path", default="", metavar="PATH", help="That change this file, folder or glob (from the top)."
-)
+@click.option("--path", default="", metavar="PATH", help="That change this file, folder or glob.")
+@click.option("--touches", default="", metavar="NAME", help="That change the definition of this name.")
 @click.option("--ref", metavar="REV", help="That lead to this revision instead of HEAD.")
 @click.option("-n", "--limit", type=click.IntRange(1, 100), default=10, show_default=True)
 @output_option
 @json_alias
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1)
 @pass_session
 def history(
     session: Session,
@@ -40,6 +41,7 @@ def history(
     until: str | None,
     author: str,
     path: str,
+    touches: str,
     ref: str | None,
     limit: int,
     output: str | None,
@@ -47,17 +49,19 @@ def history(
     """Search what commits say: which were made for what QUERY asks.
 
     Found are commits whose message shares a word with QUERY, the newest 20,000 of HEAD's history; the model
-    orders them with the words. What has not been read of the history is read first.
+    orders them with the words. What has not been read of the history is read first. With --touches, git
+    follows the lines of the definition through the history; QUERY may then be left out.
     """
-    from gitrag.actions.history import HistoryOptions
+    from gitrag.actions.history import HistoryOptions, end_of
     from gitrag.actions.history import history as find
     from gitrag.actions.issues import parse_since
     from gitrag.report.history import as_json, as_markdown, as_text
 
     now = datetime.now(UTC)
-    moments = [None if each is None else parse_since(each, now).timestamp() for each in (since, until)]
-    options = HistoryOptions(limit, moments[0], moments[1], author, path, ref)
+    first = None if since is None else parse_since(since, now).timestamp()
+    last = None if until is None else end_of(until, now).timestamp()
     workspace = session.index_first(session.workspace())
+    options = HistoryOptions(limit, first, last, author, path, touches, directory_of(session, workspace), ref)
     found = find(workspace, " ".join(query), options)
     print_finding(
         session.terminal,

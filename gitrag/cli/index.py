@@ -15,7 +15,7 @@ from gitrag.actions.embed import (
     embed_waiting,
 )
 from gitrag.actions.status import WorkspaceStatus, read_status
-from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.frame import Example, NumberRange, command, group, json_option
 from gitrag.cli.issues import sync_with_index
 from gitrag.cli.model import say_fetched
 from gitrag.cli.session import Session, pass_session
@@ -80,9 +80,7 @@ def update(session: Session, *, embed: bool, as_json: bool) -> int:
     ],
 )
 @click.option("--foreground", is_flag=True, help="Here, with a progress bar, not in the background.")
-@click.option(
-    "--for", "seconds", type=click.FloatRange(0), metavar="SECONDS", help="With --foreground: at most."
-)
+@click.option("--for", "seconds", type=NumberRange(0), metavar="SECONDS", help="With --foreground: at most.")
 @click.option("--skip", is_flag=True, help="Do nothing, and say so.")
 @json_option
 @pass_session

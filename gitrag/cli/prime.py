@@ -17,14 +17,23 @@ from gitrag.errors import OK
             "gitrag prime", "an overview: decisions, languages, entry points, core files, changes, tests"
         ),
         Example("gitrag prime authentication", "those on a topic, in full"),
+        Example("gitrag prime --since", "what happened since your last commit, in ten lines, and the rest"),
+        Example("gitrag prime --since=2026-01-31", "since then; or since a revision"),
         Example("gitrag prime -o json", "for a script"),
     ],
 )
 @click.argument("topic", nargs=-1)
+@click.option(
+    "--since",
+    is_flag=False,
+    flag_value="",
+    metavar="[TIME|REV]",
+    help="Say first what happened since then; alone, since your last commit here.",
+)
 @output_option
 @json_alias
 @pass_session
-def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> int:
+def prime(session: Session, *, topic: tuple[str, ...], since: str | None, output: str | None) -> int:
     """Say what a session should know at its start.
 
     Brings the index up to date first, silently. Without TOPIC: every decision and specification, a line each,
@@ -34,7 +43,7 @@ def prime(session: Session, *, topic: tuple[str, ...], output: str | None) -> in
     from gitrag.report.prime import as_json, as_markdown, as_text
 
     workspace = session.index_first(session.workspace())
-    primed = gather(workspace, " ".join(topic), session.core_files())
+    primed = gather(workspace, " ".join(topic), session.core_files(), since=since)
     print_finding(
         session.terminal,
         output,

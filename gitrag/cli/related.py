@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitrag.cli.findings import json_alias, output_option, print_finding
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, UsageError
@@ -35,7 +35,7 @@ _USES = ("adr", "spec", "discover", "plan", "work", "audit")
 @click.option("--duplicates", "only_duplicates", is_flag=True, help="List what already does what TEXT says.")
 @click.option(
     "--threshold",
-    type=click.FloatRange(-1, 1),
+    type=NumberRange(-1, 1),
     metavar="COSINE",
     help="Minimum cosine of a duplicate.  [default: 0.7]",
 )

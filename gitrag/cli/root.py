@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "gitrag.cli.why:why",
         "Say why lines are as they are: which commits made them so, and for what reason.",
     ),
+    "impact": LazyCommand("gitrag.cli.impact:impact", "Say what a change may break, and what it forgets."),
     "related": LazyCommand(
         "gitrag.cli.related:related",
         "Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.",

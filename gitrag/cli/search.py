@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from gitrag.cli.findings import (
     language_option,
     path_option,
 )
-from gitrag.cli.frame import Example, ExampleCommand, command
+from gitrag.cli.frame import Example, ExampleCommand, NumberRange, command
 from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
@@ -55,16 +54,6 @@ _ABOUT_USES = re.compile(
     re.IGNORECASE,
 )
 """A question that is answered by reading all of the code, not by likeness."""
-
-
-class _Score(click.FloatRange):
-    """A click type for a number in a range; rejects ``nan``."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        score: float = super().convert(value, param, ctx)
-        if math.isnan(score):
-            self.fail(f"{value!r} is not a number.", param, ctx)
-        return score
 
 
 class _Search(ExampleCommand):
@@ -108,7 +97,7 @@ class _Search(ExampleCommand):
     metavar="N",
     help="Hits of each kind at most; with --word and --regex, lines (200).",
 )
-@click.option("--min-score", type=_Score(0, 1), metavar="SCORE", help="Leave out hits below this.")
+@click.option("--min-score", type=NumberRange(0, 1), metavar="SCORE", help="Leave out hits below this.")
 @click.option(
     "-c", "--collection", "collections", multiple=True, metavar="NAME", help="Only this collection."
 )
@@ -316,15 +305,30 @@ def _text(
     elif not (on_screen or page.explain):
         answer = hit_lines.with_passages(answer)
     fits = on_screen and not (more or page.explain or page.long or graph is not None)
+    shown = report.cleaned(report.relative_to(answer, page.directory), sanitise_line)
     return report.as_text(
-        report.cleaned(report.relative_to(answer, page.directory), sanitise_line),
+        shown,
         styler(terminal),
         explain=page.explain,
+        lately=_lately(workspace, answer, shown) if page.explain == "words" else None,
         columns=terminal.width if on_screen else None,
         rows=terminal.height - _OTHER_LINES if fits else None,
         gaps=page.around is not None,
         graph=_cleaned(graph),
     )
+
+
+def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, str]:
+    """Return for each path, as it is shown, which commit changed it last."""
+    from gitrag.actions.history import changed_last
+    from gitrag.report.history import changed_last_sentence
+
+    found = changed_last(workspace, [hit.path for hit in answer.hits])
+    return {
+        each.path: changed_last_sentence(*found[hit.path])
+        for hit, each in zip(answer.hits, shown.hits, strict=True)
+        if hit.path in found
+    }
 
 
 def _pasted() -> str:

@@ -12,7 +12,7 @@ from gitrag.cli.findings import (
     language_option,
     path_option,
 )
-from gitrag.cli.frame import Example, command
+from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
@@ -34,7 +34,7 @@ from gitrag.words.numbers import count
 @hits_output_option
 @json_alias
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Chunks at most.")
-@click.option("--threshold", type=click.FloatRange(-1, 1), metavar="COSINE", help="Minimum cosine.")
+@click.option("--threshold", type=NumberRange(-1, 1), metavar="COSINE", help="Minimum cosine.")
 @path_option
 @language_option
 @kind_option

@@ -67,6 +67,12 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = (
 _FEW = 3
 
 
+_OF_TESTS = re.compile(
+    r"^(?:tests?|spec)[_.-]+|[_.-]+(?:tests?|specs?|cy)$|(?<=[a-z0-9])(?:Tests?|Spec|IT)$|^Tests?(?=[A-Z])"
+)
+"""What a file of tests has before or after the name of what it tests."""
+
+
 @dataclass(frozen=True, slots=True)
 class FilesOfTests:
     """Files of tests named alike.
@@ -114,6 +120,16 @@ def files_of_tests(paths: Iterable[str]) -> tuple[FilesOfTests, ...]:
         for pattern, places in groups.items()
     )
     return tuple(sorted(counted, key=lambda each: (-each.files, each.pattern)))
+
+
+def subject_of_test(path: str) -> str:
+    """Return the name of what a file of tests is named after, in lower case; empty where it says none."""
+    name = basename(path)
+    while "." in name.lstrip("."):
+        name = splitext(name)[0]
+        if (told := _OF_TESTS.sub("", name)) != name:
+            return told.partition(".")[0].lower()
+    return ""
 
 
 def commands_for_tests(paths: Collection[str], read: Read) -> tuple[CommandForTests, ...]:

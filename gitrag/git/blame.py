@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
 
 from gitrag.git.commits import PLAIN_GRAPH, CommitError
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.environment import GitTimeoutError, message_of
 from gitrag.git.repository import BlobError, Repository
 from gitrag.machine.files import read_regular
+from gitrag.machine.programs import PrintedTooMuchError
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"
 """The file that forges honour too: commits that only reformat."""
 
+_IGNORE_SETTING = "blame.ignoreRevsFile"
+_MOST_LISTS = 8
 _MOST_IGNORED = 1_000
 _MOST_BYTES = 1 << 20
 
@@ -23,6 +30,9 @@ FOLLOWING_S = 10.0
 """How long git may look for where lines were moved from; then it is asked without."""
 
 _SECONDS = 60.0
+_MOST_PRINTED = 64 << 20
+"""Bytes that git may print: some 500,000 lines."""
+
 _BEFORE_S = 3.0
 _SUBJECT_CHARACTERS = 300
 _NO_NAMES = ("-c", "mailmap.file=", "-c", "mailmap.blob=")
@@ -54,7 +64,7 @@ class Blame:
     Attributes:
         origins: A line each, in order.
         followed: Whether lines that were moved were followed to where they come from.
-        ignored: The commits that were passed over, since `.git-blame-ignore-revs` names them.
+        ignored: The commits that were passed over, since a list names them.
     """
 
     origins: tuple[Origin, ...]
@@ -65,6 +75,8 @@ class Blame:
 def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, int]]) -> Blame:
     """Return which commits made lines what they are; white space, moves and copies do not count as changes.
 
+    Commits that `.git-blame-ignore-revs` or git's setting ``blame.ignoreRevsFile`` lists are passed over.
+
     Args:
         repo: The repository.
         commit: The commit whose file is looked at.
@@ -72,9 +84,10 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
         ranges: First and last lines.
 
     Raises:
-        CommitError: git cannot tell: the clone lacks objects, or is damaged.
+        CommitError: git cannot tell: the clone lacks objects, or is damaged; there are too many lines.
         GitTimeoutError: It took longer than a minute.
     """
+    _refuse_pipe(repo)
     ignored = _ignored(repo)
     passed = [part for each in ignored for part in ("--ignore-rev", each)]
     wanted = [f"-L{first},{last}" for first, last in ranges]
@@ -86,19 +99,42 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
         "--no-textconv",
         "--root",
         "-w",
+        "--ignore-revs-file=",  # forget those of the configuration: what is here of them follows
         *passed,
         *wanted,
     ]
     where: list[str | bytes] = [commit, "--", os.fsencode(path)]
     followed = True
     try:
-        done = repo.git(*asked, "-M", "-C", *where, environment=PLAIN_GRAPH, timeout_s=FOLLOWING_S)
-    except GitTimeoutError:
-        followed = False
-        done = repo.git(*asked, *where, environment=PLAIN_GRAPH, timeout_s=_SECONDS)
+        try:
+            done = _run(repo, [*asked, "-M", "-C", *where], FOLLOWING_S)
+        except GitTimeoutError:
+            followed = False
+            done = _run(repo, [*asked, *where], _SECONDS)
+    except PrintedTooMuchError as error:
+        raise CommitError(
+            f"{path} has too many lines: git prints more than 64 MiB about them.",
+            f"Name some of them: {path}:1-100",
+        ) from error
     if done.returncode:
         raise CommitError(f"git blame {path} fails: {message_of(done)}.", f"Try it: git blame -- {path}")
     return Blame(tuple(_parsed(done.stdout, path)), followed, tuple(ignored))
+
+
+def _run(repo: Repository, asked: Sequence[str | bytes], seconds: float) -> CompletedProcess[bytes]:
+    return repo.git(*asked, environment=PLAIN_GRAPH, timeout_s=seconds, most_bytes=_MOST_PRINTED)
+
+
+def _refuse_pipe(repo: Repository) -> None:
+    """Raise if git would wait for the working tree's list of names, which it reads whatever is asked."""
+    if repo.root is None:
+        return
+    with suppress(OSError):
+        if stat.S_ISFIFO((repo.root / ".mailmap").stat().st_mode):
+            raise CommitError(
+                f"{repo.root / '.mailmap'} is a named pipe, for which git blame would wait for ever.",
+                "Remove it.",
+            )
 
 
 def _parsed(out: bytes, path: str) -> list[Origin]:
@@ -126,14 +162,14 @@ def _unquoted(name: bytes) -> str:
 
 
 def _ignored(repo: Repository) -> list[str]:
-    """Return the commits that the working tree's list names and that are here; git stops at any other."""
+    """Return the commits that the lists name and that are here; git stops at any other."""
     if repo.root is None:
         return []
-    try:
-        text = read_regular(repo.root / IGNORED_REVISIONS, _MOST_BYTES).decode("utf-8", "replace")
-    except (OSError, BlobError):
-        return []
-    named = [line.partition("#")[0].strip().lower() for line in text.splitlines()]
+    named: list[str] = []
+    for file in _lists(repo, repo.root):
+        with suppress(OSError, BlobError, ValueError):
+            text = read_regular(file, _MOST_BYTES).decode("utf-8", "replace")
+            named += [line.partition("#")[0].strip().lower() for line in text.splitlines()]
     own = list(dict.fromkeys(each for each in named if _COMMIT.fullmatch(each)))[:_MOST_IGNORED]
     known = "".join(f"{each}\n" for each in own if repo.has_object(each))
     done = repo.git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=known.encode("ascii"))
@@ -141,12 +177,33 @@ def _ignored(repo: Repository) -> list[str]:
     return [line.removeprefix("commit ") for line in lines if line.startswith("commit ")]
 
 
+def _lists(repo: Repository, root: Path) -> list[Path]:
+    """Return the file that forges honour, and those that git's configuration names."""
+    done = repo.git("config", "--null", "--type=path", "--get-all", _IGNORE_SETTING)
+    given = os.fsdecode(done.stdout).split("\0")[:-1] if not done.returncode else []
+    files = [root / each for each in given if each]
+    for file in files:  # git reads them whatever it is told
+        with suppress(OSError, ValueError):
+            status = file.stat()
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+                raise CommitError(
+                    f"{file} is no regular file of at most 1 MiB, and {_IGNORE_SETTING} names it.",
+                    f"Look at: git config --show-origin --get-all {_IGNORE_SETTING}",
+                )
+    return list(dict.fromkeys((root / IGNORED_REVISIONS, *files[:_MOST_LISTS])))
+
+
 def changed_before(
-    repo: Repository, commit: str, path: str, lines: tuple[int, int], most: int
+    repo: Repository,
+    commit: str,
+    path: str,
+    lines: tuple[int, int],
+    most: int,
+    timeout_s: float = _BEFORE_S,
 ) -> Sequence[str] | None:
     """Return the newest commits that changed lines, or what they were before, newest first.
 
-    None where git cannot tell within three seconds.
+    None where git cannot tell within the time limit.
     """
     first, last = lines
     try:
@@ -161,7 +218,7 @@ def changed_before(
             ),
             *("--no-show-signature", commit),
             environment=PLAIN_GRAPH,
-            timeout_s=_BEFORE_S,
+            timeout_s=timeout_s,
         )
     except GitTimeoutError:
         return None

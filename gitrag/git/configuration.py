@@ -44,6 +44,9 @@ NO_HOOKS = (("core.hooksPath", os.devnull), ("hook.post-index-change.enabled", "
 
 NO_SIGNATURES = (("log.showSignature", "false"),)
 
+NO_NAMES = (("log.mailmap", "false"),)
+"""Names are read as they were written: a `.mailmap` may be a named pipe, for which `git log` would wait."""
+
 _READING_S = 30.0
 """For a configuration that includes a named pipe."""
 
@@ -202,7 +205,7 @@ def guards(entries: Sequence[Entry]) -> list[Setting]:
     """Return the settings that keep git from running what the repository's own configuration names."""
     own = [entry for entry in entries if entry.is_the_repositorys]
     users = {entry.key: entry.value for entry in entries if not entry.is_the_repositorys}
-    settings = [*NO_HOOKS, *NO_SIGNATURES]
+    settings = [*NO_HOOKS, *NO_SIGNATURES, *NO_NAMES]
     named = [found["name"] for entry in entries if (found := _HOOK.fullmatch(entry.key))]
     settings += [(f"hook.{name}.enabled", "false") for name in dict.fromkeys(named)]
     for entry in run_by_the_repository(own):

@@ -6,13 +6,18 @@ import os
 import re
 from dataclasses import dataclass
 
-from gitrag.errors import UsageError
+from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.environment import message_of
 from gitrag.git.repository import EXECUTABLE_MODE, FILE_MODE, BlobError, Repository
 from gitrag.machine.files import read_regular
+from gitrag.machine.programs import PrintedTooMuchError
 
 MOST_BYTES = 1024 * 1024
 """Larger files are not compared."""
+
+_MOST_PATCH_BYTES = 64 * 1024 * 1024
+_MOST_READ_BYTES = 64 * 1024 * 1024
+"""Content of all files together; those beyond count as not text to compare."""
 
 RUN_NOTHING = ("--no-ext-diff", "--no-textconv")
 """Keep git from running external programs that attributes and configuration name for comparing."""
@@ -31,6 +36,64 @@ class ChangedFile:
     path: str
     before: bytes | None
     after: bytes | None
+
+
+class DifferenceTooLargeError(UsageError):
+    """A change is too large for its lines to be looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenRange:
+    """The change that is meant where none is given.
+
+    Attributes:
+        span: As git reads it.
+        said: What it is, for people.
+    """
+
+    span: str
+    said: str
+
+
+def meant_range(repo: Repository) -> TakenRange:
+    """Return the uncommitted changes; where there are none, what HEAD has that its upstream has not.
+
+    Raises:
+        NotSetUpError: There is no commit.
+        UsageError: Nothing is uncommitted, and the branch has no upstream.
+    """
+    head = repo.head()
+    if head.commit is None:
+        raise NotSetUpError("There is no commit yet.", "Commit something first.")
+    compared = repo.git("diff", "--quiet", "--ignore-submodules", *RUN_NOTHING, "HEAD", "--")
+    if compared.returncode == 1 or untracked_files(repo):
+        return TakenRange("HEAD", "uncommitted changes")
+    branch = head.branch or "HEAD"
+    for name in ("@{upstream}", "refs/remotes/origin/HEAD"):
+        found = repo.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        if not found.returncode:
+            shown = repo.git("rev-parse", "--abbrev-ref", name).stdout
+            upstream = shown.decode("utf-8", "replace").strip() or name
+            commit = found.stdout.decode("ascii").strip()
+            return TakenRange(
+                f"{commit}...HEAD", f"{branch} since it left {upstream}; nothing is uncommitted"
+            )
+    raise UsageError(
+        f"Nothing is uncommitted, and {branch} has no upstream to compare with.",
+        "Give a range: gitrag impact HEAD~1..HEAD",
+    )
+
+
+def untracked_files(repo: Repository) -> list[str]:
+    """Return the paths of files that git does not track and does not ignore."""
+    done = repo.git("ls-files", "-z", "--others", "--exclude-standard")
+    return sorted(os.fsdecode(path) for path in done.stdout.split(b"\0") if path and path[-1:] != b"/")
+
+
+def ends_of(span: str) -> tuple[str, str]:
+    """Return the two revisions of a range; the second is empty where that is the working tree. Pure."""
+    first, dots, last = span.partition("...") if "..." in span else span.partition("..")
+    return first or "HEAD", (last or "HEAD") if dots else ""
 
 
 def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
@@ -53,11 +116,13 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
         )
     fields = done.stdout.split(b"\0")[:-1]
     found = []
+    left = _MOST_READ_BYTES
     for facts, raw in zip(fields[::2], fields[1::2], strict=True):
         modes_and_ids = facts.decode("ascii").lstrip(":").split(" ")
         path = os.fsdecode(raw)
-        before = _read(repo, modes_and_ids[0], modes_and_ids[2])
-        after = _read(repo, modes_and_ids[1], modes_and_ids[3], path)
+        before = _read(repo, modes_and_ids[0], modes_and_ids[2]) if left > 0 else None
+        after = _read(repo, modes_and_ids[1], modes_and_ids[3], path) if left > 0 else None
+        left -= len(before or b"") + len(after or b"")
         found.append(ChangedFile(path, before, after))
     return found
 
@@ -69,10 +134,17 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
 
     Raises:
         UsageError: git does not know the range.
+        DifferenceTooLargeError: The difference has more than 64 MiB.
     """
     options = ("--diff-filter=M", "--no-renames", "--ignore-submodules", *RUN_NOTHING, "-O/dev/null")
     names = repo.git("diff", "--name-only", "-z", *options, span, "--")
-    patch = repo.git("diff", "--unified=0", "--no-color", "--no-prefix", *options, span, "--")
+    asked = ("diff", "--unified=0", "--no-color", "--no-prefix", *options, span, "--")
+    try:
+        patch = repo.git(*asked, most_bytes=_MOST_PATCH_BYTES)
+    except PrintedTooMuchError as error:
+        raise DifferenceTooLargeError(
+            f"The difference of {span} has more than 64 MiB.", "Give a smaller range."
+        ) from error
     if names.returncode or patch.returncode:
         problem = message_of(names if names.returncode else patch)
         raise UsageError(f"git cannot compare {span}: {problem}.", "Give a range, such as main...HEAD.")
@@ -93,8 +165,8 @@ _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 def messages(repo: Repository, span: str) -> list[str]:
     """Return the messages of the commits that a range adds, newest first; none for uncommitted changes."""
-    first, dots, last = span.partition("...") if "..." in span else span.partition("..")
-    own = f"{first or 'HEAD'}..{last or 'HEAD'}" if dots else f"{first}..HEAD"
+    first, last = ends_of(span)
+    own = f"{first}..{last or 'HEAD'}"
     done = repo.git("log", "-z", "--encoding=UTF-8", *RUN_NOTHING, "--format=%B", own, "--")
     return [each.strip() for each in done.stdout.decode("utf-8", "replace").split("\0") if each.strip()]
 

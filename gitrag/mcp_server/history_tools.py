@@ -43,6 +43,8 @@ def history(
     workspace = bench.workspace
     if bool(query) == bool(lines):
         raise UsageError("history takes either query or lines.", "Give one of them.")
+    if lines and path:
+        raise UsageError("history takes path with query only.", "lines names its file itself.")
     matches: list[dict[str, Any]] = []
     reasons: dict[str, Any] | None = None
     if lines:

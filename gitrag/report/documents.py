@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from gitrag.actions.overview import Overview
+from gitrag.actions.since import Passed
 
 
 def plain_data(document: object) -> object:
@@ -560,6 +561,7 @@ class PrimeDocument:
         nearest: Documents that score too little.
         overview: What the repository consists of; null with a topic, and where it is not indexed.
         core: The section on core files, in Markdown; empty for none.
+        since: What happened since one was here; null if not asked for.
     """
 
     topic: str
@@ -568,6 +570,7 @@ class PrimeDocument:
     nearest: tuple[NearDocument, ...]
     overview: Overview | None
     core: str
+    since: Passed | None
 
 
 @dataclass(frozen=True, slots=True)

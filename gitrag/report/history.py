@@ -7,10 +7,21 @@ from collections.abc import Iterator
 from gitrag.actions.history import CommitMatch, HistoryAnswer
 from gitrag.report import Style, plain, shown
 from gitrag.report.documents import CommitEntry, HistoryDocument, json_text
+from gitrag.report.parts import cut
 from gitrag.report.why import SHORT, day
+from gitrag.store.commits import StoredCommit
+from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 _MOST_PATHS = 4
+_LONGEST_SUBJECT = 72
+
+
+def changed_last_sentence(commits: int, newest: StoredCommit) -> str:
+    """Return which commit changed a file last."""
+    subject = cut(sanitise_line(newest.message.partition("\n")[0]), _LONGEST_SUBJECT)
+    further = f"; {count(commits, 'commit')} changed it in all" if commits > 1 else ""
+    return f'Changed last by {newest.id[:SHORT]} of {day(newest.authored)}, "{subject}"{further}.'
 
 
 def as_text(found: HistoryAnswer, style: Style = plain) -> str:
@@ -18,17 +29,15 @@ def as_text(found: HistoryAnswer, style: Style = plain) -> str:
     lines = [line for match in found.matches for line in (*_paragraph(match, style), "")]
     if not found.matches:
         looked = count(found.searched, "commit")
-        lines = [
-            f"No message of {looked} has a word of it; of each, the first 1,000 characters were looked at.",
-            "",
-        ]
+        none = f"No message of {looked} has a word of it; of each, the first 1,000 characters were looked at."
+        lines = [none if found.query else f"None of {looked} that may answer.", ""]
     lines += [style(note, "dim") for note in found.notes]
     return "\n".join(lines).strip("\n")
 
 
 def as_markdown(found: HistoryAnswer) -> str:
     """Return it as Markdown, for agents."""
-    return f"## History: {found.query}\n\n{as_text(found)}"
+    return f"## History{': ' if found.query else ''}{found.query}\n\n{as_text(found)}"
 
 
 def as_json(found: HistoryAnswer) -> str:

@@ -10,11 +10,13 @@ from msgspec import UNSET
 
 from gitrag.actions.overview import LATELY, Overview
 from gitrag.actions.prime import KINDS, Primed, PrimedDocument
+from gitrag.actions.since import Passed
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.documents import PrimedEntry, PrimeDocument, json_text
 from gitrag.report.governance import near_documents, unreached_lines
 from gitrag.report.parts import cut
+from gitrag.report.why import SHORT, day
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
@@ -29,6 +31,9 @@ def as_markdown(primed: Primed) -> str:
 def as_text(primed: Primed, style: Style) -> str:
     """Return it for a terminal: all documents and an overview, or a topic's in full; core files."""
     lines = [*(style(note, "dim") for note in primed.notes)]
+    if primed.passed is not None:
+        title, *others = passed_lines(primed.passed)
+        lines += [style(title, "title"), *(f"  {line}" for line in others), ""]
     for kind in KINDS:
         own = [entry for entry in primed.entries if entry.kind is kind]
         if own and not primed.topic:
@@ -72,8 +77,31 @@ def as_json(primed: Primed) -> str:
             nearest=near_documents(primed.unreached),
             overview=_shown(primed.overview),
             core=primed.core.strip("\n"),
+            since=None
+            if primed.passed is None
+            else msgspec.convert(_readable(asdict(primed.passed)), Passed),
         )
     )
+
+
+def passed_lines(found: Passed) -> list[str]:
+    """Return what happened since one was here, in ten lines at most; the first is a title."""
+    commits = f"the newest {found.commits:,} commits" if found.is_cut else count(found.commits, "commit")
+    lines = [f"Since {_one_line(found.begin)}: {commits}, {count(found.changed, 'file')} changed"]
+    if found.authors:
+        lines.append("By " + ", ".join(f"{_one_line(name)} ({own:,})" for name, own in found.authors))
+    lines += [
+        f"{day(each.date)} {cut(_one_line(each.subject), _LONGEST_SUBJECT)} ({each.commit[:SHORT]})"
+        for each in found.newest
+    ]
+    for label, items in (
+        ("Changed most", [f"{path} ({own:,})" for path, own in found.files]),
+        ("Decisions and specifications changed", list(found.documents)),
+        ("Issues named", [f"#{each}" if each.isdecimal() else each for each in found.issues]),
+    ):
+        if items:
+            lines.append(f"{label}: {', '.join(_fitted(map(_one_line, items), _ROOM['Changed most']))}")
+    return lines
 
 
 NONE_INDEXED = "No ADR and no spec is indexed here."
@@ -172,6 +200,9 @@ def _none_about(primed: Primed, style: Style = plain) -> list[str]:
 
 def _documents(primed: Primed) -> str:
     lines = [*primed.notes, ""] if primed.notes else []
+    if primed.passed is not None:
+        title, *others = passed_lines(primed.passed)
+        lines += [f"## {title}", "", *(f"- {line}" for line in others), ""]
     if not primed.topic:
         if primed.entries:
             lines.append(f"# {primed.name}: decisions and specifications")

@@ -22,6 +22,7 @@ from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
 from gitrag.report import documents
 from gitrag.report.exact import ExactDocument
+from gitrag.report.impact import ImpactDocument
 from gitrag.report.similar import SimilarDocument
 from gitrag.words.spelling import did_you_mean
 
@@ -38,6 +39,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "similar": (SimilarDocument,),
     "history": (documents.HistoryDocument,),
     "why": (documents.WhyDocument,),
+    "impact": (ImpactDocument,),
     "prime": (documents.PrimeDocument,),
     "graph": (documents.GraphDocument,),
     "status": (WorkspaceStatus,),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -55,6 +55,7 @@ def as_text(
     style: Style = plain,
     *,
     explain: str = "",
+    lately: Mapping[str, str] | None = None,
     columns: int | None = None,
     rows: int | None = None,
     gaps: bool = False,
@@ -66,6 +67,7 @@ def as_text(
         answer: The answer.
         style: Applies the style of a role to a text.
         explain: Say why each file was found: ``words`` in three sentences, ``all`` by numbers; empty not to.
+        lately: For each file what changed it lately, a sentence; said with ``words``.
         columns: The terminal's width, to which lines of files are shortened; None to leave them.
         rows: Lines of a page: of as many hits as fit, the likeliest first, more is shown than the place.
             None to show it of every hit.
@@ -80,7 +82,16 @@ def as_text(
     words = frozenset(read(answer.wording.searched_for or answer.query).words)
     mark = _marker(words, style)
     blocks = {
-        id(hit): _block(hit, words, style, mark, columns or _NO_END, explain=explain, gaps=gaps)
+        id(hit): _block(
+            hit,
+            words,
+            style,
+            mark,
+            columns or _NO_END,
+            explain=explain,
+            lately=(lately or {}).get(hit.path, ""),
+            gaps=gaps,
+        )
         for hit in answer.hits
     }
     if rows is not None:
@@ -128,6 +139,7 @@ def _block(
     columns: int,
     *,
     explain: str,
+    lately: str,
     gaps: bool,
 ) -> _Block:
     chunk, document = hit.chunk, hit.document
@@ -141,7 +153,8 @@ def _block(
     rows = (
         len(f"{shown(hit.path)}:{chunk.line_start}-{chunk.line_end}  {chunk.qualified_name}") + 16
     ) // columns
-    return _Block(head, tuple(_below(hit, words, style, mark, columns, explain=explain, gaps=gaps)), rows + 1)
+    below = _below(hit, words, style, mark, columns, explain=explain, lately=lately, gaps=gaps)
+    return _Block(head, tuple(below), rows + 1)
 
 
 def _below(
@@ -152,6 +165,7 @@ def _below(
     columns: int,
     *,
     explain: str,
+    lately: str,
     gaps: bool,
 ) -> Iterator[str]:
     width = len(str(hit.lines[-1].number)) if hit.lines else 0
@@ -172,7 +186,7 @@ def _below(
     if hit.variants:
         yield f"  {style(cut(f'also: {listed_paths(hit.variants)}', columns - 2), 'dim')}"
     if explain == "words":
-        for sentence in sentences(hit, words):
+        for sentence in (*sentences(hit, words), *([lately] if lately else [])):
             folded = wrap(sentence, columns - 2, subsequent_indent="  ") if columns < _NO_END else [sentence]
             yield from (f"  {style(line, 'dim')}" for line in folded)
     elif explain == "all":

@@ -55,3 +55,13 @@ def candidates(
     order = np.lexsort((-found.number, -words))[:most]
     order = order[words[order] > 0]
     return Candidates(found.number[order], words[order])
+
+
+def newest(found: Reachable, allowed: NDArray[np.bool_] | None, most: int) -> Candidates:
+    """Return the newest commits that may be in an answer, newest first."""
+    import numpy as np
+
+    order = np.lexsort((found.number, -found.committed))
+    if allowed is not None:
+        order = order[allowed[order]]
+    return Candidates(found.number[order[:most]], np.zeros(min(most, len(order))))

@@ -418,6 +418,129 @@ def changing(db: DuckDBPyConnection, paths: Sequence[str]) -> NDArray[np.int32]:
     return found
 
 
+def latest_changing(
+    db: DuckDBPyConnection, commit: str, paths: Sequence[str]
+) -> dict[str, tuple[int, StoredCommit]]:
+    """Return for each of some paths how many commits of a history changed it, and the newest one.
+
+    Merges do not count, nor do commits of very many paths; what a path was called before does not either. A
+    path is missing that none changed, or where the history has not been read.
+    """
+    import numpy as np
+
+    history = _read_history(db, commit)
+    if history is None:
+        return {}
+    rows = run(
+        db,
+        [objects(encode_path(path) for path in paths)],
+        "SELECT path, commit_number, committed FROM changed_paths SEMI JOIN columns ON path = column0"
+        " JOIN commit_paths USING (changed_path) JOIN commits USING (commit_number)"
+        f" WHERE parents < 2 AND {_TELLING} ORDER BY committed DESC, commit_number",
+    ).fetchall()
+    ours = _among(history.reached, np.array([number for _, number, _ in rows], dtype=np.int32))
+    found: dict[str, list[int]] = {}
+    for path, number, _ in (row for row, own in zip(rows, ours.tolist(), strict=True) if own):
+        found.setdefault(decode_path(path), []).append(number)
+    stored = read_stored(db, [numbers[0] for numbers in found.values()])
+    return {path: (len(numbers), stored[numbers[0]]) for path, numbers in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class PastChanges:
+    """The commits that changed some paths, and what else they changed; a row for each commit and path.
+
+    Attributes:
+        age: int64 (r,), how many commits of the history are newer than the row's; ascending.
+        path: int32 (r,), place of the path in ``paths``.
+        paths: The paths.
+        searched: How many commits of the history there are.
+    """
+
+    age: NDArray[np.int64]
+    path: NDArray[np.int32]
+    paths: Sequence[str]
+    searched: int
+
+
+def changes_with(
+    db: DuckDBPyConnection, commit: str, paths: Sequence[str], without: Sequence[str] = ()
+) -> PastChanges | None:
+    """Return the commits of a history that changed some paths, and what else they changed.
+
+    Merges do not count, since what they bring has commits of its own; nor do commits of very many paths. A
+    path that was moved has its last name.
+
+    Args:
+        db: An open connection; reading is enough.
+        commit: The commit whose history it is.
+        paths: The paths.
+        without: Commits of it that do not count.
+
+    Returns:
+        None where the history has not been read.
+    """
+    import numpy as np
+
+    history = _read_history(db, commit)
+    if history is None:
+        return None
+    every = db.execute(
+        f"SELECT commit_number, committed FROM commits WHERE parents < 2 AND {_TELLING}"
+    ).fetchnumpy()
+    number = every["commit_number"]
+    left_out = list(numbers_of(db, without).values())
+    ours = _among(history.reached, number) & ~np.isin(number, left_out)
+    newest_first = np.lexsort((-number[ours], -every["committed"][ours]))
+    number = number[ours][newest_first]
+    known = run(
+        db,
+        [objects(encode_path(path) for path in paths)],
+        "SELECT changed_path FROM changed_paths SEMI JOIN columns ON path = column0",
+    ).fetchnumpy()["changed_path"]
+    old, new = history.moved.T
+    seeds = np.union1d(known, old[np.isin(new, known)])
+    rows = run(
+        db,
+        [seeds.astype(np.int32)],
+        "SELECT commit_number, changed_path FROM commit_paths WHERE commit_number IN"
+        " (SELECT commit_number FROM commit_paths SEMI JOIN columns ON changed_path = column0)",
+    ).fetchnumpy()
+    order = np.argsort(number)
+    at = np.minimum(np.searchsorted(number, rows["commit_number"], sorter=order), max(len(number) - 1, 0))
+    kept = number[order[at]] == rows["commit_number"] if len(number) else np.zeros(len(at), dtype=bool)
+    moved = ~np.isin(old, known)  # what was moved away and is there again is a path of its own
+    age, path = order[at[kept]], _last_names(rows["changed_path"][kept], old[moved], new[moved])
+    once = np.unique(np.stack([age, path]), axis=1)
+    names, place = np.unique(once[1], return_inverse=True)
+    texts = dict(
+        run(
+            db,
+            [names.astype(np.int32)],
+            "SELECT changed_path, path FROM changed_paths SEMI JOIN columns ON changed_path = column0",
+        ).fetchall()
+    )
+    return PastChanges(
+        age=once[0].astype(np.int64),
+        path=place.reshape(-1).astype(np.int32),
+        paths=[decode_path(texts[name]) for name in names.tolist()],
+        searched=len(number),
+    )
+
+
+def _last_names(
+    paths: NDArray[np.int32], old: NDArray[np.int32], new: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the number of the path that each was moved to; its own where it was not."""
+    import numpy as np
+
+    if not len(old):
+        return paths
+    order = np.argsort(old)
+    place = np.minimum(np.searchsorted(old, paths, sorter=order), len(old) - 1)
+    return np.where(old[order[place]] == paths, new[order[place]], paths)
+
+
 def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
     """Return how many commits changed each of some files, one a year old counting half; 0 without history.
 

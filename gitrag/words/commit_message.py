@@ -22,7 +22,8 @@ _ISSUE = re.compile(
     r"(?<![\w/.&-])(?:#(?P<number>\d{1,9})\b"
     r"|GH-(?P<forge>\d{1,9})\b"
     r"|(?P<key>[A-Z][A-Z0-9_]{1,9}-\d{1,7})\b"
-    r"|https?://\S{1,200}?/(?:issues|pull|merge_requests|browse)/(?P<linked>[A-Za-z0-9_-]{1,40}))"
+    r"|https?://(?P<home>\S{1,200}?)/(?:-/)?(?:issues|pull|merge_requests)/(?P<linked>\d{1,9})\b"
+    r"|https?://\S{1,200}?/browse/(?P<browsed>[A-Z][A-Z0-9_]{1,9}-\d{1,7})\b)"
 )
 _NOT_ISSUES = ("ADR-", "SPEC-", "CVE-", "UTF-", "ISO-", "RFC-", "SHA-", "PEP-", "GHSA-")
 _MOST_CHARACTERS = 300
@@ -44,8 +45,19 @@ class Said:
     issues: tuple[str, ...]
 
 
-def read(message: str) -> Said:
-    """Read a commit's message."""
+def home_of(url: str) -> str:
+    """Return what the addresses of a repository's issues end with, by a remote's URL: ``owner/name``."""
+    parts = re.split(r"[/:]+", url.strip().rstrip("/").removesuffix(".git").lower())
+    return "/".join(parts[-2:]) if len(parts) > 1 else ""
+
+
+def read(message: str, home: str = "") -> Said:
+    """Read a commit's message.
+
+    Args:
+        message: The message.
+        home: The repository's ``owner/name``, whose issues' addresses count; empty to count none.
+    """
     subject, _, rest = message.strip().partition("\n")
     body = rest.strip("\n")
     if _MERGED.match(subject) and body:
@@ -54,12 +66,21 @@ def read(message: str) -> Said:
     sentences = [sentence for paragraph in _paragraphs(body) for sentence in _SENTENCE_END.split(paragraph)]
     telling = next((each for each in sentences if _GIVES_REASON.search(each)), "")
     reason = telling or (sentences[0] if sentences else "")
-    return Said(subject, _cut(reason), issues_in(message))
+    return Said(subject, _cut(reason), issues_in(message, home))
 
 
-def issues_in(text: str) -> tuple[str, ...]:
-    """Return the issues and pull requests that a text names, in order."""
-    found = [next(filter(None, match.groups())) for match in _ISSUE.finditer(text)]
+def issues_in(text: str, home: str = "") -> tuple[str, ...]:
+    """Return the issues and pull requests that a text names, in order; those of another repository are none.
+
+    Args:
+        text: The text.
+        home: The repository's ``owner/name``, whose issues' addresses count; empty to count none.
+    """
+    found = [
+        match["number"] or match["forge"] or match["key"] or match["linked"] or match["browsed"]
+        for match in _ISSUE.finditer(text)
+        if not match["linked"] or (home and match["home"].lower().endswith(f"/{home}"))
+    ]
     own = dict.fromkeys(each for each in found if not each.startswith(_NOT_ISSUES))
     return tuple(own)[:_MOST_ISSUES]
 

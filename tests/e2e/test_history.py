@@ -69,6 +69,10 @@ def test_the_commit_that_says_it_comes_first(own):
         (("--path", "li"), []),
         (("--since", "2023-11-14T22:16:30Z"), [COMMITS[2]]),
         (("--until", "2023-11-14T22:15:30Z"), [COMMITS[0]]),
+        (("--until", "2023-11-14"), [COMMITS[0], COMMITS[2]]),
+        (("--until", "2023-11-13"), []),
+        (("--path", "./lib/../lib/"), [COMMITS[2]]),
+        (("--path", "cache.py"), [COMMITS[2]]),
         (("--ref", "HEAD~1"), [COMMITS[0]]),
         (("-n", "1"), None),
     ],
@@ -79,6 +83,22 @@ def test_filters_leave_out_what_they_say(own, options, subjects_left):
         assert len(left) == 1
     else:
         assert set(left) == {message.partition("\n")[0] for _, _, message in subjects_left}
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [
+        ("cache.py", [COMMITS[2]]),
+        ("*.py", [COMMITS[2]]),
+        (".", [COMMITS[2]]),
+        ("../net.py", [COMMITS[0]]),
+        ("net.py", [COMMITS[0]]),
+    ],
+)
+def test_a_path_is_seen_from_where_one_stands(own, path, left):
+    done = own.gitrag("-C", "lib", "history", "peer", "--path", path, "--json")
+    subjects_left = {each["subject"] for each in json.loads(done.out)["commit_matches"]}
+    assert subjects_left == {message.partition("\n")[0] for _, _, message in left}
 
 
 def test_a_new_commit_counts_at_once_and_one_that_is_gone_does_not(own):
@@ -140,3 +160,48 @@ def test_before_the_first_commit_it_says_so(make_project):
     done = project.gitrag("history", "peer")
     assert (done.status, done.out) == (NOT_SET_UP, "")
     assert "There is no commit yet." in done.err
+
+
+SEND = "class Session:\n    def send(self):\n        return 1\n\n    def close(self):\n        return 0\n"
+
+
+@pytest.fixture
+def session(own) -> Project:
+    """A definition that two of four commits change."""
+    own.git.commit({"session.py": SEND}, "Add the session")
+    own.git.commit({"session.py": "import sys\n\n\n" + SEND}, "Import sys for the session")
+    own.git.commit({"session.py": "import sys\n\n\n" + SEND.replace("0", "2")}, "Close the session twice")
+    changed = "import sys\n\n\n" + SEND.replace("0", "2").replace("1", "3")
+    own.git.commit({"session.py": changed}, "Send thrice in a session")
+    own.git.write({"session.py": "# uncommitted\n" + changed})
+    assert own.gitrag("index", "update", "--no-embed").status == OK
+    return own
+
+
+def test_the_commits_that_touched_a_definition_are_found_by_its_name(session):
+    sent = ["Send thrice in a session", "Add the session"]
+    assert subjects(session, "--touches", "Session.send") == sent
+    assert subjects(session, "--touches", "send", "-n", "1") == sent[:1]
+    said = ["Add the session", "Close the session twice"]
+    assert sorted(subjects(session, "session", "--touches", "close")) == said
+    out = session.gitrag("history", "--touches", "send").out
+    assert out.startswith("## History\n\n")
+    done = session.gitrag("history", "quicksilver", "--touches", "send", "-o", "text")
+    assert (done.status, done.out) == (NOTHING, f"No message of 2 commits has a word of it{READ}\n")
+
+
+def test_a_definition_that_is_not_there_is_said(session):
+    done = session.gitrag("history", "--touches", "nosuch")
+    assert (done.status, done.out) == (USAGE, "")
+    assert "No definition is called 'nosuch' in the files as they are now." in done.err
+    assert session.gitrag("history").status == USAGE
+
+
+def test_why_a_file_was_found_says_who_changed_it_last(session):
+    head = session.git.git("rev-parse", "--short=10", "HEAD")
+    out = session.gitrag("search", "session send", "--explain", "-o", "text").out
+    expected = (
+        f'Changed last by {head} of 2023-11-14, "Send thrice in a session"; 4 commits changed it in all.'
+    )
+    assert expected in out
+    assert "Changed last" not in session.gitrag("search", "session send", "-o", "text").out

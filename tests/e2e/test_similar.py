@@ -152,3 +152,17 @@ def test_what_is_not_clear_is_said_with_the_candidates(shop, given, said):
     done = shop.gitrag("similar", given)
     assert (done.status, done.out) == (2, "")
     assert said in done.said[0]
+
+
+@pytest.mark.parametrize("command", [("similar", "shop/client.py:4"), ("related", "--duplicates", "retry")])
+def test_a_threshold_that_is_no_number_is_refused(shop, command):
+    done = shop.gitrag(*command, "--threshold", "nan")
+    assert (done.status, done.out) == (2, "")
+    assert "is not a number" in done.err
+
+
+def test_beside_exact_copies_alone_the_status_says_found(shop):
+    done = shop.gitrag("similar", "shop/client.py:4", "--threshold", "0.999", "-o", "text")
+    assert done.status == 0
+    assert "Nothing else was found with these options." in done.err
+    assert "1 exact copy: copies/client.py:1-7" in done.err

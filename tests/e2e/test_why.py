@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -151,3 +152,26 @@ def test_lines_are_committed_whatever_their_bytes_and_their_path(own):
 def test_a_large_file_of_one_commit_is_read_in_linear_time(own):
     own.git.commit({"big.txt": "".join(f"{i}\n" for i in range(60_000))}, "Many lines")
     assert json.loads(own.gitrag("why", "big.txt", "--json").out)["reasons"][0]["lines"] == 60_000
+
+
+def test_an_issue_of_another_repository_is_none_of_this_one(own):
+    own.git.git("remote", "add", "origin", "git@example.com:shop/orders.git")
+    own.git.commit(
+        {"new.py": "x = 1\n"},
+        "Add x\n\nSee https://example.com/other/place/issues/5 and https://example.com/shop/orders/issues/6.",
+    )
+    (reason,) = json.loads(own.gitrag("why", "new.py", "--json").out)["reasons"]
+    assert [each["id"] for each in reason["issues"]] == ["6"]
+
+
+def test_a_file_of_very_many_lines_is_refused(own):
+    own.git.commit({"lines.txt": "\n" * 600_000})
+    done = own.gitrag("why", "lines.txt:5")
+    assert (done.status, done.out) == (USAGE, "")
+    assert "lines.txt has 600,000 lines: files of at most 500,000 are looked at." in done.err
+
+
+def test_a_pipe_beside_the_files_holds_nothing_up(own):
+    os.mkfifo(own.git.file(".mailmap"))
+    done = own.gitrag("why", "client.py:1")
+    assert ".mailmap is a named pipe, for which git blame would wait for ever." in done.err

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
 from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.likeness import like
@@ -166,46 +167,90 @@ def review(
     said = messages(workspace.repo, span)
     new = added_definitions(files)
     added = new[:MOST_ADDED]
-    queries = _queries(files, said, added)
+    queries = queries_of(files, said, added)
     steps = len(queries) + 3
     advance(0, steps)
     helpers = tuple(helpers_like(workspace, added, threshold))
     advance(1, steps)
     impact = callers_of_change(workspace, span, files, removed_definitions(files))
     advance(2, steps)
-    asked = list(_governing(workspace, files, queries))
-    touched = {file.path for file in files}
-    further: list[Asked] = []
-    for done, (path, query) in enumerate(queries.items(), start=3):
-        advance(done, steps)
-        found = [
-            Asked(path, kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note)
-            for kind, hit in _searched(workspace, query, len(touched))
-            if hit.document is not None
-        ]
-        likely = [each for each in found if each.score >= _searched_preset().min_score]
-        asked += likely[: _searched_preset().limit]
-        further += found
+    told = unnamed(workspace, files, said, queries, advance=lambda done: advance(done + 2, steps))
     advance(steps, steps)
-    questions, named_ones = _questions(files, said, asked)
-    unreached = None
-    if not questions and not named_ones:
-        scored = [NearDocument(each.kind, each.document, each.score) for each in (*asked, *further)]
-        unreached = find_unreached(workspace, scored, _KINDS, _searched_preset().min_score, touched)
     return Review(
         span,
-        tuple(questions),
+        told.questions,
         helpers,
         files=len(files),
         asked=sum(bool(path) for path in queries),
         by_messages="" in queries,
-        named=tuple(named_ones),
-        unreached=unreached,
+        named=told.named,
+        unreached=told.unreached,
         compared=len(added),
         new=len(new),
         threshold=threshold,
         impact=impact,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """The documents that a change touches.
+
+    Attributes:
+        questions: Those that it does not name, best first.
+        named: Ids of those that it names.
+        unreached: What comes nearest where there is neither; None where there is one.
+    """
+
+    questions: tuple[ReviewQuestion, ...]
+    named: tuple[str, ...]
+    unreached: Unreached | None
+
+
+def unnamed(
+    workspace: Workspace,
+    files: Sequence[ChangedFile],
+    said: Sequence[str],
+    queries: Mapping[str, str],
+    *,
+    searched: Mapping[str, str] | None = None,
+    advance: Callable[[int], None] = lambda _done: None,
+    kinds: Collection[CollectionKind] = _KINDS,
+) -> Unnamed:
+    """Find the decisions, specifications and issues that a change touches, and those that it does not name.
+
+    Args:
+        workspace: gitrag on the repository, its worktree as the change leaves it.
+        files: The files that it changes.
+        said: The messages of its commits.
+        queries: What is asked about it, as `queries_of` returns.
+        searched: For which of them issues are searched; None for all.
+        advance: Called with how many questions are answered.
+        kinds: The kinds of documents.
+    """
+    touched = {file.path for file in files}
+    order = [kind for kind in CollectionKind if kind in kinds]
+    least = _searched_preset().min_score
+    if not any(True for _ in indexed_documents(workspace, order)):  # half a second on django
+        return Unnamed((), (), find_unreached(workspace, (), order, least, touched))
+    asked = list(_governing(workspace, files, queries, kinds))
+    further: list[Asked] = []
+    for done, (path, query) in enumerate((queries if searched is None else searched).items(), start=1):
+        advance(done)
+        found = [
+            Asked(path, kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note)
+            for kind, hit in _searched(workspace, query, len(touched))
+            if hit.document is not None
+        ]
+        likely = [each for each in found if each.score >= least]
+        asked += likely[: _searched_preset().limit]
+        further += found
+    questions, named_ones = _questions(files, said, asked)
+    unreached = None
+    if not questions and not named_ones:
+        scored = [NearDocument(each.kind, each.document, each.score) for each in (*asked, *further)]
+        unreached = find_unreached(workspace, scored, order, least, touched)
+    return Unnamed(tuple(questions), tuple(named_ones), unreached)
 
 
 def removed_definitions(files: Sequence[ChangedFile]) -> list[str]:
@@ -315,7 +360,10 @@ def _questions(
 
 
 def _governing(
-    workspace: Workspace, files: Sequence[ChangedFile], queries: Mapping[str, str]
+    workspace: Workspace,
+    files: Sequence[ChangedFile],
+    queries: Mapping[str, str],
+    kinds: Collection[CollectionKind],
 ) -> Iterator[Asked]:
     """Yield the decisions that may bear on the changed files, as `check` finds them, and on the messages."""
     sides = {file.path: file.before if file.after is None else file.after for file in files}
@@ -325,7 +373,7 @@ def _governing(
     }
     for path, found in zip(targets, bearings(workspace, list(targets.values())), strict=True):
         for each in found:
-            if each.kind in _KINDS:
+            if each.kind in kinds:
                 yield Asked(path, each.kind, each.document, each.score, each.section, each.note)
 
 
@@ -351,7 +399,7 @@ def _searched_preset() -> Preset:
     return replace(preset, kinds=tuple(kind for kind in _KINDS if kind not in KINDS))
 
 
-def _queries(
+def queries_of(
     files: Sequence[ChangedFile], said: Sequence[str], added: Sequence[tuple[str, Chunk]]
 ) -> Mapping[str, str]:
     """Return the queries for a change, by path: its messages (no path), and what each file adds."""

@@ -46,9 +46,11 @@ def test_commits_are_found_by_what_they_say_and_by_lines(own: Project):
         asked = await client.call_tool("history", {"query": "waiting for couriers"})
         lines = await client.call_tool("history", {"lines": "client.py:1-2"})
         both = await client.call_tool("history", {"query": "x", "lines": "client.py:1"})
-        return data_of(asked), data_of(lines), text_of(both)
+        twice = await client.call_tool("history", {"lines": "client.py:1", "path": "client.py"})
+        return data_of(asked), data_of(lines), text_of(both), text_of(twice)
 
-    asked, lines, both = use(own, steps)
+    asked, lines, both, twice = use(own, steps)
+    assert "history takes path with query only." in twice
     assert asked["commit_matches"][0]["subject"] == "Wait for couriers (#7)"
     assert lines["why"]["reasons"][0]["lines"] == 2
     assert "either query or lines" in both

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
 
 from gitrag.git import Repository
+from gitrag.git import blame as blame_module
 from gitrag.git.blame import IGNORED_REVISIONS, blame, brought_by, changed_before, unchanged_lines
+from gitrag.git.commits import CommitError
+from gitrag.git.history import latest_commits
 from tests.support.repository import Link
 
 BODY = "".join(f"    step_{i} = compute_the_step(number={i}, of='a whole')\n" for i in range(6))
@@ -42,6 +46,37 @@ def test_commits_that_only_reformat_are_passed_over(make_repository, listed):
 
     repository.commit({IGNORED_REVISIONS: listed.format(wide=wide)}, "List it")
     assert origins(repository) == [(1, first, "a.py")]
+
+
+def test_commits_that_git_is_told_to_pass_over_are_named_too(make_repository, tmp_path):
+    repository = make_repository({"a.py": "x = {'a':1}\n"})
+    first = repository.git("rev-parse", "HEAD")
+    wide = repository.commit({"a.py": 'x = {"a": 1}\n'}, "Format")
+    (tmp_path / "listed").write_text(f"{wide}\n")
+    repository.git("config", "blame.ignoreRevsFile", str(tmp_path / "listed"))
+    assert origins(repository) == [(1, first, "a.py")]
+    found = blame(Repository.discover(repository.path), "HEAD", "a.py", [(1, 1)])
+    assert found.ignored == (wide,)
+
+    repository.git("config", "--add", "blame.ignoreRevsFile", "/dev/zero")
+    with pytest.raises(CommitError, match=r"blame\.ignoreRevsFile names it"):
+        origins(repository)
+
+
+def test_a_pipe_that_git_would_wait_for_is_refused_at_once(make_repository):
+    repository = make_repository({"a.py": "x = 1\n"})
+    os.mkfifo(repository.path / ".mailmap")
+    repo = Repository.discover(repository.path)
+    with pytest.raises(CommitError, match="is a named pipe"):
+        blame(repo, "HEAD", "a.py", [(1, 1)])
+    assert latest_commits(repo, 1)[0].subject  # `git log` has no need of it
+
+
+def test_more_lines_than_git_may_print_are_refused(make_repository, monkeypatch):
+    repository = make_repository({"a.py": "\n" * 5_000})
+    monkeypatch.setattr(blame_module, "_MOST_PRINTED", 10_000)
+    with pytest.raises(CommitError, match="too many lines"):
+        blame(Repository.discover(repository.path), "HEAD", "a.py", [(1, 5_000)])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,464 @@
+"""What a change may break: what it changes, who calls that, which tests bear on it, what it forgets."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.review import (
+    MOST_ADDED,
+    ReviewQuestion,
+    Unnamed,
+    added_definitions,
+    queries_of,
+    unnamed,
+)
+from gitrag.actions.impact import Called, Impact, callers_of_change
+from gitrag.actions.issues import read_issue
+from gitrag.chunking import chunk, language_of
+from gitrag.chunking.languages import is_code
+from gitrag.corpus.layout import CollectionKind
+from gitrag.corpus.testing import subject_of_test
+from gitrag.embedding.text import chunk_text
+from gitrag.errors import GitragError
+from gitrag.git.difference import (
+    MOST_BYTES,
+    ChangedFile,
+    TakenRange,
+    changed_files,
+    ends_of,
+    meant_range,
+    messages,
+    untracked_files,
+)
+from gitrag.git.grep import GrepLine, grep
+from gitrag.git.repository import BlobError
+from gitrag.machine.files import read_regular
+from gitrag.model import Chunk, Kind
+from gitrag.search.cochange import Companion, companions
+from gitrag.words import commit_message
+from gitrag.words.numbers import count
+from gitrag.words.path_traits import Trait, traits
+from gitrag.workspace import Workspace
+
+CALLS_S = 1.7
+"""Time limit for reading calls: with django's 2,800 files, most of the 3 s that an answer may take."""
+
+MOST_COMPANIONS = 5
+
+_DEFINITIONS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
+_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.ISSUES)
+_MOST_UNTRACKED = 200
+_MOST_COMPARED = 400
+"""Files of code whose definitions are compared."""
+
+_MOST_GIVEN = 50
+"""Changed files whose history is looked at."""
+
+_LOOKED_AT = 60
+"""Companions of which is looked at whether they are still there."""
+
+_MOST_REMOVED = 20
+_SHORTEST_NAME = 4
+"""Characters of a name that is looked for in other files: shorter ones are words of their own."""
+
+_FEWEST = 2
+"""Commits that two files have in common at least, to be told of."""
+
+_OPEN = "open"
+_UNTESTED = 2
+"""A definition that no test calls counts so many times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A definition that a change adds, changes or removes.
+
+    Attributes:
+        path: Its file.
+        name: Qualified name.
+        kind: function, method or class.
+        how: ``added``, ``changed`` or ``removed``.
+        line_start: Its first line; of a removed one the last that it had.
+        called: Who calls it; None where nobody was found, or it was not looked for.
+        is_looked_for: Whether its callers were looked for.
+        named: Of a removed one the lines outside the change that still have its name.
+    """
+
+    path: str
+    name: str
+    kind: str
+    how: str
+    line_start: int
+    called: Called | None = None
+    is_looked_for: bool = False
+    named: tuple[GrepLine, ...] = ()
+
+    @property
+    def risk(self) -> int:
+        """Its places in product code that may break: twice as much if no test calls it, or it is gone."""
+        if self.how == "removed":
+            return _UNTESTED * len(self.named)
+        if self.called is None:
+            return 0
+        return len(self.called.callers) * (1 if self.called.tests else _UNTESTED)
+
+
+@dataclass(frozen=True, slots=True)
+class BearingTest:
+    """A file of tests that bears on a change.
+
+    Attributes:
+        path: The file.
+        calls: How many of its tests call what is changed.
+        is_named_alike: Whether it is named after a changed file.
+        companion: How often it changed together with a changed file; None if never.
+        is_changed: Whether the change touches it too.
+    """
+
+    path: str
+    calls: int
+    is_named_alike: bool
+    companion: Companion | None
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """An issue that a change may close.
+
+    Attributes:
+        id: Its number or key.
+        title: Its title; empty where there is no copy of it here.
+        state: ``open`` or another; empty likewise.
+        is_named: Whether a commit's message names it.
+        score: How likely it is about the same, in [0, 1]; 1 where it is named.
+    """
+
+    id: str
+    title: str
+    state: str
+    is_named: bool
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeImpact:
+    """What a change may break.
+
+    Attributes:
+        span: The range as git reads it.
+        said: What it is, for people.
+        files: The files that it changes.
+        definitions: What it adds, changes and removes, the riskiest first.
+        callers: Who calls it, and what was looked at for that; None where it changes no code.
+        tests: The files of tests that bear on it, the likeliest first.
+        test_files: How many files of tests there are.
+        companions: What changed together with it before and does not here, best first; at most five, and all
+            that are usual.
+        searched: How many earlier commits were looked at for that.
+        documents: The decisions and specifications that it should name, and issues about the same.
+        closing: The issues that it may close.
+        messages: How many messages of its commits were looked at for that.
+        issues: How many issues were compared with.
+        notes: What was not looked at, a sentence each.
+    """
+
+    span: str
+    said: str
+    files: tuple[str, ...]
+    definitions: tuple[Touched, ...]
+    callers: Impact | None
+    tests: tuple[BearingTest, ...]
+    test_files: int
+    companions: tuple[Companion, ...]
+    searched: int
+    documents: Unnamed
+    closing: tuple[Closing, ...]
+    messages: int
+    issues: int
+    notes: tuple[str, ...]
+
+    @property
+    def questions(self) -> tuple[ReviewQuestion, ...]:
+        """The decisions and specifications that it should name."""
+        return tuple(each for each in self.documents.questions if each.kind is not CollectionKind.ISSUES)
+
+
+def change_impact(
+    workspace: Workspace,
+    span: str | None = None,
+    calls_s: float = CALLS_S,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+) -> ChangeImpact:
+    """Find out what a change may break, and what it forgets.
+
+    Args:
+        workspace: gitrag on the repository, its worktree as the change leaves it.
+        span: A range as git reads it; None for the uncommitted changes, or else what HEAD has that its
+            upstream has not.
+        calls_s: Time limit for reading calls.
+        advance: Called with how many steps are done, of how many.
+
+    Raises:
+        NotSetUpError: There is no index, or no commit.
+        UsageError: git knows no such range, or there is nothing to compare with.
+    """
+    workspace.require_index()
+    taken = meant_range(workspace.repo) if span is None else TakenRange(span, span)
+    notes: list[str] = []
+    files = [*changed_files(workspace.repo, taken.span), *_untracked(workspace, taken.span, notes)]
+    said = messages(workspace.repo, taken.span)
+    steps = 4
+    advance(0, steps)
+    touched, removed = _touched(files, notes)
+    callers = callers_of_change(workspace, taken.span, files, timeout_s=calls_s)
+    definitions = _with_callers(touched, callers) + _still_named(workspace, removed, files, taken.span, notes)
+    advance(1, steps)
+    paths = [file.path for file in files]
+    together, searched = _companions(workspace, taken.span, paths, notes)
+    advance(2, steps)
+    new = added_definitions(files)[:MOST_ADDED]
+    queries = queries_of(files, said, new)
+    about = dict(list(queries.items())[-1:])  # the messages, which are last, or else one file
+    documents = unnamed(workspace, files, said, queries, searched=about, kinds=_KINDS)
+    advance(3, steps)
+    every = _every_path(workspace)
+    tests = _tests(files, callers, together, every)
+    shown = [each for each in together if not traits(each.path) & Trait.TEST or each.is_usual]
+    closing = _closing(workspace, said, documents)
+    advance(4, steps)
+    return ChangeImpact(
+        taken.span,
+        taken.said,
+        tuple(paths),
+        tuple(sorted(definitions, key=lambda each: (-each.risk, each.path, each.line_start, each.name))),
+        callers,
+        tests,
+        sum(_is_test(path) for path in every),
+        tuple(each for place, each in enumerate(shown) if place < MOST_COMPANIONS or each.is_usual),
+        searched,
+        documents,
+        closing,
+        len(said),
+        sum(1 for _ in indexed_documents(workspace, (CollectionKind.ISSUES,))),
+        tuple(notes),
+    )
+
+
+def _untracked(workspace: Workspace, span: str, notes: list[str]) -> list[ChangedFile]:
+    """Return the files that git does not track, where the working tree is one side of the change."""
+    root = workspace.repo.root
+    if root is None or ends_of(span)[1]:
+        return []
+    paths = untracked_files(workspace.repo)
+    if len(paths) > _MOST_UNTRACKED:
+        notes.append(f"Of {len(paths):,} untracked files the first {_MOST_UNTRACKED} were looked at.")
+    return [ChangedFile(path, None, _content(workspace, path)) for path in paths[:_MOST_UNTRACKED]]
+
+
+def _content(workspace: Workspace, path: str) -> bytes | None:
+    try:
+        return read_regular((workspace.repo.root or workspace.repo.git_dir) / path, MOST_BYTES)
+    except (OSError, BlobError):
+        return None
+
+
+def _touched(files: Sequence[ChangedFile], notes: list[str]) -> tuple[list[Touched], list[Touched]]:
+    """Return the definitions that are added or changed, and those that are removed and not moved."""
+    found: list[Touched] = []
+    gone: list[tuple[Touched, str]] = []
+    new: set[str] = set()
+    code = [file for file in files if is_code(language_of(file.path) or "")]
+    unread = [file for file in code if file.before is None and file.after is None]
+    if unread:
+        notes.append(
+            f"{count(len(unread), 'file')} of code could not be compared: links, larger than 1 MiB, or beyond"
+            " the 64 MiB that are read in all."
+        )
+    if len(code) > _MOST_COMPARED:
+        notes.append(f"Of {len(code):,} files of code the definitions of {_MOST_COMPARED} were compared.")
+    for file in code[:_MOST_COMPARED]:
+        before, after = (_definitions(file.path, side) for side in (file.before, file.after))
+        for name, (first, text) in after.items():
+            if name not in before:
+                new.add(chunk_text(first))
+                found.append(Touched(file.path, name, first.kind.value, "added", first.line_start))
+            elif before[name][1] != text:
+                found.append(Touched(file.path, name, first.kind.value, "changed", first.line_start))
+        for name, (first, _) in before.items():
+            if name not in after:
+                own = Touched(file.path, name, first.kind.value, "removed", first.line_start)
+                gone.append((own, chunk_text(first)))
+    return found, [own for own, text in gone if text not in new]
+
+
+def _definitions(path: str, data: bytes | None) -> dict[str, tuple[Chunk, str]]:
+    """Return a file's definitions by qualified name: the first chunk of each, and the text of all."""
+    found: dict[str, tuple[Chunk, str]] = {}
+    for each in chunk(data, language_of(path)) if data is not None else ():
+        if each.kind in _DEFINITIONS and each.name:
+            first, text = found.get(each.qualified_name, (each, ""))
+            found[each.qualified_name] = first, f"{text}\n{each.text}"
+    return found
+
+
+def _with_callers(touched: Iterable[Touched], callers: Impact | None) -> list[Touched]:
+    known = {(each.node.path, each.node.name): each for each in callers.called} if callers else {}
+    uncalled = {(node.path, node.name) for node in callers.uncalled} if callers else set()
+    return [
+        replace(
+            each,
+            called=known.get((each.path, each.name)),
+            is_looked_for=(each.path, each.name) in known.keys() | uncalled,
+        )
+        for each in touched
+    ]
+
+
+def _still_named(
+    workspace: Workspace,
+    removed: Sequence[Touched],
+    files: Sequence[ChangedFile],
+    span: str,
+    notes: list[str],
+) -> list[Touched]:
+    """Return what is removed, with the lines of files outside the change that still have its name."""
+    if not removed:
+        return []
+    if ends_of(span)[1] and not _ends_here(workspace, span):
+        notes.append(
+            "What still names the removed definitions was not looked for: the range ends at another commit"
+            " than the working tree's."
+        )
+        return list(removed)
+    asked = [each for each in removed if len(_own_name(each)) >= _SHORTEST_NAME][:_MOST_REMOVED]
+    if len(asked) < len(removed):
+        left = len(removed) - len(asked)
+        notes.append(
+            f"Of {count(left, 'removed definition')} was not looked for what still names it: names of fewer"
+            f" than {_SHORTEST_NAME} characters, or beyond {_MOST_REMOVED}."
+        )
+    changed = {file.path for file in files}
+    lines = [
+        line
+        for line in grep(workspace.repo, [_own_name(each) for each in asked])
+        if line.path not in changed and is_code(language_of(line.path) or "")
+    ]
+    found = {each: _naming(lines, _own_name(each)) for each in asked}
+    return [replace(each, named=found.get(each, ())) for each in removed]
+
+
+def _ends_here(workspace: Workspace, span: str) -> bool:
+    return workspace.repo.resolve(ends_of(span)[1]).commit == workspace.repo.head().commit
+
+
+def _own_name(each: Touched) -> str:
+    return re.split(r"[.:#]+", each.name)[-1]
+
+
+def _naming(lines: Iterable[GrepLine], name: str) -> tuple[GrepLine, ...]:
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    return tuple(line for line in lines if word.search(line.text))
+
+
+def _companions(
+    workspace: Workspace, span: str, paths: Sequence[str], notes: list[str]
+) -> tuple[list[Companion], int]:
+    """Return what changed together with some files before and is still there, and how much was read."""
+    from gitrag.git.commits import is_shallow
+    from gitrag.indexing.history import MOST_COMMITS, read_history
+    from gitrag.store import commits
+
+    repo = workspace.repo
+    first, last = ends_of(span)
+    end = repo.resolve(last or "HEAD").commit
+    if end is None or not paths:
+        return [], 0
+    read_history(workspace.store, repo, end)
+    own = repo.git("rev-list", f"--max-count={MOST_COMMITS}", f"{first}..{end}", "--").stdout.decode("ascii")
+    with workspace.store.read() as db:
+        past = commits.changes_with(db, end, paths[:_MOST_GIVEN], own.split())
+    if past is None:
+        notes.append("What changed together before was not looked at: the history could not be read.")
+        return [], 0
+    if len(paths) > _MOST_GIVEN:
+        notes.append(f"What changed together was looked up for the first {_MOST_GIVEN} files.")
+    if past.searched + len(own.split()) >= MOST_COMMITS:
+        notes.append(f"Of the history only the newest {MOST_COMMITS:,} commits were looked at.")
+    if is_shallow(repo):
+        notes.append("The clone is shallow: older commits were not looked at.")
+    changed = set(paths)
+    found = [each for each in companions(past, paths[:_MOST_GIVEN], _LOOKED_AT) if each.path not in changed]
+    listed = repo.git(
+        *("--literal-pathspecs", "ls-tree", "--full-tree", "-z", "--name-only", end, "--"),
+        *(os.fsencode(each.path) for each in found),
+    ).stdout.split(b"\0")
+    there = {os.fsdecode(path) for path in listed}
+    return [each for each in found if each.path in there and each.together >= _FEWEST], past.searched
+
+
+def _every_path(workspace: Workspace) -> list[str]:
+    done = workspace.repo.git("ls-files", "-z")
+    return sorted(set(os.fsdecode(done.stdout).split("\0")[:-1]))
+
+
+def _is_test(path: str) -> bool:
+    return bool(traits(path) & Trait.TEST) and is_code(language_of(path) or "")
+
+
+def _tests(
+    files: Sequence[ChangedFile], callers: Impact | None, together: Sequence[Companion], every: Sequence[str]
+) -> tuple[BearingTest, ...]:
+    """Return the files of tests that bear on a change: by calls, by name, by what changed together."""
+    calls: dict[str, set[str]] = {}
+    for called in callers.called if callers else ():
+        for edge in called.tests:
+            calls.setdefault(edge.caller.path, set()).add(edge.caller.name)
+    changed = {file.path for file in files}
+    subjects = {_stem(path) for path in changed if not _is_test(path)}
+    alike = {path for path in every if _is_test(path) and subject_of_test(path) in subjects}
+    beside: Mapping[str, Companion] = {each.path: each for each in together if _is_test(each.path)}
+    own = {path for path in changed if _is_test(path)}
+    found = [
+        BearingTest(path, len(calls.get(path, ())), path in alike, beside.get(path), path in changed)
+        for path in {*calls, *alike, *beside, *own}
+        if not path.endswith("/__init__.py")
+    ]
+    return tuple(
+        sorted(
+            found,
+            key=lambda each: (
+                -each.is_changed,
+                -each.calls,
+                -each.is_named_alike,
+                -(each.companion.score if each.companion else 0.0),
+                each.path,
+            ),
+        )
+    )
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0].lower()
+
+
+def _closing(workspace: Workspace, said: Sequence[str], documents: Unnamed) -> tuple[Closing, ...]:
+    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    found = {own: _named_issue(workspace, own) for own in commit_message.issues_in("\n".join(said), home)}
+    for each in documents.questions:
+        own = each.document.id
+        if each.kind is CollectionKind.ISSUES and own not in found and each.document.status == _OPEN:
+            found[own] = Closing(own, each.document.title, each.document.status, False, each.score)
+    return tuple(found.values())
+
+
+def _named_issue(workspace: Workspace, own: str) -> Closing:
+    try:
+        issue, _ = read_issue(workspace, own)
+    except GitragError:  # there is no copy of it
+        return Closing(own, "", "", True, 1.0)
+    return Closing(own, issue.title, issue.status.value, True, 1.0)

@@ -1,0 +1,60 @@
+"""``gitrag impact``."""
+
+from __future__ import annotations
+
+import click
+
+from gitrag.cli.findings import json_alias, output_option, print_finding
+from gitrag.cli.frame import Example, NumberRange, command
+from gitrag.cli.issues import synced_for_reading
+from gitrag.cli.session import Session, pass_session
+from gitrag.errors import NOTHING, OK
+
+
+@command(
+    "impact",
+    examples=[
+        Example("gitrag impact", "what the uncommitted changes may break; if there are none, the branch"),
+        Example("gitrag impact main...HEAD", "what a branch may break"),
+        Example("gitrag impact HEAD~1..HEAD -o markdown", "the last commit, for a comment"),
+        Example("gitrag impact --json", "for a script"),
+    ],
+)
+@click.option(
+    "--calls-within",
+    type=NumberRange(0.1, 600),
+    metavar="SECONDS",
+    help="Read calls for so long at most.  [default: 1.7]",
+)
+@output_option
+@json_alias
+@click.argument("span", metavar="[RANGE]", required=False)
+@pass_session
+def impact(session: Session, *, span: str | None, calls_within: float | None, output: str | None) -> int:
+    """Say what a change may break, and what it forgets.
+
+    RANGE is given as for git diff. Without it the uncommitted changes are taken, untracked files included; if
+    there are none, what HEAD has that its upstream has not. Which was taken is said.
+
+    Shown are the functions, methods and classes that it changes, with who calls them, those first that are
+    called from the most places (twice as much if no test calls them); the files of tests that bear on it; the
+    files that usually changed together with it before, and do not here; decisions and specifications that it
+    does not name; issues that it may close. Callers are those in the files as they are now.
+
+    Markdown is fit for a comment on a pull request: docs/impact has a workflow that posts it.
+    """
+    from gitrag.actions.governance.change_impact import CALLS_S, change_impact
+    from gitrag.report.impact import as_json, as_markdown, as_text
+
+    workspace = session.index_first(synced_for_reading(session))
+    with session.terminal.progress("Reviewing") as progress:
+        found = change_impact(workspace, span, calls_within or CALLS_S, progress.update)
+    print_finding(
+        session.terminal,
+        output,
+        workspace.config.output,
+        text=lambda style: as_text(found, style),
+        markdown=lambda: as_markdown(found),
+        structured=lambda: as_json(found),
+    )
+    return OK if found.files else NOTHING

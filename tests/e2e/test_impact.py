@@ -1,0 +1,210 @@
+"""``gitrag impact``, as a command, and the workflows that post what it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
+from gitrag.trackers.folder import IssueFolder
+from gitrag.trackers.issue import Issue, IssueState, References
+from tests.support.command import Project
+
+WORKFLOWS = Path(__file__).parents[2] / "docs" / "impact"
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/tax.py": (
+        "def rate(country):\n    return 1.2\n\n\ndef unused(country):\n    return 0\n\n\n"
+        "def old_rate(country):\n    return 'a few more words here'\n"
+    ),
+    "shop/cart.py": (
+        "from shop.tax import rate\n\n\ndef total(items):\n    return rate('de') * len(items)\n\n\n"
+        "def other():\n    return old_rate('de')\n"
+    ),
+    "tests/test_tax.py": "from shop.tax import rate\n\n\ndef test_rate():\n    assert rate('de') == 1.2\n",
+    "docs/tax.md": "# Tax\n",
+}
+
+
+@pytest.fixture
+def own(make_project) -> Project:
+    project = make_project(FILES)
+    for number in range(6):
+        project.git.commit(
+            {"shop/tax.py": f"{FILES['shop/tax.py']}# {number}\n", "docs/tax.md": f"# Tax {number}\n"},
+            f"Change the tax {number}",
+        )
+    assert project.gitrag("index", "update", "--no-embed").status == OK
+    return project
+
+
+def changed(project: Project, **replaced: str) -> None:
+    """Change the tax, uncommitted."""
+    text = project.git.file("shop/tax.py").read_text()
+    for before, after in (replaced or {"1.2": "1.3"}).items():
+        text = text.replace(before, after)
+    project.git.write({"shop/tax.py": text})
+
+
+def asked(project: Project, *args: str) -> dict[str, object]:
+    done = project.gitrag("impact", *args, "--calls-within", "100", "--json")
+    assert done.status == OK, done
+    return json.loads(done.out)
+
+
+def test_uncommitted_changes_are_taken_with_callers_tests_and_what_is_forgotten(own):
+    changed(own)
+    said = asked(own)
+    assert (said["range"], said["change"]) == ("HEAD", "uncommitted changes")
+    (rate,) = said["definitions"]
+    assert (rate["name"], rate["how"], rate["risk"], rate["looked_for"]) == ("rate", "changed", 1, True)
+    assert [each["name"] for each in rate["callers"]] == ["total"]
+    assert [each["name"] for each in rate["tests"]] == ["test_rate"]
+    (test,) = said["tests"]
+    assert (test["path"], test["calls"], test["named_alike"]) == ("tests/test_tax.py", 1, True)
+    assert said["companions"] == [
+        {"path": "docs/tax.md", "beside": "shop/tax.py", "together": 7, "of": 7, "usual": True}
+    ]
+    assert said["commits_looked_at"] == 7
+
+    text = own.gitrag("impact", "-o", "text").out
+    assert text.startswith("uncommitted changes: 1 file, 1 definition\n")
+    assert "- docs/tax.md: in 7 of the last 7 commits that changed shop/tax.py\n" in text
+
+
+def test_what_is_removed_and_still_named_comes_first(own):
+    text = own.git.file("shop/tax.py").read_text()
+    own.git.write({"shop/tax.py": text.replace("old_rate", "new_rate").replace("1.2", "1.3")})
+    first, *others = asked(own)["definitions"]
+    assert (first["name"], first["how"], first["still_named"]) == ("old_rate", "removed", ["shop/cart.py:9"])
+    assert [each["name"] for each in others] == ["rate", "new_rate"]
+
+
+def test_untracked_files_are_part_of_what_is_uncommitted(own):
+    own.git.write({"shop/new.py": "def fresh():\n    return 1\n"})
+    said = asked(own)
+    assert said["files"] == ["shop/new.py"]
+    assert [(each["name"], each["how"]) for each in said["definitions"]] == [("fresh", "added")]
+    assert asked(own, "HEAD~1..HEAD")["files"] == ["docs/tax.md", "shop/tax.py"]
+
+
+def test_without_uncommitted_changes_the_branch_is_taken(own, tmp_path):
+    done = own.gitrag("impact")
+    assert (done.status, done.out) == (USAGE, "")
+    assert done.said[0].endswith("Nothing is uncommitted, and main has no upstream to compare with.")
+
+    own.git.git("checkout", "--quiet", "-b", "work", "--track", "main")
+    done = own.gitrag("impact", "-o", "text")
+    assert done.status == NOTHING
+    assert done.out.startswith("work since it left main; nothing is uncommitted: 0 files, 0 definitions\n")
+    changed(own)
+    own.git.commit(message="Raise the tax\n\nFixes #12. It names ADR-0001.")
+    said = asked(own)
+    assert said["change"] == "work since it left main; nothing is uncommitted"
+    assert said["commits_looked_at"] == 7  # not the one of the branch itself
+    assert said["issues"] == [{"id": "12", "title": "", "state": "", "named": True, "score": 1.0}]
+
+
+def test_decisions_and_issues_that_it_touches_are_asked_about(own):
+    adr = "# ADR-0001: Tax rate of a country\n\n## Status\n\nAccepted\n\nThe rate is 1.2 in shop/tax.py.\n"
+    folder = IssueFolder(own.git.path)
+    folder.make()
+    for number, state in (("7", IssueState.OPEN), ("8", IssueState.CLOSED)):
+        title = "Raise the tax rate of Germany to 1.3"
+        folder.write(Issue(number, title, state, (), (), "", "", "", "", "", "github", References(), title))
+    own.git.commit({"docs/adrs/ADR-0001-tax.md": adr})
+    assert own.gitrag("index", "update", "--no-embed").status == OK
+    changed(own)
+    own.git.commit(message="Raise the tax rate of Germany to 1.3")
+    said = asked(own, "HEAD~1..HEAD")
+    assert [each["id"] for each in said["questions"]] == ["ADR-0001"]
+    assert [(each["id"], each["named"]) for each in said["issues"]] == [("7", False)]
+
+
+def test_each_none_says_what_was_looked_at(own):
+    own.git.write({"notes.md": "# Notes\n"})
+    out = own.gitrag("impact", "-o", "text").out
+    for line in (
+        "None: no function, method or class differs in the 1 file.",
+        "None, by 7 earlier commits that change at most 50 files.",
+        "None of the 1 file of tests calls it, is named after it, or changed together with it.",
+        "No ADR and no spec and no issue is indexed here, so there was nothing to compare with.",
+        "None: no commit has a message for it yet, and of 0 issues here no open one is enough like it.",
+    ):
+        assert line in out
+
+
+HOSTILE = "tests/test_a`b @everyone <img src=x> [x](http://evil) #1 \x1b[31m.py"
+
+
+def test_nothing_of_the_repository_is_read_as_markdown(own):
+    own.git.write({HOSTILE: "def f(country):\n    return 1\n"})
+    out = own.gitrag("impact", "-o", "markdown").out
+    outside = "".join(part for line in out.split("\n") for part in line.split("`")[::2])
+    assert "everyone" in out
+    for mark in ("@", "<img", "](", "\x1b", "#1"):
+        assert mark not in outside.replace("## Impact", "").replace("### ", "")
+    assert "\x1b" not in own.gitrag("impact", "-o", "text").out
+
+
+@pytest.mark.parametrize(
+    ("span", "problem"),
+    [
+        ("nosuch...HEAD", "git cannot compare nosuch...HEAD"),
+        ("--output=x", "Invalid value"),
+        ("", "is no range of commits"),
+    ],
+)
+def test_what_is_no_range_is_said(own, span, problem):
+    done = own.gitrag("impact", span)
+    assert (done.status, done.out) == (USAGE, "")
+    assert problem in done.err
+
+
+def test_before_the_first_commit_and_without_an_index_it_says_so(make_project):
+    done = make_project({"a.py": "1\n"}).gitrag("impact")
+    assert done.status == NOT_SET_UP
+    project = make_project({}, name="unborn")
+    project.git.git("update-ref", "-d", "HEAD")
+    project.git.write({"a.py": "x = 1\n"})
+    project.gitrag("index", "update", "--no-embed")
+    done = project.gitrag("impact")
+    assert (done.status, done.out) == (NOT_SET_UP, "")
+    assert "There is no commit yet." in done.err
+
+
+def workflow(name: str) -> dict[str, object]:
+    return yaml.safe_load((WORKFLOWS / name).read_text().replace("\non:", '\n"on":'))
+
+
+def test_the_workflow_that_reads_a_pull_request_has_no_right_but_to_read():
+    read = workflow("gitrag-impact.yml")
+    assert (read["on"], read["permissions"]) == ("pull_request", {"contents": "read"})
+    (job,) = read["jobs"].values()
+    assert "permissions" not in job
+    assert job["steps"][0]["with"]["persist-credentials"] is False
+    assert "secrets" not in (WORKFLOWS / "gitrag-impact.yml").read_text().partition("name:")[2]
+
+
+def test_the_workflow_that_posts_runs_nothing_of_the_pull_request(tmp_path):
+    post = workflow("gitrag-impact-comment.yml")
+    assert (list(post["on"]), post["permissions"]) == (["workflow_run"], {})
+    assert post["on"]["workflow_run"]["workflows"] == [workflow("gitrag-impact.yml")["name"]]
+    (job,) = post["jobs"].values()
+    assert job["permissions"] == {"actions": "read", "pull-requests": "write"}
+    download, clean, send = job["steps"]
+    assert download["uses"].startswith("actions/download-artifact@")
+    assert "${{" not in clean["run"] + send["run"]  # what GitHub pastes into a script, an attacker may name
+
+    text = "@team <b>x</b> ![p](https://evil/p.png) [l][r]\n[r]: https://evil\nwww.evil \u00e9\n"
+    (tmp_path / "impact.md").write_bytes(text.encode() + b"\xff")
+    subprocess.run(["sh", "-eu", "-c", clean["run"]], cwd=tmp_path, check=True)
+    plain = (tmp_path / "plain.md").read_text()
+    assert not any(mark in plain for mark in ("@", "<", "](", "][", "]:", "://", "www."))
+    assert "\u00e9" in plain
+    subprocess.run(["sh", "-n", "-c", send["run"]], check=True)
