@@ -16,7 +16,8 @@ from gitrag.search.bm25 import idf as _idf
 from gitrag.search.bm25 import saturated, scaled
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
-from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
+from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
+from gitrag.store.joins import runs
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
@@ -159,7 +160,8 @@ def gather(
     features["in_names"] = in_name @ share
     # Where Session.send exists, another class's send is only half of what was asked for.
     defined = np.zeros(f)
-    np.maximum.at(defined, file, defines / max((row.parts for row in definitions), default=1))
+    own = np.flatnonzero(defines)
+    np.maximum.at(defined, file[own], defines[own] / max((row.parts for row in definitions), default=1))
     features["defines"] = defined
     if question.is_name and len(question.names) == 1:
         coverage[defined > 0] = 1.0  # also where it is part of a longer name

@@ -57,8 +57,10 @@ def reexports(
 def _read(db: Connection) -> dict[str, list[int]]:
     """Read which chunks re-export each name: 30 ms for an index of 29,000 chunks."""
     rows = db.execute(
-        "SELECT chunk_id, text FROM chunks SEMI JOIN (FROM contents WHERE language IN (SELECT unnest(?)))"
-        " USING (content_id) WHERE kind = 'module' AND regexp_matches(text, ?)",
+        # Materialized, because DuckDB would otherwise match the texts of all languages first.
+        "WITH few AS MATERIALIZED (SELECT chunk_id, text FROM chunks SEMI JOIN"
+        " (FROM contents WHERE language IN (SELECT unnest(?))) USING (content_id) WHERE kind = 'module')"
+        " FROM few WHERE regexp_matches(text, ?)",
         [sorted(LANGUAGES), _BEGINS],
     ).fetchall()
     found: dict[str, list[int]] = {}

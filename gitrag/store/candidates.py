@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, pairs, run
+from gitrag.store.held_texts import read_chunk_columns
+from gitrag.store.joins import distinct, ends, joined_at, matches, runs
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
@@ -144,7 +146,7 @@ class SearchScope:
 
     def rows_of(self, chunk_ids: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Join: return each pair of indices in ``chunk_ids`` and in the scope with the same chunk."""
-        return _join(self.memo.get("ends", lambda: _ends(self.chunk_id)), chunk_ids)
+        return joined_at(self.memo.get("ends", lambda: ends(self.chunk_id)), chunk_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,8 @@ def open_scope(
     """
     only = None if path_ids is None else tuple(path_ids)
     return (memo or Memo()).get(
-        ("scope", view_id, overlay, filters, only), lambda: _read_scope(db, view_id, overlay, filters, only)
+        ("scope", view_id, overlay, filters, only),
+        lambda: _read_scope(db, view_id, overlay, filters, only, memo or Memo()),
     )
 
 
@@ -239,6 +242,7 @@ def _read_scope(
     overlay: ViewOverlay,
     filters: Filters,
     path_ids: Sequence[int] | None,
+    memo: Memo,
 ) -> SearchScope:
     import numpy as np
 
@@ -277,18 +281,20 @@ def _read_scope(
     path_text = rows.pop("path_text")[kept]
     columns_of_files: dict[str, Any] = {name: column[kept] for name, column in rows.items()}
     files = Files(**columns_of_files)
-    kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
-    columns = [np.unique(files.content_id)]
-    # A whole view needs nearly all chunks: then a semi-join only costs.
-    among = "" if wanted is None else "SEMI JOIN columns ON content_id = column0"
-    chunks = run(
-        db,
-        columns,
-        f"SELECT chunk_id, content_id, text_id, length FROM chunks {among} WHERE {kinds} ORDER BY chunk_id",
-        [list(filters.kinds)] if filters.kinds else [],
-    ).fetchnumpy()
+    if filters.kinds or wanted is not None:
+        kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
+        columns = [distinct(files.content_id)]
+        chunks = run(
+            db,
+            columns,
+            "SELECT chunk_id, content_id, text_id, length FROM chunks"
+            f" SEMI JOIN columns ON content_id = column0 WHERE {kinds} ORDER BY chunk_id",
+            [list(filters.kinds)] if filters.kinds else [],
+        ).fetchnumpy()
+    else:  # a whole view has nearly all chunks
+        chunks = read_chunk_columns(db, memo)
     order = np.argsort(files.content_id, kind="stable")
-    chunk, place = _matches(files.content_id[order], chunks["content_id"])
+    chunk, place = matches(files.content_id[order], chunks["content_id"])
     return SearchScope(
         files,
         path_text,
@@ -297,45 +303,6 @@ def _read_scope(
         chunks["text_id"][chunk],
         chunks["length"][chunk],
     )
-
-
-def _matches(keys: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Join: return each pair of indices in ``wanted`` and in ``keys`` (ids, ascending) with equal values."""
-    return _join(_ends(keys), wanted)
-
-
-def _ends(keys: NDArray[Any]) -> NDArray[np.int32]:
-    """Return for each id up to the last one where its run in ``keys`` (ids, ascending) ends."""
-    import numpy as np
-
-    return np.cumsum(np.bincount(keys), dtype=np.int32)
-
-
-def _join(ends: NDArray[np.int32], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Join ids with a column of which it is known where the runs end."""
-    import numpy as np
-
-    known = (wanted > 0) & (wanted < len(ends))
-    if not known.all():
-        rows = np.flatnonzero(known)
-        row, place = _join(ends, wanted[rows])
-        return rows[row], place
-    first = ends[wanted - 1]
-    found = ends[wanted] - first
-    if found.max(initial=0) <= 1:
-        rows = np.flatnonzero(found)
-        return rows, first[rows].astype(np.intp)
-    return np.repeat(np.arange(len(wanted)), found), runs(first, found)
-
-
-def runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the indices of runs that begin at given indices, one run after the other."""
-    import numpy as np
-
-    places: NDArray[np.intp] = np.arange(lengths.sum()) + np.repeat(
-        first - np.cumsum(lengths) + lengths, lengths
-    )
-    return places
 
 
 def postings(
@@ -422,7 +389,7 @@ def nearest(
     else:
         rows = np.flatnonzero(scope.text_id)
     path_text = scope.path_text[scope.file[rows]]
-    known = vectors.read(db, np.unique(np.concatenate([scope.text_id[rows], path_text])), memo)
+    known = vectors.read(db, distinct(np.concatenate([scope.text_id[rows], path_text])), memo)
     there, place = known.find(scope.text_id[rows])
     rows, place, path_text = rows[there], place[there], path_text[there]
     with_path, path_place = known.find(path_text)
@@ -459,7 +426,7 @@ def similarities(
 
     rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
     path_text = scope.path_text[scope.file[rows]]
-    known = vectors.read(db, np.unique(np.concatenate([scope.text_id[rows], path_text])), memo or Memo())
+    known = vectors.read(db, distinct(np.concatenate([scope.text_id[rows], path_text])), memo or Memo())
     there, place = known.find(scope.text_id[rows])
     rows, place, path_text = rows[there], place[there], path_text[there]
     with_path, path_place = known.find(path_text)
@@ -571,7 +538,7 @@ def name_words(
 ) -> NameWords:
     """Find the scope's files whose names contain one of some terms."""
     found = with_terms(db, "name_postings", terms, memo or Memo())
-    row, file = _matches(scope.files.path_id, found["path_id"])
+    row, file = matches(scope.files.path_id, found["path_id"])
     return NameWords(found["place"][row], file.astype("int32"))
 
 

@@ -39,9 +39,14 @@ class VectorCache:
         found = np.zeros((len(text_ids), DIMENSIONS), dtype=np.int8)
         room = memoryview(found.view(np.uint8).reshape(-1))  # type: ignore[arg-type]
         with suppress(OSError), self._path.open("rb", buffering=0) as file:
+            starts = (text_ids.astype(np.int64) * DIMENSIONS).tolist()
             for first, last in _runs(text_ids):
-                file.seek(int(text_ids[first]) * DIMENSIONS)
-                file.readinto(room[first * DIMENSIONS : last * DIMENSIONS])
+                part = room[first * DIMENSIONS : last * DIMENSIONS]
+                if hasattr(os, "preadv"):
+                    os.preadv(file.fileno(), (part,), starts[first])
+                else:
+                    file.seek(starts[first])
+                    file.readinto(part)
         return found
 
     def write(self, text_ids: NDArray[np.int32], small: NDArray[np.int8], *, extend: bool = False) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.columns import integers, objects, pairs, run
+from gitrag.store.held_texts import flags, held_texts
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 
@@ -277,7 +278,10 @@ def _scaled(text_ids: NDArray[np.int32], small: NDArray[np.int8]) -> Vectors:
 
 
 def count_pending(
-    db: DuckDBPyConnection, entries: Iterable[tuple[int, int]] = (), view_id: int | None = None
+    db: DuckDBPyConnection,
+    entries: Iterable[tuple[int, int]] = (),
+    view_id: int | None = None,
+    memo: Memo | None = None,
 ) -> int:
     """Count the texts without a vector, of chunks and paths, that a view and its overlay need.
 
@@ -285,12 +289,25 @@ def count_pending(
         db: An open connection.
         entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
+        memo: Cache for what else is asked of the same state.
     """
+    import numpy as np
+
     if not db.execute("SELECT 1 FROM drafts LIMIT 1").fetchone():
         return 0
-    columns = pairs(entries)
-    row = run(db, columns, f"SELECT count(*) FROM ({PENDING_IDS})", [view_id, view_id]).fetchone()
-    return int(row[0]) if row else 0
+    where = "content_id <> 0 AND (?::INTEGER IS NULL OR view_id = ?)"
+    held = db.execute(
+        f"SELECT path_id, content_id FROM entries WHERE {where}", [view_id, view_id]
+    ).fetchnumpy()
+    paths, contents = pairs(entries)
+    needed = held_texts(
+        db,
+        np.concatenate([held["path_id"], paths]),
+        np.concatenate([held["content_id"], contents]),
+        memo or Memo(),
+    )
+    drafted = flags(db.execute("SELECT text_id FROM drafts").fetchnumpy()["text_id"], len(needed))
+    return int(np.count_nonzero(needed & drafted))
 
 
 def pending(
