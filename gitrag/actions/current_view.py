@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
     from gitrag.store.connection import Connection
     from gitrag.store.file_state import FileState
+    from gitrag.store.memo import Memo
 
 T = TypeVar("T")
 
@@ -113,7 +114,9 @@ class CurrentView:
             self._looking.wait()  # with the index closed, so that no writer has to wait for git
             with self._store.read() as db:
                 now = self._looking.result()
-                refreshed, unembedded = self._store.memo.get(("standing", now.key), lambda: _known(db, now))
+                refreshed, unembedded = self._store.memo.get(
+                    ("standing", now.key), lambda: _known(db, now, self._store.memo)
+                )
                 ready = refreshed and not refreshed.waiting and not _are_few(unembedded, encoder)
                 if refreshed and ready and not _has_moved(db, refreshed):
                     if guess is not None and guess.holds(self._store.state, refreshed):
@@ -310,10 +313,10 @@ def _state_of(refreshed: Refreshed) -> tuple[int, ViewOverlay]:
     return refreshed.view.view_id, replace(refreshed.overlay, commit=refreshed.head.commit)
 
 
-def _known(db: Connection, now: Snapshot) -> tuple[Refreshed | None, int]:
+def _known(db: Connection, now: Snapshot, memo: Memo) -> tuple[Refreshed | None, int]:
     """Return the view's state, None if something has to be written first; count its texts without vector."""
     refreshed = known(db, now)
-    return refreshed, 0 if refreshed is None else _count_unembedded(db, refreshed)
+    return refreshed, 0 if refreshed is None else _count_unembedded(db, refreshed, memo)
 
 
 def _has_moved(db: Connection, refreshed: Refreshed) -> bool:
@@ -333,10 +336,10 @@ def _is_ours(db: Connection, refreshed: Refreshed) -> bool:
     return views.count_worktrees(db, refreshed.view.view_id) == 1
 
 
-def _count_unembedded(db: Connection, refreshed: Refreshed) -> int:
+def _count_unembedded(db: Connection, refreshed: Refreshed, memo: Memo | None = None) -> int:
     from gitrag.store import vectors
 
-    return vectors.count_pending(db, refreshed.overlay.entries, refreshed.view.view_id)
+    return vectors.count_pending(db, refreshed.overlay.entries, refreshed.view.view_id, memo)
 
 
 def _are_few(unembedded: int, encoder: Encoder | None) -> bool:

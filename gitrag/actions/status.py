@@ -82,15 +82,16 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
     collections: list[CollectionCounts] = []
     unread: list[Unread] = []
     with suppress(StoreMissingError), workspace.store.read() as db:
+        memo = workspace.store.memo
         view = views.current(db, workspace.repo.worktree)
         store = inspection.count_store(db)
         if view is not None:
-            counts = inspection.count_view(db, view)
+            counts = inspection.count_view(db, view, memo)
             updated = inspection.updated_at(db, view)
             overlay = recorded(db, now, view)
-            collections = inspection.count_collections(db, view, overlay)
+            collections = inspection.count_collections(db, view, overlay, memo)
             unread = inspection.unread(db, view, overlay, FAILURE_MARK)
-            unembedded = vectors.count_pending(db, overlay.entries, view.view_id)
+            unembedded = vectors.count_pending(db, overlay.entries, view.view_id, memo)
             there = known(db, now)
             whole = there is not None and not there.waiting
     behind = _behind(view, now)

@@ -91,6 +91,11 @@ def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Manifes
     return ManifestModules(named(ordered[:MOST_MODULES]), tuple(notes))
 
 
+def is_of_workspace(name: str) -> bool:
+    """Return whether a file at the top of a tree may name modules; without one, no manifest below counts."""
+    return name in _OF_WORKSPACES
+
+
 def is_manifest(path: str) -> bool:
     """Return whether a path may be a manifest, of a workspace or of a member."""
     return path.rpartition("/")[2] in _MANIFESTS
@@ -232,4 +237,5 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("pom.xml", "pom.xml", _maven),
 )
 
+_OF_WORKSPACES = frozenset(detector.manifest for detector in DETECTORS)
 _MANIFESTS = frozenset(name for detector in DETECTORS for name in (detector.manifest, detector.member))

@@ -341,6 +341,17 @@ class Repository:
             file = delta.new_file
             yield TreeEntry(os.fsdecode(file.raw_path), str(file.id), normal_mode(int(file.mode)))
 
+    def top_names(self, tree: str) -> frozenset[str]:
+        """Return the names at the top of a tree.
+
+        Raises:
+            RepositoryError: The tree is missing or damaged.
+        """
+        if tree == EMPTY_TREE:
+            return frozenset()
+        with self._trees_wrapped():
+            return frozenset(os.fsdecode(entry.raw_name or b"") for entry in self._tree(tree))
+
     def diff(self, old_tree: str, new_tree: str) -> list[Change]:
         """Return the differences between two trees, one per path, a rename as a removal and an addition.
 

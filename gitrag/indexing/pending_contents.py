@@ -84,6 +84,10 @@ def cut_waiting(
                 content.write(db, records)
             done += len(records)
             advance(done, len(waiting))
+    if shared and done:
+        with store.write("sorting what was written", make=False) as db:
+            content.merge_postings(db)
+        store.cache_vectors()
     return done
 
 

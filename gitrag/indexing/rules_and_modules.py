@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeGuard
 
 from gitrag.corpus.layout import configured
-from gitrag.corpus.manifests import ManifestModules, detect, is_manifest
+from gitrag.corpus.manifests import ManifestModules, detect, is_manifest, is_of_workspace
 from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.model import TreeEntry
@@ -44,12 +44,22 @@ def manifest_modules_of(now: Snapshot, entries: Iterable[TreeEntry] | None = Non
         now: The snapshot.
         entries: HEAD's files, if they have already been listed.
     """
-    current = {entry.path: entry for entry in entries or now.repo.entries(now.head.tree)}
+    if entries is None:
+        entries = now.repo.entries(now.head.tree) if _may_name_modules(now) else ()
+    current = {entry.path: entry for entry in entries}
     for change in now.changes:
         current.pop(change.path, None)
         if change.entry is not None:
             current[change.path] = change.entry
     return manifest_modules(now.reader.read, now.options, current.values())
+
+
+def _may_name_modules(now: Snapshot) -> bool:
+    """Tell whether the manifests of a tree have to be looked for: a list of all its files is long."""
+    if now.options.places.modules:
+        return False
+    changed = (change.path for change in now.changes)
+    return any(map(is_of_workspace, (*now.repo.top_names(now.head.tree), *changed)))
 
 
 def manifest_modules(

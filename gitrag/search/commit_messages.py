@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gitrag.search.bm25 import B_OF_A_MESSAGE, idf, saturated, scaled
-from gitrag.store.candidates import runs
+from gitrag.store.joins import runs
 
 if TYPE_CHECKING:
     import numpy as np

@@ -192,8 +192,10 @@ def ask(
     paths = candidates.read_paths(db, list(places.values()), memo)
     names = {file: paths[path_id] for file, path_id in places.items()}
     copies: Mapping[int, tuple[str, ...]] = {}
+    looked_at = None if every_chunk else _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
     if are_documents:
         found = document_scores.rank(evidence, files, sums, names, limit)
+        read = _read_best(db, evidence, [item.file for item in found], looked_at)
     else:
         sums = ranking.copies_behind(sums, names, question.spoken)
         page = ranking.page(sums, files.content_id, names, len(sums))
@@ -204,19 +206,21 @@ def ask(
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
         page = [group[0] for group in groups] if grouped else variants.in_place(page, groups)
         page = ranking.one_of_a_kind(page, names, question.spoken)[:limit]
-        found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names))
+        read = _read_best(db, evidence, page, looked_at)
+        found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names, read))
     found = [item for item in found if item.score >= min_score]
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
-    looked_at = _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
     wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:looked_at]) for item in found]
-    ids = {place: int(evidence.chunk_id[place]) for _item, own in wanted for place in own}
-    chunks = content.read_chunks(db, ids.values())
     shown = [
-        (item, _shown_of(question, evidence, item, {place: chunks[ids[place]] for place in own}))
-        if not (are_documents or every_chunk)
-        else (item, _whole(evidence, {place: chunks[ids[place]] for place in own}))
+        (
+            item,
+            _shown_of(question, evidence, item, chunks)
+            if not (are_documents or every_chunk)
+            else _whole(evidence, chunks),
+        )
         for item, own in wanted
+        if (chunks := {place: read[int(evidence.chunk_id[place])] for place in own})
     ]
     hits = tuple(
         Hit(
@@ -235,7 +239,7 @@ def ask(
         )
         for item, ((first, best), *others) in shown
     )
-    chunk_ids = tuple(ids[place] for _item, own in shown for place, _chunk in own)
+    chunk_ids = tuple(int(evidence.chunk_id[place]) for _item, own in shown for place, _chunk in own)
     if looked_up.named:
         first, first_ids = _named(db, scope, question, looked_up, sums, limit=limit, min_score=min_score)
         first = _with_evidence(first, hits)
@@ -336,16 +340,26 @@ def _after(
             yield replace(hit, score=score, variants=others)
 
 
+def _read_best(db: Connection, evidence: Evidence, page: Sequence[int], most: int | None) -> dict[int, Chunk]:
+    """Read the best chunks of the files of a page: as they lie together, those that may be shown, at once."""
+    places = [place for file in page for place in ranking.chunks_of(evidence, file)[:most]]
+    return content.read_chunks(db, evidence.chunk_id[places].tolist())
+
+
 def say(
     db: Connection,
     question: Question,
     evidence: Evidence,
     page: Sequence[int],
     names: Mapping[int, str] | Sequence[str],
+    chunks: Mapping[int, Chunk] | None = None,
 ) -> list[Said]:
-    """Return how much of the question each file of a page says, by its path and its best chunk."""
+    """Return how much of the question each file of a page says, by its path and its best chunk.
+
+    ``chunks`` has these, and maybe others, by id; None to read them.
+    """
     first = [int(evidence.chunk_id[ranking.chunks_of(evidence, file)[0]]) for file in page]
-    chunks = content.read_chunks(db, first)
+    chunks = _read_best(db, evidence, page, 1) if chunks is None else chunks
     texts = [f"{names[file]} {_text(chunks[own])}" for file, own in zip(page, first, strict=True)]
     return said(question, evidence.idf, evidence.in_source, texts)
 

@@ -16,7 +16,8 @@ from gitrag.search.bm25 import idf as _idf
 from gitrag.search.bm25 import saturated, scaled
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
-from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings, runs
+from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
+from gitrag.store.joins import runs
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
@@ -159,7 +160,8 @@ def gather(
     features["in_names"] = in_name @ share
     # Where Session.send exists, another class's send is only half of what was asked for.
     defined = np.zeros(f)
-    np.maximum.at(defined, file, defines / max((row.parts for row in definitions), default=1))
+    own = np.flatnonzero(defines)
+    np.maximum.at(defined, file[own], defines[own] / max((row.parts for row in definitions), default=1))
     features["defines"] = defined
     if question.is_name and len(question.names) == 1:
         coverage[defined > 0] = 1.0  # also where it is part of a longer name
@@ -317,14 +319,30 @@ def mean_of_best(
     """
     import numpy as np
 
-    order = np.lexsort((-values, file))
-    sorted_file = file[order]
-    first = np.searchsorted(sorted_file, sorted_file)
-    chosen = np.arange(len(order)) - first < most
-    sums = np.bincount(sorted_file[chosen], values[order][chosen], files)
-    listed = np.bincount(sorted_file[chosen], minlength=files)
+    sorted_file, best_first = _best_first(values.astype(np.float32), file)
+    count = np.bincount(sorted_file, minlength=files)
+    first = np.cumsum(count) - count
+    chosen = np.arange(len(sorted_file)) - first[sorted_file] < most
+    sums = np.bincount(sorted_file[chosen], best_first[chosen], files)
+    listed = np.minimum(count, most)
     wanted = listed if chunks is None else np.minimum(chunks, most)
     return (sums + least * (wanted - listed)) / np.maximum(wanted, 1)
+
+
+def _best_first(
+    values: NDArray[np.float32], file: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Sort values by file, the largest of each first.
+
+    Both are packed into one integer, which takes a thirtieth of the time that sorting by two columns does.
+    """
+    import numpy as np
+
+    bits = values.view(np.int32)
+    rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # as integers, floats are in order but for the negative ones
+    both = np.sort(file.astype(np.int64) << 32 | (~rising).view(np.uint32) ^ np.uint32(1 << 31))
+    rising = ~((both & 0xFFFFFFFF).astype(np.uint32) ^ np.uint32(1 << 31)).view(np.int32)
+    return both >> 32, (rising ^ ((rising >> 31) & 0x7FFFFFFF)).view(np.float32)
 
 
 def _among_best(values: Column, file: NDArray[np.int32], files: int) -> NDArray[np.int64]:
@@ -351,22 +369,27 @@ def _is_source(files: Files) -> NDArray[np.bool_]:
     """Tell which files are the product's own code; all, if none is."""
     import numpy as np
 
-    languages, language = np.unique(files.language, return_inverse=True)
-    code = np.array([is_code(str(name)) for name in languages] or [False])[language]
-    source = code & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    source = files.among(is_code) & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
     return source if source.any() else np.ones(len(files), dtype=bool)
+
+
+def _code_by_top(files: Files) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the number of each file's top-level directory, and how much of the product's code is in each."""
+    import numpy as np
+
+    _names, top = np.unique(files.top, return_inverse=True)
+    own = files.among(is_code) & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    return top, np.bincount(top, np.where(own, files.length, 0))
 
 
 def _nature(files: Files, question: Question) -> dict[str, Any]:
     """Return each file's kind, and the share of the repository's own code in its directory."""
     import numpy as np
 
-    languages, language = np.unique(files.language, return_inverse=True)
-    code = np.array([is_code(str(name)) for name in languages] or [False])[language]
+    code = files.among(is_code)
     wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code gets no advantage
-    prose = np.array([is_prose(str(name)) for name in languages] or [False])[language]
-    _names, top = np.unique(files.top, return_inverse=True)
-    by_top = np.bincount(top, np.where(code & ((files.traits & OUTSIDE_THE_PRODUCT) == 0), files.length, 0))
+    prose = files.among(is_prose)
+    top, by_top = files.memo.get("code by top", lambda: _code_by_top(files))
     return {
         "test_or_doc": (files.traits & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
         "support": (files.traits & Trait.SUPPORT) > 0,

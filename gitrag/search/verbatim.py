@@ -41,14 +41,21 @@ def verbatim(db: Connection, text: str, postings: Postings, terms: int) -> NDArr
     none = np.empty(0, np.int32)
     if len(words) < _FEWEST or not len(postings.chunk_id):
         return none
-    _rows, first = np.unique(postings.chunk_id.astype(np.int64) * terms + postings.term, return_index=True)
+    often = np.bincount(postings.chunk_id)
+    rows = np.flatnonzero(often[postings.chunk_id] >= terms)  # of many postings few are worth sorting
+    if not len(rows):
+        return none
+    _keys, first = np.unique(
+        postings.chunk_id[rows].astype(np.int64) * terms + postings.term[rows], return_index=True
+    )
+    first = rows[first]
     chunk, place, words_of = np.unique(postings.chunk_id[first], return_inverse=True, return_counts=True)
-    often = np.bincount(place, postings.frequency[first] / postings.length[first])
+    share = np.bincount(place, postings.frequency[first] / postings.length[first])
     having = np.flatnonzero(words_of == terms)
     if not len(having):
         return none
-    chosen = chunk[having[np.argsort(-often[having], kind="stable")[:_MOST]]]
+    chosen = chunk[having[np.argsort(-share[having], kind="stable")[:_MOST]]]
     quoted = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, words)) + r"(?!\w)", re.IGNORECASE)
     sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
-    rows = run(db, [chosen], sql).fetchall()
-    return np.array(sorted(chunk_id for chunk_id, own in rows if quoted.search(own)), dtype=np.int32)
+    found = run(db, [chosen], sql).fetchall()
+    return np.array(sorted(chunk_id for chunk_id, own in found if quoted.search(own)), dtype=np.int32)

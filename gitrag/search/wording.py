@@ -141,10 +141,8 @@ def groups_of(files: Files) -> NDArray[np.int8]:
     """Return the number of each file's group, int8."""
     import numpy as np
 
-    languages, language = np.unique(files.language, return_inverse=True)
-    prose = np.array([is_prose(str(name)) for name in languages] or [False])[language]
     beside: list[tuple[Group, Any]] = [
-        (Group.DOCS, prose | ((files.traits & Trait.DOCUMENT) > 0)),
+        (Group.DOCS, files.among(is_prose) | ((files.traits & Trait.DOCUMENT) > 0)),
         (Group.EXAMPLES, (files.traits & Trait.EXAMPLE) > 0),
         (Group.TESTS, (files.traits & Trait.TEST) > 0),
     ]

@@ -9,14 +9,16 @@ The ranker weighs them (`gitrag/search`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, pairs, run
+from gitrag.store.held_texts import read_chunk_columns
+from gitrag.store.joins import distinct, ends, joined_at, matches, runs
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
@@ -63,6 +65,9 @@ NO_OVERLAY = ViewOverlay()
 _PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - set("\"'\\")
 """Bytes that DuckDB does not escape where it casts a BLOB to text."""
 
+_FEW_TERMS = 64
+"""Terms that are looked up one by one in a large index; of a longer text all are, in one pass."""
+
 _MOST_LONGER = 20
 """Maximum number of definitions; a word in more names, such as ``get``, is too common."""
 
@@ -90,10 +95,26 @@ class Files:
     name_terms: NDArray[np.uint8]
     chunks: NDArray[np.int32]
     length: NDArray[np.int32]
+    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False)
 
     def __len__(self) -> int:
         """Return the number of files."""
         return len(self.path_id)
+
+    def among(self, is_meant: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Tell of each file whether its language is meant; asked once a language."""
+        import numpy as np
+
+        names, language = self.memo.get("languages", self._languages)
+        return np.array([is_meant(name) for name in names] or [False])[language]
+
+    def _languages(self) -> tuple[list[str], NDArray[np.intp]]:
+        """Return the languages, and each file's index in them; sorting the names would take far longer."""
+        import numpy as np
+
+        every = self.language.tolist()
+        place = {name: number for number, name in enumerate(dict.fromkeys(every))}
+        return [*map(str, place)], np.fromiter(map(place.__getitem__, every), np.intp, len(every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +136,17 @@ class SearchScope:
     file: NDArray[np.int32]
     text_id: NDArray[np.int32]
     length: NDArray[np.int32]
+    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False)
 
     def places_of(self, chunk_ids: Collection[int] | NDArray[np.int32]) -> list[tuple[int, int]]:
         """Return (file, chunk id) of some chunks, in order; chunks outside the scope are left out."""
-        import numpy as np
+        wanted = integers(dict.fromkeys(map(int, chunk_ids)))
+        _row, place = self.rows_of(wanted)
+        return sorted(zip(self.file[place].tolist(), self.chunk_id[place].tolist(), strict=True))
 
-        rows = np.flatnonzero(np.isin(self.chunk_id, list(chunk_ids))) if len(chunk_ids) else ()
-        return sorted((int(self.file[row]), int(self.chunk_id[row])) for row in rows)
+    def rows_of(self, chunk_ids: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Join: return each pair of indices in ``chunk_ids`` and in the scope with the same chunk."""
+        return joined_at(self.memo.get("ends", lambda: ends(self.chunk_id)), chunk_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +231,8 @@ def open_scope(
     """
     only = None if path_ids is None else tuple(path_ids)
     return (memo or Memo()).get(
-        ("scope", view_id, overlay, filters, only), lambda: _read_scope(db, view_id, overlay, filters, only)
+        ("scope", view_id, overlay, filters, only),
+        lambda: _read_scope(db, view_id, overlay, filters, only, memo or Memo()),
     )
 
 
@@ -216,6 +242,7 @@ def _read_scope(
     overlay: ViewOverlay,
     filters: Filters,
     path_ids: Sequence[int] | None,
+    memo: Memo,
 ) -> SearchScope:
     import numpy as np
 
@@ -252,19 +279,22 @@ def _read_scope(
     if path_ids is not None:
         kept &= np.isin(rows["path_id"], integers(path_ids))
     path_text = rows.pop("path_text")[kept]
-    files = Files(**{name: column[kept] for name, column in rows.items()})
-    kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
-    columns = [np.unique(files.content_id)]
-    # A whole view needs nearly all chunks: then a semi-join only costs.
-    among = "" if wanted is None else "SEMI JOIN columns ON content_id = column0"
-    chunks = run(
-        db,
-        columns,
-        f"SELECT chunk_id, content_id, text_id, length FROM chunks {among} WHERE {kinds} ORDER BY chunk_id",
-        [list(filters.kinds)] if filters.kinds else [],
-    ).fetchnumpy()
+    columns_of_files: dict[str, Any] = {name: column[kept] for name, column in rows.items()}
+    files = Files(**columns_of_files)
+    if filters.kinds or wanted is not None:
+        kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
+        columns = [distinct(files.content_id)]
+        chunks = run(
+            db,
+            columns,
+            "SELECT chunk_id, content_id, text_id, length FROM chunks"
+            f" SEMI JOIN columns ON content_id = column0 WHERE {kinds} ORDER BY chunk_id",
+            [list(filters.kinds)] if filters.kinds else [],
+        ).fetchnumpy()
+    else:  # a whole view has nearly all chunks
+        chunks = read_chunk_columns(db, memo)
     order = np.argsort(files.content_id, kind="stable")
-    chunk, place = _matches(files.content_id[order], chunks["content_id"])
+    chunk, place = matches(files.content_id[order], chunks["content_id"])
     return SearchScope(
         files,
         path_text,
@@ -275,32 +305,12 @@ def _read_scope(
     )
 
 
-def _matches(keys: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Join: return each pair of indices in ``wanted`` and in ``keys`` (ids, ascending) with equal values."""
-    import numpy as np
-
-    ends = np.cumsum(np.bincount(keys, minlength=1 + wanted.max(initial=0)))
-    first = ends[wanted - 1] * (wanted > 0)
-    found = ends[wanted] - first
-    return np.repeat(np.arange(len(wanted)), found), runs(first, found)
-
-
-def runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the indices of runs that begin at given indices, one run after the other."""
-    import numpy as np
-
-    places: NDArray[np.intp] = np.arange(lengths.sum()) + np.repeat(
-        first - np.cumsum(lengths) + lengths, lengths
-    )
-    return places
-
-
 def postings(
     db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> Postings:
     """Find the scope's chunks that contain a question's terms, distinct and hashed."""
     found = with_terms(db, "postings", terms, memo or Memo())
-    row, place = _matches(scope.chunk_id, found["chunk_id"])
+    row, place = scope.rows_of(found["chunk_id"])
     frequency = found["tf"][row].astype("int32")
     return Postings(
         found["place"][row],
@@ -336,7 +346,12 @@ def with_terms(
     import numpy as np
 
     wanted, places = hashes(terms), integers(range(len(terms)))
-    if not memo.lasting:
+    if not memo.whole:
+        if table == "postings" and memo.vectors is not None and 0 < len(terms) <= _FEW_TERMS:
+            # Sorted in parts, so that each term is in few row groups; a join would read them all.
+            one = f"SELECT *, ?::INTEGER AS place FROM {table} WHERE term = ?::UBIGINT"
+            values = [value for pair in enumerate(terms) for value in pair]
+            return db.execute(" UNION ALL ".join([one] * len(terms)), values).fetchnumpy()
         columns: list[NDArray[Any]] = [wanted, places]
         sql = f"SELECT {table}.*, column1 AS place FROM {table} JOIN columns ON term = column0"
         return run(db, columns, sql).fetchnumpy()
@@ -369,11 +384,12 @@ def nearest(
     import numpy as np
 
     memo = memo or Memo()
-    rows = np.flatnonzero(scope.text_id)
-    if len(rows) > SURPLUS * limit:
-        rows = rows[_likeliest(db, scope, rows, question, SURPLUS * limit, memo)]
+    if np.count_nonzero(scope.text_id) > SURPLUS * limit:
+        rows = _likeliest(db, scope, question, SURPLUS * limit, memo)
+    else:
+        rows = np.flatnonzero(scope.text_id)
     path_text = scope.path_text[scope.file[rows]]
-    known = vectors.read(db, np.unique(np.concatenate([scope.text_id[rows], path_text])), memo)
+    known = vectors.read(db, distinct(np.concatenate([scope.text_id[rows], path_text])), memo)
     there, place = known.find(scope.text_id[rows])
     rows, place, path_text = rows[there], place[there], path_text[there]
     with_path, path_place = known.find(path_text)
@@ -410,7 +426,7 @@ def similarities(
 
     rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
     path_text = scope.path_text[scope.file[rows]]
-    known = vectors.read(db, np.unique(np.concatenate([scope.text_id[rows], path_text])), memo or Memo())
+    known = vectors.read(db, distinct(np.concatenate([scope.text_id[rows], path_text])), memo or Memo())
     there, place = known.find(scope.text_id[rows])
     rows, place, path_text = rows[there], place[there], path_text[there]
     with_path, path_place = known.find(path_text)
@@ -425,21 +441,22 @@ def similarities(
 def _likeliest(
     db: DuckDBPyConnection,
     scope: SearchScope,
-    rows: NDArray[np.intp],
     question: NDArray[np.float32],
     many: int,
     memo: Memo,
 ) -> NDArray[np.intp]:
-    """Preselect ``rows`` by the sign bits of their texts' vectors."""
+    """Preselect rows of a scope by the signs of their texts' vectors: ``many``, and those like the last."""
     import numpy as np
 
-    text, path_text = scope.text_id[rows], scope.path_text[scope.file[rows]]
     text_ids, signs = vectors.read_signs(db, memo)
-    own = vectors.signs(question.reshape(1, -1))
-    differing = np.bitwise_count(signs ^ own.T).sum(axis=0, dtype=np.int16)
-    about = np.full(1 + max(text_ids.max(initial=0), text.max(), path_text.max()), -1.0, dtype=np.float32)
+    differing = vectors.differing(signs, vectors.signs(question.reshape(1, -1))[0])
+    last = max(int(column.max(initial=0)) for column in (text_ids, scope.text_id, scope.path_text))
+    about = np.full(1 + last, -1.0, dtype=np.float32)
     about[text_ids] = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))[differing]
-    return np.argpartition(-(about[text] + PATH_WEIGHT * np.maximum(about[path_text], 0)), many)[:many]
+    about[0] = -np.inf  # no text
+    near = about[scope.text_id]
+    near += np.float32(PATH_WEIGHT) * np.maximum(about[scope.path_text], 0)[scope.file]
+    return np.flatnonzero(near >= np.partition(near, len(near) - many)[len(near) - many])
 
 
 def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
@@ -467,7 +484,7 @@ def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]
         GROUP BY qualified_name, content_id
         """,
     ).fetchnumpy()
-    row, place = _matches(scope.chunk_id, found["chunk_id"])
+    row, place = scope.rows_of(found["chunk_id"])
     columns = [scope.file[place], scope.chunk_id[place], found["exact"][row], found["parts"][row]]
     rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
     return [DefinitionSite(chunk_id, file, exact, parts) for file, chunk_id, exact, parts in rows]
@@ -495,7 +512,7 @@ def named(db: DuckDBPyConnection, scope: SearchScope, names: Collection[str]) ->
         WHERE kind <> 'section' GROUP BY name, qualified_name, content_id
         """,
     ).fetchnumpy()
-    row, place = _matches(scope.chunk_id, found["chunk_id"])
+    row, place = scope.rows_of(found["chunk_id"])
     columns = [scope.file[place], scope.chunk_id[place], found["name"][row], found["qualified_name"][row]]
     rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
     return [NamedSite(chunk_id, file, name, qualified) for file, chunk_id, name, qualified in rows]
@@ -521,7 +538,7 @@ def name_words(
 ) -> NameWords:
     """Find the scope's files whose names contain one of some terms."""
     found = with_terms(db, "name_postings", terms, memo or Memo())
-    row, file = _matches(scope.files.path_id, found["path_id"])
+    row, file = matches(scope.files.path_id, found["path_id"])
     return NameWords(found["place"][row], file.astype("int32"))
 
 
@@ -675,7 +692,7 @@ def path_pattern(path: str) -> str:
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
     """Read paths by id."""
-    if memo is not None and memo.lasting:
+    if memo is not None and memo.whole:
         every = memo.get("paths", lambda: dict(all_paths(db)))
         return {path_id: every[path_id] for path_id in path_ids}
     columns = [integers(path_ids)]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gitrag.store import schema
-from gitrag.store.candidates import SearchScope, runs, with_terms
+from gitrag.store.candidates import SearchScope, with_terms
 from gitrag.store.columns import integers, next_id, objects, run
+from gitrag.store.joins import runs
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 

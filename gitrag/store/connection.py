@@ -19,6 +19,7 @@ from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
 from gitrag.store.memory_copy import MAX_BYTES, Copy, write_copy
 from gitrag.store.schema import ForeignDatabaseError
+from gitrag.store.vector_cache import VectorCache
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -128,9 +129,11 @@ class Store:
         self._resident = resident
         self._seen: FileState | None = None
         self._copy: Copy | None = None
+        self._large: tuple[FileState, Memo] | None = None
         self._identity_seen: str | None = None
         self.directory = directory
         self.path = directory / NAME
+        self.vector_cache = VectorCache(directory / f"{NAME}.vectors")
         self._recipe = recipe
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
@@ -147,9 +150,9 @@ class Store:
         return self.path.exists()
 
     def size_bytes(self) -> int:
-        """Return the size of the index on disk, including its write-ahead log."""
+        """Return the size of the index on disk, with its write-ahead log and the copy of its vectors."""
         total = 0
-        for path in (self.path, self.path.with_name(self.path.name + ".wal")):
+        for path in (self.path, *(self.path.with_name(self.path.name + end) for end in (".wal", ".vectors"))):
             with suppress(OSError):
                 total += path.stat().st_size
         return total
@@ -181,7 +184,8 @@ class Store:
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
                 self._check(db)
-                self.memo, self.state = Memo(), state_of(self.path)
+                self.state = state_of(self.path)
+                self.memo = self._memo_of(self.state)
                 yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
@@ -189,6 +193,30 @@ class Store:
                 if self._identity() == read:  # or another process has, and has built a new one
                     self._move(problem)
             raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
+
+    def _memo_of(self, state: FileState | None) -> Memo:
+        """Return the cache for a state of the file: of a file too large to be copied, one that is kept."""
+        if state is None or not self.is_large():
+            self._large = None
+            return Memo()
+        if self._large is None or self._large[0] != state:
+            self._large = state, Memo(lasting=True, vectors=self.vector_cache)
+        return self._large[1]
+
+    def cache_vectors(self) -> None:
+        """Write the vectors of a large index that are new into their cache, so that no question has to."""
+        from gitrag.store import vectors
+
+        if self.is_large():
+            with self.read() as db:
+                vectors.fill(db, self.vector_cache, self.vector_cache.end())
+
+    def is_large(self) -> bool:
+        """Tell whether the index is too large to be held in memory."""
+        try:
+            return self.path.stat().st_size > MAX_BYTES
+        except OSError:
+            return False
 
     def _current_copy(self) -> Copy | None:
         """Return the copy in memory, made when the file is first found unchanged."""
@@ -274,6 +302,7 @@ class Store:
 
     def close(self) -> None:
         """Give back the memory of the copy and of idle DuckDB engines; the next operation starts anew."""
+        self._large = None
         if self._copy is not None:
             self._copy.close()
             self._copy = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.model import Chunk, Kind
-from gitrag.store import vectors
+from gitrag.store import schema, vectors
 from gitrag.store.columns import integers, next_id, objects, run
 
 if TYPE_CHECKING:
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 INDEXED = "indexed"
 PENDING = "pending"
+
+_MERGED = "postings sorted up to chunk"
+_RUN = 8_000_000
+"""Postings, of some 150,000 to 220,000 chunks, that are sorted together: 1.2 s of processor time."""
+_LEAST_RUN = 500_000
 
 ContentKey: TypeAlias = "tuple[str, str | None]"
 """A content: its blob's id and its language."""
@@ -179,6 +184,34 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
     ]
     # Sorted by term, a batch's postings of a term lie together and zone maps skip the rest.
     run(db, columns, "INSERT INTO postings SELECT * FROM columns ORDER BY column0, column1")
+    merge_postings(db, _RUN)
+
+
+def merge_postings(db: DuckDBPyConnection, least: int = _LEAST_RUN) -> None:
+    """Sort the postings written since the last time by term, if they are many.
+
+    Then a term's postings are in few row groups, one or two for each such run, and zone maps skip the rest;
+    in the batches that they were written in, nearly all row groups have some. A run is of contents written
+    one after the other, and no posting is sorted twice.
+
+    Args:
+        db: An open connection, writing.
+        least: Minimum number of postings that are worth it.
+    """
+    merged = int(schema.get(db, _MERGED) or 0)
+    row = db.execute("SELECT count(*), max(chunk_id) FROM postings WHERE chunk_id > ?", [merged]).fetchone()
+    count, last = row or (0, 0)
+    if count < least:
+        return
+    if count > 2 * _RUN:  # of an index that has never been sorted: the rest at the next times
+        last = merged + (last - merged) * _RUN // count
+    own = [merged, last]
+    those = "FROM postings WHERE chunk_id > ? AND chunk_id <= ?"
+    db.execute(f"CREATE OR REPLACE TEMP TABLE unsorted AS {those}", own)
+    db.execute(f"DELETE {those}", own)
+    db.execute("INSERT INTO postings FROM unsorted ORDER BY term, chunk_id")
+    db.execute("DROP TABLE unsorted")
+    schema.put(db, _MERGED, str(last))
 
 
 def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> list[int]:

@@ -7,13 +7,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gitrag.store import views
-from gitrag.store.columns import objects, pairs, run
+from gitrag.store.columns import next_id, objects, pairs, run
 from gitrag.store.content import INDEXED, PENDING
+from gitrag.store.held_texts import count_by_group, flags, held_texts
+from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 from gitrag.store.vectors import UNEMBEDDED
 
 if TYPE_CHECKING:
+    import numpy as np
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
     from gitrag.store.views import View, ViewOverlay
 
@@ -114,8 +118,10 @@ class StoreCounts:
     vectors: int
 
 
-def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
+def count_view(db: DuckDBPyConnection, view: View, memo: Memo | None = None) -> ViewCounts:
     """Count what a view contains."""
+    import numpy as np
+
     states = dict(
         db.execute(
             "SELECT split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why, count(*) FROM entries"
@@ -128,23 +134,24 @@ def count_view(db: DuckDBPyConnection, view: View) -> ViewCounts:
         " JOIN contents USING (content_id) WHERE view_id = ? AND state = ? GROUP BY name ORDER BY 2 DESC, 1",
         [view.view_id, INDEXED],
     ).fetchall()
-    row = db.execute(
-        """
-        WITH held AS MATERIALIZED (
-            SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0
-        ), own AS MATERIALIZED (
-            SELECT text_id FROM chunks SEMI JOIN held USING (content_id)
-        ), texts_held AS (
-            SELECT text_id FROM own UNION SELECT text_id FROM paths SEMI JOIN held USING (path_id)
-        )
-        SELECT (SELECT count(*) FROM own), count(*), count(vectors.text_id)
-        FROM texts_held LEFT JOIN vectors USING (text_id) WHERE text_id <> 0
-        """,
+    held = db.execute(
+        "SELECT path_id, content_id, contents.chunks FROM entries JOIN contents USING (content_id)"
+        " WHERE view_id = ?",
         [view.view_id],
-    ).fetchone()
-    chunks, texts, embedded = row or (0, 0, 0)
+    ).fetchnumpy()
+    texts = held_texts(db, held["path_id"], held["content_id"], memo or Memo())
+    _ids, once = np.unique(held["content_id"], return_index=True)
+    chunks = int(held["chunks"][once].sum())
+    embedded = int(np.count_nonzero(texts & _embedded(db, len(texts))))
     files, waiting = states.pop(INDEXED, 0), states.pop(PENDING, 0)
-    return ViewCounts(files, waiting, tuple(states.items()), chunks, tuple(languages), texts, embedded)
+    return ViewCounts(
+        files, waiting, tuple(states.items()), chunks, tuple(languages), int(texts.sum()), embedded
+    )
+
+
+def _embedded(db: DuckDBPyConnection, size: int) -> NDArray[np.bool_]:
+    """Tell of each text id below a size whether it has a vector of the model's."""
+    return flags(db.execute("SELECT text_id FROM vectors").fetchnumpy()["text_id"], size)
 
 
 _HELD = """
@@ -194,60 +201,62 @@ def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes
         mark: Prefix of the facts of a content that could not be read; the reason follows.
     """
     columns = pairs(overlay.entries)
-    rows = run(
-        db,
-        columns,
-        _HELD
-        + """, failed AS (
+    failed = """, failed AS (
             SELECT path_id, 'cutting' AS stage, substr(state, instr(state, ': ') + 2) AS reason
             FROM held JOIN contents USING (content_id) WHERE contains(state, ': ')
             UNION ALL SELECT path_id, 'calls', decode(data[?:]) FROM held JOIN facts USING (content_id)
-            WHERE data >= ? AND data < ?
+            WHERE data >= ? AND data < ?"""
+    parameters = [view.view_id, list(overlay.masked), len(mark) + 1, mark, mark + b"\xff"]
+    if db.execute("SELECT 1 FROM meta WHERE starts_with(key, ?) LIMIT 1", [UNEMBEDDED]).fetchone():
+        failed += """
             UNION ALL SELECT path_id, 'embedding', min(value) FROM meta
             JOIN texts ON meta.key = ? || lower(hex(texts.key)) JOIN (
                 SELECT path_id, text_id FROM held JOIN chunks USING (content_id)
                 UNION ALL SELECT path_id, text_id FROM held JOIN paths USING (path_id)
-            ) USING (text_id) GROUP BY path_id
-        )
-        SELECT path, stage, reason FROM failed JOIN paths USING (path_id) ORDER BY path, stage
-        """,
-        [view.view_id, list(overlay.masked), len(mark) + 1, mark, mark + b"\xff", UNEMBEDDED],
+            ) USING (text_id) GROUP BY path_id"""
+        parameters.append(UNEMBEDDED)
+    rows = run(
+        db,
+        columns,
+        f"{_HELD}{failed}) SELECT path, stage, reason FROM failed JOIN paths USING (path_id)"
+        " ORDER BY path, stage",
+        parameters,
     ).fetchall()
     return [Unread(decode_path(path), Stage(stage), reason) for path, stage, reason in rows]
 
 
-def count_collections(db: DuckDBPyConnection, view: View, overlay: ViewOverlay) -> list[CollectionCounts]:
+def count_collections(
+    db: DuckDBPyConnection, view: View, overlay: ViewOverlay, memo: Memo | None = None
+) -> list[CollectionCounts]:
     """Count the contents of each collection of a view and its overlay, by name."""
-    columns = [
-        *pairs(overlay.entries),
-        objects(overlay.collections),
-    ]
-    rows = run(
+    import numpy as np
+
+    columns = [*pairs(overlay.entries), objects(overlay.collections)]
+    held = run(
         db,
         columns,
         """
-        WITH held AS MATERIALIZED (
+        SELECT path_id, content_id, collection, state = ? AS indexed, contents.chunks FROM (
             SELECT path_id, content_id, collection FROM entries
             WHERE view_id = ? AND content_id <> 0 AND NOT list_contains(?, path_id)
             UNION ALL SELECT column0, column1, column2 FROM columns
-        ), documents AS (
-            SELECT collection, count(*) AS files, sum(contents.chunks) AS chunks
-            FROM held JOIN contents USING (content_id) WHERE state = ? GROUP BY collection
-        ), texts_held AS (
-            SELECT collection, text_id FROM held JOIN chunks USING (content_id)
-            UNION SELECT collection, text_id FROM held JOIN paths USING (path_id)
-        ), waiting AS (
-            SELECT collection, count(*) AS texts FROM texts_held ANTI JOIN vectors USING (text_id)
-            WHERE text_id <> 0 GROUP BY collection
-        )
-        SELECT collection, files, coalesce(documents.chunks, 0), coalesce(texts, 0) FROM documents
-        LEFT JOIN waiting USING (collection) ORDER BY collection
+        ) JOIN contents USING (content_id)
         """,
-        [view.view_id, list(overlay.masked), INDEXED],
-    ).fetchall()
+        [INDEXED, view.view_id, list(overlay.masked)],
+    ).fetchnumpy()
+    names = sorted(set(held["collection"].tolist()))
+    place = {name: number for number, name in enumerate(names)}
+    group = np.array([place[name] for name in held["collection"].tolist()], dtype=np.intp)
+    lacking = ~_embedded(db, next_id(db, "texts", "text_id"))
+    waiting = count_by_group(db, held["path_id"], held["content_id"], group, lacking, memo or Memo())
+    indexed = held["indexed"]
+    documents = np.bincount(group[indexed], minlength=len(names))
+    chunks = np.bincount(group[indexed], held["chunks"][indexed], len(names))
     updated = views.touched(db, view.view_id)
     return [
-        CollectionCounts(name, files, chunks, texts, updated.get(name)) for name, files, chunks, texts in rows
+        CollectionCounts(name, int(documents[i]), int(chunks[i]), int(waiting[i]), updated.get(name))
+        for i, name in enumerate(names)
+        if documents[i]
     ]
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from gitrag.store.vector_cache import VectorCache
 
 T = TypeVar("T")
 
 _MOST = 32
 """Maximum number of entries; an agent asks about the same files with a few filters: some ten a question."""
+
+_MOST_BYTES = 256 << 20
+"""Maximum size of the columns kept: of 1.4 million chunks, the signs of vectors are 70 MB, a scope 25 MB."""
 
 
 class Memo:
@@ -16,11 +23,18 @@ class Memo:
 
     Args:
         lasting: Whether further questions of the same state will come; else nothing is kept.
+        vectors: Of an index too large to be held in memory: where single vectors are read from.
+
+    Attributes:
+        whole: Whether postings, vectors and paths are kept in full.
     """
 
-    def __init__(self, *, lasting: bool = False) -> None:
+    def __init__(self, *, lasting: bool = False, vectors: VectorCache | None = None) -> None:
         self.lasting = lasting
+        self.whole = lasting and vectors is None
+        self.vectors = vectors
         self._kept: dict[Hashable, Any] = {}
+        self._bytes: dict[Hashable, int] = {}
         self._pinned: dict[Hashable, Any] = {}
 
     def pin(self, key: Hashable, value: Any) -> None:
@@ -28,13 +42,34 @@ class Memo:
         self._pinned[key] = value
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, computing it if needed; the least recently used entry is dropped."""
+        """Return the value of a key, computing it if needed; the least recently used entries are dropped."""
         if key in self._pinned:
             pinned: T = self._pinned[key]
             return pinned
-        found: T = self._kept.pop(key) if key in self._kept else make()
+        known = key in self._kept
+        found: T = self._kept.pop(key) if known else make()
         if self.lasting:
             self._kept[key] = found
-            if len(self._kept) > _MOST:
-                del self._kept[next(iter(self._kept))]
+            if not known:
+                self._bytes[key] = _bytes_of(found)
+                self._drop()
         return found
+
+    def _drop(self) -> None:
+        """Drop entries, the least recently used first, never the last one."""
+        while len(self._kept) > 1 and (
+            len(self._kept) > _MOST or (not self.whole and sum(self._bytes.values()) > _MOST_BYTES)
+        ):
+            oldest = next(iter(self._kept))
+            del self._kept[oldest], self._bytes[oldest]
+
+
+def _bytes_of(value: Any) -> int:
+    """Return the size of the columns in a value."""
+    if isinstance(value, tuple | list):
+        return sum(map(_bytes_of, value)) if len(value) <= _MOST else 0
+    if isinstance(value, dict):
+        return sum(map(_bytes_of, value.values())) if len(value) <= _MOST else 0
+    if is_dataclass(value):
+        return sum(_bytes_of(getattr(value, each.name)) for each in fields(value))
+    return int(getattr(value, "nbytes", 0))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.columns import integers, objects, pairs, run
+from gitrag.store.held_texts import flags, held_texts
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 
@@ -21,9 +22,15 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
+    from gitrag.store.vector_cache import VectorCache
+
 _WORDS = DIMENSIONS // 64
 _SIGNS = ", ".join(f"b{i}" for i in range(_WORDS))
 _BLOCK = 512
+_SIGNS_BLOCK = 1 << 14
+"""Columns of sign bits compared at a time: six rows fit a processor's cache."""
+_MANY = 1_000
+_AT_A_TIME = 1 << 16
 _BOTH = "(FROM vectors UNION ALL FROM drafts)"
 """A text has either a vector or a draft, never both."""
 
@@ -169,7 +176,7 @@ def _blocks(length: int) -> Iterator[slice]:
 
 
 def read_signs(db: DuckDBPyConnection, memo: Memo) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """Read the sign bits of all vectors and drafts: text ids int32 (n,), sign bits uint64 (6, n)."""
+    """Read the sign bits of all vectors and drafts: text ids int32 (n,), ascending, bits uint64 (6, n)."""
     return memo.get("signs", lambda: _read_signs(db))
 
 
@@ -177,20 +184,81 @@ def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.u
     import numpy as np
 
     found = db.execute(f"SELECT text_id, {_SIGNS} FROM {_BOTH}").fetchnumpy()
-    return found["text_id"], np.stack([found[f"b{i}"] for i in range(_WORDS)])
+    text_ids = found.pop("text_id")
+    signs = np.empty((_WORDS, len(text_ids)), dtype=np.uint64)
+    order = None if bool((text_ids[1:] > text_ids[:-1]).all()) else np.argsort(text_ids)
+    for i in range(_WORDS):
+        column = found.pop(f"b{i}")
+        signs[i] = column if order is None else column[order]
+    return text_ids if order is None else text_ids[order], signs
+
+
+def differing(signs: NDArray[np.uint64], own: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Return in how many components the signs, uint64 (6, n), differ from those of a vector, uint64 (6,)."""
+    import numpy as np
+
+    found = np.zeros(signs.shape[1], dtype=np.uint16)
+    for start in range(0, len(found), _SIGNS_BLOCK):
+        block = slice(start, start + _SIGNS_BLOCK)
+        for row, word in zip(signs, own, strict=True):
+            found[block] += np.bitwise_count(row[block] ^ word)
+    return found
 
 
 def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32], memo: Memo) -> Vectors:
-    """Read the vectors and drafts of texts; if ``memo`` lasts, read all texts for later questions.
+    """Read the vectors and drafts of texts, distinct; if they are kept in full, all of them.
 
     Texts that have neither are left out.
     """
-    if memo.lasting:
+    if memo.whole:
         return memo.get("vectors", lambda: _vectors(db.execute(f"SELECT text_id, vector FROM {_BOTH}")))
+    if memo.vectors is not None:
+        return _read_cached(db, text_ids, memo, memo.vectors)
+    return _vectors(_select(db, text_ids))
+
+
+def _select(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> DuckDBPyConnection:
     columns = [text_ids]
-    return _vectors(
-        run(db, columns, f"SELECT text_id, vector FROM {_BOTH} SEMI JOIN columns ON text_id = column0")
-    )
+    return run(db, columns, f"SELECT text_id, vector FROM {_BOTH} SEMI JOIN columns ON text_id = column0")
+
+
+def _read_cached(
+    db: DuckDBPyConnection, text_ids: NDArray[np.int32], memo: Memo, cache: VectorCache
+) -> Vectors:
+    """Read vectors from the cache, and those that it has not right from the index, into the cache too."""
+    import numpy as np
+
+    known, bits = read_signs(db, memo)
+    place = np.searchsorted(known, text_ids)
+    there = place < len(known)
+    there[there] = known[place[there]] == text_ids[there]
+    wanted, place = text_ids[there], place[there]
+    expected = bits[:, place].T
+    small = cache.read(wanted)
+    wrong = np.flatnonzero((signs(small) != expected).any(axis=1))
+    end = cache.end()
+    if 2 * len(wrong) > len(wanted) > _MANY:  # reading so many would read all, too
+        end = 0
+    if len(wrong) and wanted[wrong[-1]] >= end and fill(db, cache, end):
+        small = cache.read(wanted)
+        wrong = np.flatnonzero((signs(small) != expected).any(axis=1))
+    if len(wrong):
+        found = _vectors(_select(db, wanted[wrong]))
+        cache.write(found.text_ids, found.small)
+        small[wrong] = found.small
+    return _scaled(wanted, small)
+
+
+def fill(db: DuckDBPyConnection, cache: VectorCache, first: int = 0) -> bool:
+    """Write vectors and drafts, those of texts from an id on, into the cache; return False where it fails."""
+    row = db.execute("SELECT max(text_id) FROM texts").fetchone()
+    last = int(row[0] or 0) if row else 0
+    for start in range(first, last + 1, _AT_A_TIME):
+        sql = f"SELECT text_id, vector FROM {_BOTH} WHERE text_id >= ? AND text_id < ?"
+        found = _vectors(db.execute(sql, [start, start + _AT_A_TIME]))
+        if not cache.write(found.text_ids, found.small, extend=True):
+            return False
+    return True
 
 
 def _vectors(result: DuckDBPyConnection) -> Vectors:
@@ -199,12 +267,21 @@ def _vectors(result: DuckDBPyConnection) -> Vectors:
     found = result.fetchnumpy()
     order = np.argsort(found["text_id"])
     small = np.frombuffer(b"".join(found["vector"][order]), dtype=np.int8).reshape(-1, DIMENSIONS)
+    return _scaled(found["text_id"][order], small)
+
+
+def _scaled(text_ids: NDArray[np.int32], small: NDArray[np.int8]) -> Vectors:
+    import numpy as np
+
     squares = np.einsum("ij,ij->i", small, small, dtype=np.float32)
-    return Vectors(found["text_id"][order], small, 1 / np.sqrt(np.maximum(squares, 1)))
+    return Vectors(text_ids, small, 1 / np.sqrt(np.maximum(squares, 1)))
 
 
 def count_pending(
-    db: DuckDBPyConnection, entries: Iterable[tuple[int, int]] = (), view_id: int | None = None
+    db: DuckDBPyConnection,
+    entries: Iterable[tuple[int, int]] = (),
+    view_id: int | None = None,
+    memo: Memo | None = None,
 ) -> int:
     """Count the texts without a vector, of chunks and paths, that a view and its overlay need.
 
@@ -212,12 +289,25 @@ def count_pending(
         db: An open connection.
         entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
+        memo: Cache for what else is asked of the same state.
     """
+    import numpy as np
+
     if not db.execute("SELECT 1 FROM drafts LIMIT 1").fetchone():
         return 0
-    columns = pairs(entries)
-    row = run(db, columns, f"SELECT count(*) FROM ({PENDING_IDS})", [view_id, view_id]).fetchone()
-    return int(row[0]) if row else 0
+    where = "content_id <> 0 AND (?::INTEGER IS NULL OR view_id = ?)"
+    held = db.execute(
+        f"SELECT path_id, content_id FROM entries WHERE {where}", [view_id, view_id]
+    ).fetchnumpy()
+    paths, contents = pairs(entries)
+    needed = held_texts(
+        db,
+        np.concatenate([held["path_id"], paths]),
+        np.concatenate([held["content_id"], contents]),
+        memo or Memo(),
+    )
+    drafted = flags(db.execute("SELECT text_id FROM drafts").fetchnumpy()["text_id"], len(needed))
+    return int(np.count_nonzero(needed & drafted))
 
 
 def pending(

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gitrag.store import candidates, connection, vectors
+from gitrag.store import candidates, vectors
+from gitrag.store import memo as memo_module
 from gitrag.store.candidates import Filters
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.memo import Memo
+from gitrag.store.vector_cache import VectorCache
 from tests.integration.store.filling import BLOB, OTHER, draft, fill, open_scope, open_store
 
 CHUNKS = {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])], OTHER: [("close", "three", [4, 2])]}
@@ -31,7 +33,9 @@ def answer(store: Store, filters: Filters = candidates.NO_FILTERS) -> list[list[
         paths = candidates.name_words(db, scope, [ord("a"), ord("s")], store.memo)
         names = candidates.read_paths(db, scope.files.path_id.tolist(), store.memo)
         rows = [
-            sorted(zip(*(getattr(part, name).tolist() for name in part.__slots__), strict=True))
+            sorted(
+                zip(*(getattr(part, name).tolist() for name in part.__slots__ if name != "memo"), strict=True)
+            )
             for part in (scope.files, words, paths)
         ]
         cosines = [(*pair, round(cosine, 5)) for *pair, cosine in zip(
@@ -56,8 +60,8 @@ def test_a_kept_index_answers_as_its_file(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def exactly(likeliest):
-    def choose(db, scope, rows, question, many, memo):
-        return likeliest(db, scope, rows, question, int(many), memo)
+    def choose(db, scope, question, many, memo):
+        return likeliest(db, scope, question, int(many), memo)
 
     return choose
 
@@ -109,12 +113,74 @@ def test_an_index_of_another_version_is_not_kept(tmp_path: Path):
             answer(other)
 
 
-def test_a_large_index_is_opened_for_each_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Store, Store]:
+    """An index opened as a small one, and as one too large to be copied."""
     store = filled(tmp_path)
-    monkeypatch.setattr(connection, "MAX_BYTES", store.size_bytes() - 1)
     resident = open_store(tmp_path, resident=True)
-    assert [answer(resident) for _ in range(3)] == [answer(store)] * 3
-    assert not resident.memo.lasting
+    monkeypatch.setattr(resident, "is_large", lambda: True)
+    monkeypatch.setattr(resident, "_current_copy", lambda: None)
+    return store, resident
+
+
+@pytest.mark.parametrize("surplus", [8, 0])
+def test_a_large_index_answers_as_a_small_one(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch, surplus: int
+):
+    """It is opened for each question, and its scope, signs and vectors are kept beside."""
+    if not surplus:
+        monkeypatch.setattr(candidates, "SURPLUS", 0.2)
+        monkeypatch.setattr(candidates, "_likeliest", exactly(candidates._likeliest))
+    store, resident = large
+    functions = Filters(kinds=("class",), languages=("python",))
+    for _ in range(3):
+        assert answer(resident) == answer(store)
+        assert answer(resident, functions) == answer(store, functions)
+    assert resident.memo.lasting
+    assert not resident.memo.whole
+    with resident.read() as db:
+        texts = db.execute("SELECT max(text_id) FROM texts").fetchone()
+    assert texts == (resident.vector_cache.end() - 1,)
+
+
+@pytest.mark.parametrize("spoil", [b"", b"\x07" * 384 * 4, b"\x07" * 400], ids=["lost", "stale", "torn"])
+def test_a_lost_torn_or_stale_cache_of_vectors_changes_no_answer(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch, spoil: bytes
+):
+    monkeypatch.setattr(vectors, "_MANY", 0)
+    store, resident = large
+    expected = answer(store)
+    assert answer(resident) == expected
+    cache = resident.path.with_name(f"{resident.path.name}.vectors")
+    before = cache.read_bytes()
+    cache.write_bytes(spoil + before[len(spoil) :] if spoil else b"")
+    assert answer(resident) == expected
+    assert cache.read_bytes()[384:] == before[384:]  # no text has the id 0
+    with store.write("test") as db:
+        vectors.write(db, [1], np.eye(384, dtype=np.float32)[:1])
+    assert answer(resident) == answer(store)
+    assert cache.read_bytes() != before
+
+
+def test_where_no_vector_can_be_cached_the_answer_is_the_same(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(vectors, "_MANY", 0)
+    store, resident = large
+    resident.path.with_name(f"{resident.path.name}.vectors").mkdir()
+    assert answer(resident) == answer(store)
+
+
+def test_the_cache_of_vectors_goes_with_the_index(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(vectors, "_MANY", 0)
+    _store, resident = large
+    without = resident.size_bytes()
+    answer(resident)
+    assert resident.size_bytes() > without
+    assert resident.remove() > without
+    assert not list(resident.directory.glob("index*"))
 
 
 def test_a_memo_that_lasts_keeps_what_was_asked_for_last():
@@ -130,6 +196,17 @@ def test_a_memo_that_lasts_keeps_what_was_asked_for_last():
     for key in [*range(32), 0, 32, 0, 1]:
         assert ask(lasting, key) == key
     assert made == [*range(33), 1]
+
+
+def test_a_memo_of_a_large_index_is_bounded_by_its_columns(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memo_module, "_MOST_BYTES", 2_000)
+    memo = Memo(lasting=True, vectors=VectorCache(Path("none")))
+    made: list[int] = []
+    for key in (1, 2, 1, 3, 1, 2):
+        memo.get(
+            key, lambda key=key: made.append(key) or (np.zeros(900, np.int8), {"a": np.zeros(50, np.int8)})
+        )
+    assert made == [1, 2, 3, 2]
 
 
 def test_what_is_pinned_stays():

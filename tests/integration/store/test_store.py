@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -59,6 +60,35 @@ def test_a_line_of_several_chunks_is_read_whole(tmp_path: Path):
         assert content.containing(db, [content_id], "st, sec") == every  # it may lie across two
         assert content.matching(db, [content_id], "nowhere$") == every
         assert content.containing(db, [], "first") == set()
+
+
+def test_postings_are_sorted_a_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each batch once, also of an index that has never been sorted; none is lost."""
+    store = open_store(tmp_path)
+    blobs = [f"{number:040x}" for number in range(1, 9)]
+    pieces = {blob: [(f"f{i}", f"text {i} {blob}", [9, i + 1, 5])] for i, blob in enumerate(blobs)}
+    for blob in blobs[:6]:
+        fill(store, {f"{blob}.py": blob}, {blob: pieces[blob]})
+
+    def rows() -> list[tuple[int, int, int]]:
+        with store.read() as db:
+            return db.execute("SELECT term, chunk_id, tf FROM postings ORDER BY rowid").fetchall()
+
+    written = rows()
+    assert written == sorted(written, key=lambda row: (row[1], row[0]))
+    monkeypatch.setattr(content, "_RUN", 6)
+    for blob in blobs[6:]:
+        fill(store, {f"{blob}.py": blob}, {blob: pieces[blob]})
+    with store.write("test") as db:
+        content.merge_postings(db, 1)
+    found = rows()
+    assert len(found) == 24
+    assert set(written) <= set(found)
+    terms = [term for term, _chunk, _tf in found]
+    assert sum(before > after for before, after in pairwise(terms)) < 4
+    with store.write("test") as db:
+        content.merge_postings(db, 1)
+    assert rows() == found
 
 
 def test_views_that_no_worktree_uses_are_dropped(tmp_path: Path):

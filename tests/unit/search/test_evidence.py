@@ -8,7 +8,7 @@ from math import exp, log, log1p
 import numpy as np
 import pytest
 
-from gitrag.search.evidence import Evidence
+from gitrag.search.evidence import Evidence, _best_first
 from gitrag.search.question import read
 from gitrag.store.candidates import DefinitionSite
 from gitrag.words import terms
@@ -55,6 +55,18 @@ def test_a_file_has_the_mean_of_its_five_best_chunks():
     of_a, of_b = feature(found, "bm25")
     assert of_b == 1
     assert of_a == pytest.approx(found.bm25[:5].mean() / found.bm25[6])
+
+
+def test_the_best_of_each_file_come_first():
+    """As by sorting two columns, whatever the signs of the values."""
+    random = np.random.default_rng(1)
+    values = (random.random(500) - 0.5).astype(np.float32)
+    values[:6] = [0.0, -0.0, -1.0, 1.0, 1e-30, -1e-30]
+    file = random.integers(0, 40, 500).astype(np.int32)
+    order = np.lexsort((-values, file))
+    of_file, best_first = _best_first(values, file)
+    assert of_file.tolist() == file[order].tolist()
+    assert best_first.tolist() == values[order].tolist()
 
 
 def test_a_file_is_also_one_document():

@@ -1,0 +1,86 @@
+"""Single vectors of a large index, read by number from a file beside it.
+
+DuckDB reads and checks whole blocks: for the 8,000 vectors that a question compares, of 1.3 million, nearly
+all 500 MB. This file has each vector at the place of its text's id. It is a cache without any bookkeeping:
+what it says counts only where the sign bits are those that the index has for the text; else it is read
+from the index, and written here. So it needs no lock, and a lost, torn or stale one costs time, not answers.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitrag.machine.files import PRIVATE
+from gitrag.model import DIMENSIONS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class VectorCache:
+    """A file of vectors.
+
+    Args:
+        path: The file; it is made when something is first written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, text_ids: NDArray[np.int32]) -> NDArray[np.int8]:
+        """Return what the file has for texts, ids ascending, int8 (n, 384): zeros where it ends before."""
+        import numpy as np
+
+        found = np.zeros((len(text_ids), DIMENSIONS), dtype=np.int8)
+        room = memoryview(found.view(np.uint8).reshape(-1))  # type: ignore[arg-type]
+        with suppress(OSError), self._path.open("rb", buffering=0) as file:
+            starts = (text_ids.astype(np.int64) * DIMENSIONS).tolist()
+            for first, last in _runs(text_ids):
+                part = room[first * DIMENSIONS : last * DIMENSIONS]
+                if hasattr(os, "preadv"):
+                    os.preadv(file.fileno(), (part,), starts[first])
+                else:
+                    file.seek(starts[first])
+                    file.readinto(part)
+        return found
+
+    def write(self, text_ids: NDArray[np.int32], small: NDArray[np.int8], *, extend: bool = False) -> bool:
+        """Write vectors, int8 (n, 384), of texts, ids ascending; return False where it cannot be written.
+
+        Args:
+            text_ids: The texts.
+            small: Their vectors.
+            extend: Whether the file may grow; it does only by all texts in order, so that its size says which
+                are still to come.
+        """
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), PRIVATE)
+            with os.fdopen(descriptor, "r+b", buffering=0) as file:
+                inside = len(text_ids) if extend else int((text_ids < self.end()).sum())
+                for first, last in _runs(text_ids[:inside]):
+                    file.seek(int(text_ids[first]) * DIMENSIONS)
+                    file.write(small[first:last].tobytes())
+        except OSError:
+            return False
+        return True
+
+    def end(self) -> int:
+        """Return the first text id that the file does not reach."""
+        try:
+            return self._path.stat().st_size // DIMENSIONS
+        except OSError:
+            return 0
+
+
+def _runs(text_ids: NDArray[np.int32]) -> list[tuple[int, int]]:
+    """Return where runs of consecutive ids begin and end."""
+    import numpy as np
+
+    ends = np.flatnonzero(np.diff(text_ids) != 1) + 1
+    edges = [0, *ends.tolist(), len(text_ids)] if len(text_ids) else []
+    return list(pairwise(edges))
