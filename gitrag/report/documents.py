@@ -43,6 +43,7 @@ class DocumentMatch:
         path: The file.
         score: How likely it answers, in [0, 1].
         snippet: Its best part.
+        repository: The repository that it is in, and whose top its path starts at, where several were asked.
     """
 
     id: str
@@ -50,6 +51,7 @@ class DocumentMatch:
     path: str
     score: float
     snippet: str
+    repository: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class CodeMatch:
         kind: function, method, class, module or section.
         line_start: First line.
         line_end: Last line.
+        repository: The repository that it is in, and whose top its path starts at, where several were asked.
     """
 
     path: str
@@ -73,6 +76,7 @@ class CodeMatch:
     kind: str
     line_start: int
     line_end: int
+    repository: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

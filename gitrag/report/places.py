@@ -7,7 +7,7 @@ from dataclasses import replace
 from posixpath import relpath
 
 from gitrag.actions.search import Answer
-from gitrag.report.parts import shown
+from gitrag.report.parts import place_of, shown
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import Line
@@ -18,11 +18,16 @@ _WORD = re.compile(r"\w+")
 
 
 def relative_to(answer: Answer, directory: str) -> Answer:
-    """Return an answer whose paths start in a directory, itself relative to the worktree's top."""
+    """Return an answer whose paths start in a directory, itself relative to the worktree's top.
+
+    Paths of hits that name their repository stay relative to that one's top.
+    """
     if not directory:
         return answer
 
     def moved(hit: Hit) -> Hit:
+        if hit.repository:
+            return hit
         variants = tuple(relpath(each, directory) for each in hit.variants)
         return replace(hit, path=relpath(hit.path, directory), variants=variants)
 
@@ -37,7 +42,7 @@ def as_vimgrep(answer: Answer) -> str:
     """
     words = frozenset(read(answer.wording.searched_for or answer.query).words)
     return "\n".join(
-        place_line(hit.path, line, _column(line.text, words))
+        place_line(place_of(hit), line, _column(line.text, words))
         for hit in answer.hits
         for line in best_lines(hit)
     )
@@ -50,7 +55,7 @@ def place_line(path: str, line: Line, column: int) -> str:
 
 def as_paths(answer: Answer) -> str:
     """Return the path of each hit, best first."""
-    return "\n".join(dict.fromkeys(shown(hit.path) for hit in answer.hits))
+    return "\n".join(dict.fromkeys(map(place_of, answer.hits)))
 
 
 def best_lines(hit: Hit) -> list[Line]:

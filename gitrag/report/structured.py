@@ -43,6 +43,7 @@ def _documents(hits: Sequence[Hit]) -> tuple[DocumentMatch, ...]:
             path=shown(hit.path),
             score=round(hit.score, 4),
             snippet=hit.chunk.text,
+            repository=hit.repository or UNSET,
         )
         for hit in hits
     )
@@ -57,4 +58,5 @@ def _code(hit: Hit) -> CodeMatch:
         kind=hit.chunk.kind.value,
         line_start=hit.chunk.line_start,
         line_end=hit.chunk.line_end,
+        repository=hit.repository or UNSET,
     )
