@@ -15,7 +15,7 @@ from gitrag.report.parts import (
     standing,
     wording_line,
 )
-from gitrag.report.places import as_paths, as_vimgrep, best_lines, relative_to
+from gitrag.report.places import as_paths, as_vimgrep, best_lines, located, relative_to
 from gitrag.report.structured import as_json
 from gitrag.report.text import as_text
 
@@ -31,6 +31,7 @@ __all__ = [
     "cut",
     "hits_of",
     "listed_paths",
+    "located",
     "notes_of",
     "place_of",
     "plain",

@@ -95,6 +95,25 @@ class DrawnGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedRepository:
+    """A repository that a search of several has asked.
+
+    Attributes:
+        name: Its name.
+        path: Its working tree.
+        outcome: answered, not up to date, not indexed, not reachable or late.
+        why: Why it has not answered, or not of all its files; empty where it has.
+        commit: The commit that it answered from; null if it has not.
+    """
+
+    name: str
+    path: str
+    outcome: str
+    why: str
+    commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SearchDocument:
     """What `gitrag search` prints for a question.
 
@@ -105,6 +124,7 @@ class SearchDocument:
         code_snippets: Code and other files, best first.
         call_graphs: One, if it was asked for.
         issue_matches: Issues, best first, if they were asked for.
+        repositories: Those that were asked, where several were.
     """
 
     query: str
@@ -113,6 +133,7 @@ class SearchDocument:
     code_snippets: tuple[CodeMatch, ...]
     call_graphs: tuple[DrawnGraph, ...]
     issue_matches: tuple[DocumentMatch, ...] | UnsetType = UNSET
+    repositories: tuple[AskedRepository, ...] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from posixpath import relpath
 
 from gitrag.actions.search import Answer
@@ -30,6 +32,23 @@ def relative_to(answer: Answer, directory: str) -> Answer:
             return hit
         variants = tuple(relpath(each, directory) for each in hit.variants)
         return replace(hit, path=relpath(hit.path, directory), variants=variants)
+
+    sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
+    return replace(answer, sections=sections)
+
+
+def located(answer: Answer, roots: Mapping[str, Path], directory: Path) -> Answer:
+    """Return an answer whose paths lead from a directory to the files of the repositories.
+
+    Args:
+        answer: The answer of several repositories.
+        roots: The tops of their working trees, by name.
+        directory: Where the paths start; absolute.
+    """
+
+    def moved(hit: Hit) -> Hit:
+        root = roots.get(hit.repository)
+        return hit if root is None else replace(hit, path=relpath(root / hit.path, directory), repository="")
 
     sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
     return replace(answer, sections=sections)
