@@ -682,6 +682,7 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
         cosine=hit.cosine if hit.cosine > _NO_COSINE else None,
         bm25=hit.bm25,
         reasons=hit.reasons,
+        repository=hit.repository,
     )
 
 

@@ -77,6 +77,7 @@ class Hit:
         cosine: Of the question and the chunk, in [-1, 1]; None where that is not one of the nearest.
         bm25: How well the chunk's words match, 0 or more.
         reasons: Features and what each added to the file's rank; which features there are may change.
+        repository: Its repository's name, where several were asked; empty where one was.
     """
 
     path: str
@@ -95,6 +96,7 @@ class Hit:
     cosine: float | None = None
     bm25: float = 0.0
     reasons: tuple[tuple[str, float], ...] = ()
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,9 +231,18 @@ class Workspace:
         now = self.snapshot()
         refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
         read_few(self.store, self.repo, refreshed.head.commit)
+        if first:
+            self.register()
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
         return Indexed(refreshed, counts, time.monotonic() - begin, first)
+
+    def register(self) -> None:
+        """Have searches of all repositories ask this one too, if its index is in it."""
+        from gitrag.memory import registry
+
+        if self.store.directory == self.repo.store_directory:
+            registry.remember(self.repo, self.say)
 
     def since(self, moment: float) -> timedelta:
         """Return how long ago a time in Unix seconds was."""

@@ -101,6 +101,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
         GitragError: A stage failed; the first one.
     """
     workspace.move_to_background()
+    is_first = not workspace.store.exists()
     now = workspace.snapshot()
     failures: list[GitragError] = []
 
@@ -120,6 +121,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
     revision: str | None = None
     with stage("cutting files"):
         refreshed = refresh(workspace.store, now)
+        if is_first:
+            workspace.register()
     with stage("cutting a revision"):
         revision = _finish_revision(workspace)
     if refreshed is not None:

@@ -95,6 +95,7 @@ def initialise(
     workspace.repo.refresh_index()
     with progress("Indexing", None) as shown:
         indexed = workspace.update(advance=shown.update)
+    workspace.register()
     yield indexed
     entries = indexed.refreshed.overlay.entries
     waiting = workspace.count_unembedded(entries)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -95,8 +96,38 @@ class Answer:
 _EVERYTHING = SearchOptions()
 
 
-def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHING) -> Answer:
+class QuestionVectors:
+    """The vectors of questions, each computed once for all repositories asked; for several threads."""
+
+    def __init__(self) -> None:
+        self._vectors: dict[tuple[str, bool], NDArray[np.float32] | None] = {}
+        self._lock = threading.Lock()
+
+    def of(self, text: str, encoder: Encoder | None) -> NDArray[np.float32] | None:
+        """Return a question's vector by the model, else a draft of it; None when neither is possible."""
+        with self._lock:
+            key = text, encoder is None
+            if key not in self._vectors:
+                self._vectors[key] = _vector(encoder, text)
+            return self._vectors[key]
+
+
+def search(
+    workspace: Workspace,
+    query: str,
+    options: SearchOptions = _EVERYTHING,
+    *,
+    vectors: QuestionVectors | None = None,
+    finish: Callable[[Workspace], None] | None = None,
+) -> Answer:
     """Search the files as they are now.
+
+    Args:
+        workspace: The repository.
+        query: The question.
+        options: What the search is limited to.
+        vectors: The vectors of questions, where several repositories are asked the same.
+        finish: Called where work is left for the background; starts the worker by default.
 
     Raises:
         UsageError: The query has no words.
@@ -113,15 +144,17 @@ def search(workspace: Workspace, query: str, options: SearchOptions = _EVERYTHIN
         committed_only=options.committed_only,
         with_issues=wanted.issues,
     )
-    encoder, vector = question_vector(workspace, question.meaning)
-    ask = _asking(workspace, question, vector, wanted, options, encoder)
+    encoder = workspace.encoder_if_ready()
+    vectors = vectors or QuestionVectors()
+    vectors.of(question.meaning, encoder)  # while git is asked
+    ask = _asking(workspace, question, vectors, wanted, options, encoder)
     result = view.read(ask, encoder)
     result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
     refreshed, drafts = result.refreshed, result.unembedded
     # A running worker embeds the drafts of all views, and reads commits; it may not know of files to index.
     unfinished = (drafts and encoder is not None) or result.found.unread_history
     if refreshed.waiting or (unfinished and running(workspace.store.directory) is None):
-        catch_up.start_worker(workspace)
+        (finish or catch_up.start_worker)(workspace)
     if not result.found.collections:
         raise no_collection(workspace, wanted)
     found = result.found
@@ -236,7 +269,7 @@ def _vector(encoder: Encoder | None, text: str) -> NDArray[np.float32] | None:
 def _asking(
     workspace: Workspace,
     question: Question,
-    vector: NDArray[np.float32] | None,
+    vectors: QuestionVectors,
     wanted: Wanted,
     options: SearchOptions,
     encoder: Encoder | None,
@@ -246,17 +279,14 @@ def _asking(
     from gitrag.search.engine import Scoped
 
     config, store = workspace.config, workspace.store
-    vectors = {question.text: vector}  # the view may be read several times
     min_score = config.min_score if options.min_score is None else options.min_score
 
     def ask(db: Connection, scoped: Scoped, asked: Question) -> Sections:
-        if asked.text not in vectors:
-            vectors[asked.text] = _vector(encoder, asked.text)
         return sections.ask(
             db,
             asked,
             scoped,
-            vectors[asked.text],
+            vectors.of(asked.meaning if asked is question else asked.text, encoder),
             wanted,
             limit=config.limit if options.limit is None else options.limit,
             min_score=min_score,

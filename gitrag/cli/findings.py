@@ -77,3 +77,31 @@ def print_finding(
         terminal.print(sanitise(markdown()))
     else:
         terminal.print_folded(text(lambda part, role: terminal.style(sanitise(part), *_STYLES.get(role, ()))))
+
+
+def several_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that ask several repositories."""
+    for option in reversed(
+        (
+            click.option("--everywhere", is_flag=True, help="Ask all repositories that gitrag knows."),
+            click.option(
+                "--repo",
+                "repositories",
+                multiple=True,
+                metavar="NAME",
+                help="Ask this one: a name or glob of gitrag repos list, or a path.",
+            ),
+            click.option(
+                "--group",
+                "groups",
+                multiple=True,
+                metavar="NAME",
+                help="Ask those of this group: gitrag repos.",
+            ),
+            click.option(
+                "--submodules", is_flag=True, help="Ask this one, and submodules and clones inside of it."
+            ),
+        )
+    ):
+        function = option(function)
+    return function

@@ -189,6 +189,7 @@ def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
     sync_with_index(replace(session, terminal=terminal), workspace)  # first, since the copies are indexed too
     with terminal.progress("Indexing") as progress:
         indexed = workspace.update(advance=progress.update)
+    workspace.register()
     say_indexed(indexed, terminal)
     waiting = workspace.count_unembedded(indexed.refreshed.overlay.entries)
     steps = [embed_in_background(workspace, waiting)] if waiting and embed else []

@@ -31,6 +31,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "index": LazyCommand(
         "gitrag.cli.index:index", "Bring the index up to date, embed, look at it, remove it."
     ),
+    "repos": LazyCommand(
+        "gitrag.cli.repos:repos",
+        "List the repositories that gitrag knows on this machine, for searches of several.",
+    ),
     "gc": LazyCommand("gitrag.cli.gc:gc", "Drop what no branch or worktree needs any more from the index."),
     "share": LazyCommand(
         "gitrag.cli.share:share", "Share vectors with a team, so that each text is embedded once."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitrag.actions.repositories.scope import Scope
 from gitrag.cli.findings import (
     form_of,
     hits_output_option,
@@ -18,6 +19,7 @@ from gitrag.cli.findings import (
     kind_option,
     language_option,
     path_option,
+    several_options,
 )
 from gitrag.cli.frame import Example, ExampleCommand, NumberRange, command
 from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
@@ -45,6 +47,24 @@ _FOR_QUESTIONS = {
     "unfiltered": "--unfiltered",
 }
 """Options that an exact search has no use for."""
+
+_OF_SEVERAL = {
+    "everywhere": "--everywhere",
+    "repositories": "--repo",
+    "groups": "--group",
+    "submodules": "--submodules",
+}
+_OF_ONE = {
+    "word": "--word",
+    "regex": "--regex",
+    "revision": "--ref",
+    "context_lines": "--context",
+    "full": "--full",
+    "make_index": "--index",
+    "with_graph": "--graph",
+    "unfiltered": "--unfiltered",
+}
+"""Options that ask several repositories, and those that are for one."""
 
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
@@ -79,6 +99,8 @@ class _Search(ExampleCommand):
         Example("gitrag search --regex 'TODO|FIXME' -o vimgrep", "every line that matches, for vim"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
         Example('gitrag search --ref v1.2 "retry"', "a tag, a branch, HEAD~3: nothing is checked out"),
+        Example('gitrag search --everywhere "rate limiting"', "all repositories of this machine"),
+        Example('gitrag search --repo shop --repo "api-*" "stock"', "some of them, by name"),
         Example('gitrag search --open "parse the config"', "the best hit in your editor"),
         Example('vim -q <(gitrag search -o vimgrep "parse the config")', "all hits in vim's list"),
         Example('gitrag search --output text "parse the config" | cat', "compact, for agents"),
@@ -120,6 +142,7 @@ class _Search(ExampleCommand):
 @click.option("--full", is_flag=True, help="The whole function or class of each hit.")
 @click.option("--open", "in_editor", is_flag=True, help="Open the best hit in $VISUAL or $EDITOR.")
 @click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")
+@several_options
 @click.option("--index", "make_index", is_flag=True, help="Index the repository first if it never was.")
 @click.option("--explain", is_flag=True, help="Say in words why each file was found; --explain=all: numbers.")
 @click.option("--explain-all", is_flag=True, hidden=True)
@@ -159,6 +182,10 @@ def search(
     explain_all: bool,
     with_graph: bool | None,
     unfiltered: bool,
+    everywhere: bool,
+    repositories: tuple[str, ...],
+    groups: tuple[str, ...],
+    submodules: bool,
 ) -> int:
     """Search code, decisions, specifications and issues as they are now, uncommitted changes included.
 
@@ -168,11 +195,20 @@ def search(
 
     With --word or --regex it is no question: every line that matches is found, by path and line, in the same
     text. Case matters; (?i) before an expression ignores it. Blank lines never match.
+
+    With --everywhere, --repo, --group or --submodules, several repositories are asked, each its own index, at
+    the same time; before each path stands its repository. Those that have not answered are named.
     """
     if not query:
         click.echo(context.get_help(), err=True)
         return USAGE
     _require_sense(context.params)
+    scope = Scope(everywhere, repositories, groups, submodules)
+    if scope:
+        from gitrag.cli.several import Asking, search_several
+
+        text = _pasted() if query == (_STDIN,) else " ".join(query)
+        return search_several(session, scope, text, Asking.of(context.params))
     is_exact = word or regex
     from gitrag import report
     from gitrag.actions import search
@@ -240,6 +276,7 @@ def _require_sense(asked: Mapping[str, Any]) -> None:
     Raises:
         UsageError: Some do.
     """
+    _require_one(asked)
     if asked["context_lines"] is not None and asked["full"]:
         raise UsageError("--context and --full exclude each other.", "Give one of them.")
     if asked["in_editor"] and asked["revision"] is not None:
@@ -255,6 +292,18 @@ def _require_sense(asked: Mapping[str, Any]) -> None:
     elif asked["limit"] is not None and asked["limit"] > _MOST_HITS:
         raise UsageError(
             f"A question has {_MOST_HITS:,} hits at most, not {asked['limit']:,}.", "Give a smaller --limit."
+        )
+
+
+def _require_one(asked: Mapping[str, Any]) -> None:
+    """Refuse options for one repository where several are asked."""
+    several = [option for name, option in _OF_SEVERAL.items() if asked[name]]
+    given = [
+        option for name, option in _OF_ONE.items() if asked[name] is not None and asked[name] is not False
+    ]
+    if several and given:
+        raise UsageError(
+            f"{given[0]} is for one repository, and {several[0]} asks several.", "Leave out one of them."
         )
 
 

@@ -8,13 +8,14 @@ from gitrag.report.parts import (
     hits_of,
     listed_paths,
     notes_of,
+    place_of,
     plain,
     reworded_lines,
     shown,
     standing,
     wording_line,
 )
-from gitrag.report.places import as_paths, as_vimgrep, best_lines, relative_to
+from gitrag.report.places import as_paths, as_vimgrep, best_lines, located, relative_to
 from gitrag.report.structured import as_json
 from gitrag.report.text import as_text
 
@@ -30,7 +31,9 @@ __all__ = [
     "cut",
     "hits_of",
     "listed_paths",
+    "located",
     "notes_of",
+    "place_of",
     "plain",
     "relative_to",
     "reworded_lines",

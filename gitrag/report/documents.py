@@ -44,6 +44,7 @@ class DocumentMatch:
         path: The file.
         score: How likely it answers, in [0, 1].
         snippet: Its best part.
+        repository: The repository that it is in, and whose top its path starts at, where several were asked.
     """
 
     id: str
@@ -51,6 +52,7 @@ class DocumentMatch:
     path: str
     score: float
     snippet: str
+    repository: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class CodeMatch:
         kind: function, method, class, module or section.
         line_start: First line.
         line_end: Last line.
+        repository: The repository that it is in, and whose top its path starts at, where several were asked.
     """
 
     path: str
@@ -74,6 +77,7 @@ class CodeMatch:
     kind: str
     line_start: int
     line_end: int
+    repository: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,25 @@ class DrawnGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedRepository:
+    """A repository that a search of several has asked.
+
+    Attributes:
+        name: Its name.
+        path: Its working tree.
+        outcome: answered, not up to date, not indexed, not reachable or late.
+        why: Why it has not answered, or not of all its files; empty where it has.
+        commit: The commit that it answered from; null if it has not.
+    """
+
+    name: str
+    path: str
+    outcome: str
+    why: str
+    commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SearchDocument:
     """What `gitrag search` prints for a question.
 
@@ -102,6 +125,7 @@ class SearchDocument:
         code_snippets: Code and other files, best first.
         call_graphs: One, if it was asked for.
         issue_matches: Issues, best first, if they were asked for.
+        repositories: Those that were asked, where several were.
     """
 
     query: str
@@ -110,6 +134,7 @@ class SearchDocument:
     code_snippets: tuple[CodeMatch, ...]
     call_graphs: tuple[DrawnGraph, ...]
     issue_matches: tuple[DocumentMatch, ...] | UnsetType = UNSET
+    repositories: tuple[AskedRepository, ...] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from msgspec import UNSET, UnsetType
+
 from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.search import Answer
 from gitrag.model import Kind
 from gitrag.report.markdown import as_code
-from gitrag.report.parts import Style, cut, plain, shown
+from gitrag.report.parts import Style, cut, place_of, plain, shown
 from gitrag.report.places import place_line
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
@@ -35,6 +37,7 @@ class Match:
         text: The whole line.
         name: The definition or heading that it is in; empty for none.
         kind: What that is: function, method, class, module or section.
+        repository: The repository that it is in, and whose top its path starts at, where several were asked.
     """
 
     path: str
@@ -43,6 +46,7 @@ class Match:
     text: str
     name: str
     kind: str
+    repository: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def exact_document(found: ExactAnswer) -> ExactDocument:
                 text=line.text,
                 name=hit.chunk.qualified_name,
                 kind=hit.chunk.kind.value,
+                repository=hit.repository or UNSET,
             )
             for hit in found.answer.hits
             for line in hit.lines
@@ -124,9 +129,9 @@ def exact_text(
     if not found.answer.hits:
         return nothing_line(found)
     parts: list[str] = []
-    for path, hits in groupby(answer.hits, key=lambda hit: hit.path):
+    for path, hits in groupby(answer.hits, key=place_of):
         own = list(hits)
-        parts += [style(shown(path), "path"), *_below(own, found.pattern, style, columns, gaps=gaps), ""]
+        parts += [style(path, "path"), *_below(own, found.pattern, style, columns, gaps=gaps), ""]
     return "\n".join(parts).rstrip("\n")
 
 
@@ -167,8 +172,8 @@ def exact_markdown(found: ExactAnswer, answer: Answer) -> str:
     if not found.answer.hits:
         return nothing_line(found)
     parts = [f"## Exact matches: {found.pattern.text}", "", f"{_told(found)}.", ""]
-    for path, hits in groupby(answer.hits, key=lambda hit: hit.path):
-        parts.append(f"- **{shown(path)}**")
+    for path, hits in groupby(answer.hits, key=place_of):
+        parts.append(f"- **{path}**")
         for hit in hits:
             name = f" ({hit.chunk.qualified_name})" if hit.chunk.qualified_name else ""
             for line in hit.lines:
@@ -180,7 +185,7 @@ def exact_markdown(found: ExactAnswer, answer: Answer) -> str:
 def exact_vimgrep(found: ExactAnswer, answer: Answer) -> str:
     """Return ``path:line:column:text`` for each line that matches; columns are bytes, from 1."""
     return "\n".join(
-        place_line(hit.path, line, _column(found.pattern, line.text))
+        place_line(place_of(hit), line, _column(found.pattern, line.text))
         for hit in answer.hits
         for line in hit.lines
         if line.matches

@@ -18,8 +18,8 @@ from gitrag.report.parts import (
     lines_of,
     listed_paths,
     no_match,
+    place_of,
     range_of,
-    shown,
     standing,
     wording_line,
 )
@@ -107,12 +107,12 @@ def _documents(hits: Sequence[Hit]) -> list[str]:
     lines = []
     for hit in hits:
         document = hit.document
-        name = f"{document.id}: {document.title}" if document else shown(hit.path)
+        name = f"{document.id}: {document.title}" if document else place_of(hit)
         lines.append(f"- **{name}** (score: {hit.score:.2f})")
         if hit.note:
             lines.append(f"  {hit.note}")
         said = standing(document) if document else ""
-        lines.append(f"  `{shown(hit.path)}` {lines_of(hit.chunk)}" + (f", {said}" if said else ""))
+        lines.append(f"  `{place_of(hit)}` {lines_of(hit.chunk)}" + (f", {said}" if said else ""))
     return lines
 
 
@@ -120,7 +120,7 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
     """Yield the hits: of likely ones the lines that answer, of the others only the place and what it is."""
     likely = LIKELY_SHARE * max((hit.score for hit in hits), default=0.0)
     for hit in hits:
-        yield f"- **{shown(hit.path)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}"
+        yield f"- **{place_of(hit)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}"
         said = gist(hit)
         if hit.score < likely:
             yield f"  {cut(said, _BRIEF)}"

@@ -152,6 +152,7 @@ def _cleaned(hit: Hit, clean: Callable[[str], str]) -> Hit:
     return replace(
         hit,
         path=clean(hit.path),
+        repository=clean(hit.repository),
         chunk=replace(
             hit.chunk,
             qualified_name=clean(hit.chunk.qualified_name),
@@ -227,6 +228,11 @@ def _columns_of(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def place_of(hit: Hit) -> str:
+    """Return a hit's path as valid text; where several repositories were asked, ``repository:path``."""
+    return shown(f"{hit.repository}:{hit.path}" if hit.repository else hit.path)
 
 
 def shown(path: str) -> str:

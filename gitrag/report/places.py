@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from posixpath import relpath
 
 from gitrag.actions.search import Answer
-from gitrag.report.parts import shown
+from gitrag.report.parts import place_of, shown
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import Line
@@ -18,13 +20,35 @@ _WORD = re.compile(r"\w+")
 
 
 def relative_to(answer: Answer, directory: str) -> Answer:
-    """Return an answer whose paths start in a directory, itself relative to the worktree's top."""
+    """Return an answer whose paths start in a directory, itself relative to the worktree's top.
+
+    Paths of hits that name their repository stay relative to that one's top.
+    """
     if not directory:
         return answer
 
     def moved(hit: Hit) -> Hit:
+        if hit.repository:
+            return hit
         variants = tuple(relpath(each, directory) for each in hit.variants)
         return replace(hit, path=relpath(hit.path, directory), variants=variants)
+
+    sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
+    return replace(answer, sections=sections)
+
+
+def located(answer: Answer, roots: Mapping[str, Path], directory: Path) -> Answer:
+    """Return an answer whose paths lead from a directory to the files of the repositories.
+
+    Args:
+        answer: The answer of several repositories.
+        roots: The tops of their working trees, by name.
+        directory: Where the paths start; absolute.
+    """
+
+    def moved(hit: Hit) -> Hit:
+        root = roots.get(hit.repository)
+        return hit if root is None else replace(hit, path=relpath(root / hit.path, directory), repository="")
 
     sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
     return replace(answer, sections=sections)
@@ -37,7 +61,7 @@ def as_vimgrep(answer: Answer) -> str:
     """
     words = frozenset(read(answer.wording.searched_for or answer.query).words)
     return "\n".join(
-        place_line(hit.path, line, _column(line.text, words))
+        place_line(place_of(hit), line, _column(line.text, words))
         for hit in answer.hits
         for line in best_lines(hit)
     )
@@ -50,7 +74,7 @@ def place_line(path: str, line: Line, column: int) -> str:
 
 def as_paths(answer: Answer) -> str:
     """Return the path of each hit, best first."""
-    return "\n".join(dict.fromkeys(shown(hit.path) for hit in answer.hits))
+    return "\n".join(dict.fromkeys(map(place_of, answer.hits)))
 
 
 def best_lines(hit: Hit) -> list[Line]:

@@ -12,6 +12,7 @@ import msgspec
 
 from gitrag.actions.core_context import Suggested
 from gitrag.actions.issues import IssuesStatus, Synced
+from gitrag.actions.repositories.known import KnownRepository
 from gitrag.actions.sharing.pull import Pulled
 from gitrag.actions.sharing.push import Pushed
 from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified
@@ -48,6 +49,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "index embed": (documents.VectorsDocument,),
     "index status": (list[documents.CollectionRow],),
     "index remove": (documents.RemovedDocument,),
+    "repos list": (list[KnownRepository],),
     "gc": (documents.GarbageDocument,),
     "issues sync": (Synced,),
     "issues status": (IssuesStatus,),

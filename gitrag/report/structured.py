@@ -6,18 +6,27 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
+from gitrag.actions.repositories.ask import Asked
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
-from gitrag.report.documents import CodeMatch, DocumentMatch, DrawnGraph, SearchDocument, json_text
+from gitrag.report.documents import (
+    AskedRepository,
+    CodeMatch,
+    DocumentMatch,
+    DrawnGraph,
+    SearchDocument,
+    json_text,
+)
 from gitrag.report.parts import asked_for, hits_of, shown
 from gitrag.search.engine import Hit
 
 
-def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
+def as_json(answer: Answer, graph: CallGraph | None = None, asked: Sequence[Asked] = ()) -> str:
     """Return an answer as one JSON object; scores rounded to four places.
 
-    It always has the same five keys, and a sixth, ``issue_matches``, if issues were searched.
+    It always has the same five keys, ``issue_matches`` too if issues were searched, and ``repositories`` if
+    several were asked.
     """
     hits = {kind: hits_of(answer, kind) for kind in CollectionKind}
     graphs = () if graph is None else (DrawnGraph(graph.filter, graph.mermaid, graph.error),)
@@ -31,6 +40,11 @@ def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
             issue_matches=_documents(hits[CollectionKind.ISSUES])
             if asked_for(answer, CollectionKind.ISSUES)
             else UNSET,
+            repositories=tuple(
+                AskedRepository(each.name, shown(str(each.path)), each.outcome.value, each.why, each.commit)
+                for each in asked
+            )
+            or UNSET,
         )
     )
 
@@ -43,6 +57,7 @@ def _documents(hits: Sequence[Hit]) -> tuple[DocumentMatch, ...]:
             path=shown(hit.path),
             score=round(hit.score, 4),
             snippet=hit.chunk.text,
+            repository=hit.repository or UNSET,
         )
         for hit in hits
     )
@@ -57,4 +72,5 @@ def _code(hit: Hit) -> CodeMatch:
         kind=hit.chunk.kind.value,
         line_start=hit.chunk.line_start,
         line_end=hit.chunk.line_end,
+        repository=hit.repository or UNSET,
     )

@@ -15,6 +15,7 @@ from gitrag.report.parts import (
     cut,
     listed_paths,
     no_match,
+    place_of,
     plain,
     range_of,
     shown,
@@ -143,7 +144,7 @@ def _block(
     gaps: bool,
 ) -> _Block:
     chunk, document = hit.chunk, hit.document
-    place = style(shown(hit.path), "path") + style(f":{range_of(chunk.line_start, chunk.line_end)}", "number")
+    place = style(place_of(hit), "path") + style(f":{range_of(chunk.line_start, chunk.line_end)}", "number")
     if document:
         state = standing(document)
         what = style(f"{document.id}: {document.title}", "name") + (f" ({state})" if state else "")
@@ -151,7 +152,7 @@ def _block(
         what = " ".join(part for part in (chunk.kind.value, style(chunk.qualified_name, "name")) if part)
     head = f"{place}  {what}  {style(f'{hit.score:.2f}', 'score')}"
     rows = (
-        len(f"{shown(hit.path)}:{chunk.line_start}-{chunk.line_end}  {chunk.qualified_name}") + 16
+        len(f"{place_of(hit)}:{chunk.line_start}-{chunk.line_end}  {chunk.qualified_name}") + 16
     ) // columns
     below = _below(hit, words, style, mark, columns, explain=explain, lately=lately, gaps=gaps)
     return _Block(head, tuple(below), rows + 1)

@@ -86,6 +86,8 @@ class Hit:
         note: A sentence or two of the document that bear on the question.
         share: How likely the chunk is the one that answers, if the file does.
         variants: Paths of further files that are nearly the same, likeliest first, where they are grouped.
+        repository: The name of the repository that it is in, where several were asked; the paths are relative
+            to that one's top. Empty where one was.
     """
 
     path: str
@@ -102,6 +104,7 @@ class Hit:
     note: str = ""
     share: float = 1.0
     variants: tuple[str, ...] = ()
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def ask(
     for kind, names in chosen.items():
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
-        least = _least(kind, min_score, of_report=question.report is not None)
+        least = least_score(kind, min_score, of_report=question.report is not None)
         found[kind] = engine.ask(
             db,
             question,
@@ -260,7 +260,7 @@ def lowered(found: Sections, min_score: float | None) -> Sections:
 
     def each(section: AnswerSection) -> Iterator[Hit]:
         for hit in section.hits:
-            if (score := hit.score * _PARTLY_READ) >= _least(section.kind, min_score, of_report=False):
+            if (score := hit.score * _PARTLY_READ) >= least_score(section.kind, min_score, of_report=False):
                 yield replace(hit, score=score)
 
     return replace(
@@ -268,7 +268,8 @@ def lowered(found: Sections, min_score: float | None) -> Sections:
     )
 
 
-def _least(kind: CollectionKind, min_score: float | None, *, of_report: bool) -> float:
+def least_score(kind: CollectionKind, min_score: float | None, *, of_report: bool) -> float:
+    """Return the score below which a hit is left out: as given, else that of its kind."""
     if min_score is not None:
         return min_score
     if kind is CollectionKind.CODE and of_report:

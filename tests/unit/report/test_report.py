@@ -12,7 +12,7 @@ from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
 from gitrag.mcp_server.replies import freshness_line, of_answer
 from gitrag.model import CallGraph, Chunk, Kind
-from gitrag.report import as_json, as_markdown, as_text, cleaned
+from gitrag.report import as_json, as_markdown, as_paths, as_text, as_vimgrep, cleaned, relative_to
 from gitrag.search.engine import FurtherHit, Hit
 from gitrag.search.graph_filter import graph_filter
 from gitrag.search.sections import AnswerSection
@@ -389,3 +389,28 @@ def test_a_graph_filter_of_a_long_question_is_one_that_may_be_asked():
     filtered = graph_filter(" ".join(f"word{number}" for number in range(5_000)), ())
     assert filtered.startswith("word0|word1|")
     assert matching(filtered, [Node("a.py", "word7", 1, 1), Node("a.py", "other", 1, 1)]) == [True, False]
+
+
+def test_where_several_repositories_were_asked_each_hit_names_its_own():
+    there = replace(HIT, repository="shop")
+    record = replace(there, path="docs/adr/1.md", document=Document("ADR-1", "Retry", "docs/adr/1.md"))
+    answer = answer_of(there, HIT, adrs=(record,))
+    found = json.loads(as_json(answer))
+    assert [each.get("repository") for each in found["code_snippets"]] == ["shop", None]
+    assert found["adr_matches"][0]["repository"] == "shop"
+    assert {each["path"] for each in found["code_snippets"]} == {"src/session.py"}
+    for text in (as_text(answer), as_markdown(answer)):
+        assert "shop:src/session.py" in text
+        assert "shop:docs/adr/1.md" in text
+    assert as_paths(answer).split("\n") == ["shop:docs/adr/1.md", "shop:src/session.py", "src/session.py"]
+    assert "\nshop:src/session.py:11:" in as_vimgrep(answer)
+
+
+def test_paths_from_a_directory_are_not_those_of_another_repository():
+    answer = relative_to(answer_of(replace(HIT, repository="shop"), HIT), "src")
+    assert [hit.path for hit in answer.hits] == ["src/session.py", "session.py"]
+
+
+def test_a_repositorys_name_is_cleaned_for_the_terminal():
+    answer = cleaned(answer_of(replace(HIT, repository="a\x1b[31m")), lambda text: text.replace("\x1b", "?"))
+    assert "\x1b" not in as_text(answer)

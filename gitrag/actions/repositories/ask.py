@@ -1,0 +1,366 @@
+"""One question, asked of several repositories at the same time.
+
+Each is asked its own index, by a thread of its own: git, DuckDB and NumPy work outside of Python's lock.
+Scores say how likely a file answers, where its repository is the one that is meant. So in the common order
+each counts with the `share` of its repository.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from gitrag.actions.catch_up import start_worker
+from gitrag.actions.repositories.chosen import Chosen
+from gitrag.actions.search import (
+    Answer,
+    NoCollectionError,
+    QuestionVectors,
+    SearchOptions,
+    read_question,
+    search,
+)
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import GitragError, NotSetUpError, RepositoryError
+from gitrag.machine.isolation import reason_of
+from gitrag.machine.log import logged
+from gitrag.search.engine import Hit
+from gitrag.search.sections import UNSURE, AnswerSection, least_score
+from gitrag.search.wording import NOTHING_TO_SAY, Wording
+from gitrag.workspace import Workspace
+
+BUDGET_S = 10.0
+"""Seconds in which all have to answer."""
+
+_AT_ONCE = 16
+"""Most repositories that are asked at the same time: some wait for git or a disk."""
+
+_CATCH_UP_SHARE = 0.5
+"""Share of the budget in which a repository may catch up, so that it can still answer."""
+
+_SURENESS = 4
+"""Power of how likely a repository has an answer at all, relative to the likeliest one. 1 is too little: the
+hits of many that hardly know stand between those of one that does. From 2 to 8 NDCG@10 differs by 0.003
+(`scripts/bench/everywhere.py`)."""
+
+
+class Outcome(StrEnum):
+    """What came of asking a repository."""
+
+    ANSWERED = "answered"
+    BEHIND = "not up to date"
+    NOT_INDEXED = "not indexed"
+    UNREACHABLE = "not reachable"
+    LATE = "late"
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether it has said something."""
+        return self in {Outcome.ANSWERED, Outcome.BEHIND}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A repository that was asked.
+
+    Attributes:
+        name: Its name.
+        path: Its worktree's top.
+        outcome: What came of it.
+        why: Why it has not answered, or not of all its files; empty where it has.
+        hint: What to do about that.
+        commit: The commit that it answered from; None if it has not.
+    """
+
+    name: str
+    path: Path
+    outcome: Outcome
+    why: str = ""
+    hint: str = ""
+    commit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOfMany:
+    """What several repositories answer.
+
+    Attributes:
+        answer: The hits of all, each with its repository, in one order.
+        asked: The repositories, in order of names.
+    """
+
+    answer: Answer
+    asked: tuple[Asked, ...]
+
+    @property
+    def roots(self) -> Mapping[str, Path]:
+        """The tops of the repositories' worktrees, by name."""
+        return {each.name: each.path for each in self.asked}
+
+
+Open = Callable[[Chosen], Workspace]
+"""Opens a repository to be asked."""
+
+Options = Callable[[Workspace], SearchOptions]
+"""Says what the question is limited to in a repository."""
+
+
+class OtherRepositoryError(RepositoryError):
+    """At the place of a repository is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """What one repository says: an answer, or an error."""
+
+    chosen: Chosen
+    workspace: Workspace | None
+    answer: Answer | None = None
+    error: Exception | None = None
+
+
+def ask(
+    chosen: Sequence[Chosen],
+    query: str,
+    open_: Open,
+    options: Options,
+    *,
+    limit: int,
+    budget_s: float = BUDGET_S,
+) -> AnswerOfMany:
+    """Ask several repositories a question, each its own index.
+
+    Args:
+        chosen: The repositories.
+        query: The question.
+        open_: Opens one; called in the thread that asks it.
+        options: What the question is limited to, of each.
+        limit: Most hits of each kind in all.
+        budget_s: Seconds in which they have to answer; those that have not are named.
+
+    Raises:
+        UsageError: The question has no words.
+    """
+    question = read_question(query)
+    asking = _Asking(query, open_, options, budget_s, len(chosen))
+    replies = {reply.chosen.name: reply for reply in asking.run(chosen)}
+    answers = {name: reply.answer for name, reply in replies.items() if reply.answer is not None}
+    for workspace in asking.unfinished[:1]:  # one worker at a time: each has a model in memory
+        with suppress(OSError):
+            start_worker(workspace)
+    for reply in replies.values():
+        _log(reply)
+    asked = tuple(_outcome(each, replies.get(each.name), budget_s) for each in chosen)
+    return AnswerOfMany(merge(query, answers, limit, of_report=question.report is not None), asked)
+
+
+class _Asking:
+    """Threads that ask repositories; those that do not answer in time are left behind."""
+
+    def __init__(self, query: str, open_: Open, options: Options, budget_s: float, of: int) -> None:
+        self._query = query
+        self._open = open_
+        self._options = options
+        self._deadline = time.monotonic() + budget_s
+        self._budget_s = budget_s
+        self._of = of
+        self._vectors = QuestionVectors()
+        self.unfinished: list[Workspace] = []
+
+    def run(self, chosen: Sequence[Chosen]) -> Iterable[_Reply]:
+        """Yield what the repositories answer, as they do, until the time is over."""
+        waiting: queue.SimpleQueue[Chosen] = queue.SimpleQueue()
+        done: queue.SimpleQueue[_Reply] = queue.SimpleQueue()
+        for each in chosen:
+            waiting.put(each)
+
+        def work() -> None:
+            with suppress(queue.Empty):
+                while time.monotonic() < self._deadline:
+                    done.put(self._ask(waiting.get_nowait()))
+
+        for _ in range(min(_AT_ONCE, len(chosen))):
+            threading.Thread(target=work, daemon=True, name="repository").start()
+        for _ in chosen:
+            try:
+                yield done.get(timeout=max(0.0, self._deadline - time.monotonic()))
+            except queue.Empty:
+                return
+
+    def _ask(self, chosen: Chosen) -> _Reply:
+        workspace = None
+        try:
+            workspace = self._open(chosen)
+            _require_same(workspace, chosen)
+            workspace.require_index()
+            left_s = self._deadline - time.monotonic()
+            config = workspace.config
+            workspace.config = replace(
+                config,
+                catch_up_s=max(0.0, min(config.catch_up_s, left_s * _CATCH_UP_SHARE)),
+                refine_s=config.refine_s / self._of,
+            )
+            try:
+                answer = search(
+                    workspace,
+                    self._query,
+                    self._options(workspace),
+                    vectors=self._vectors,
+                    finish=self.unfinished.append,
+                )
+            finally:
+                workspace.config = config
+        except Exception as error:  # noqa: BLE001 - a repository's error is told of it, the others answer
+            return _Reply(chosen, workspace, error=error)
+        return _Reply(chosen, workspace, answer)
+
+
+def _require_same(workspace: Workspace, chosen: Chosen) -> None:
+    if workspace.repo.common_dir != chosen.git_dir:
+        raise OtherRepositoryError(
+            f"{chosen.place} is another repository now, or part of one.",
+            f"gitrag repos forget {chosen.name}",
+        )
+
+
+def _log(reply: _Reply) -> None:
+    """Log an error that is nobody's but ours."""
+    if reply.error is None or reply.workspace is None or isinstance(reply.error, GitragError):
+        return
+    with suppress(OSError), logged(reply.workspace.store.directory) as log:
+        log.error("asking it among others failed", exc_info=reply.error)
+
+
+def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
+    if reply is None:
+        return Asked(chosen.name, chosen.place, Outcome.LATE, f"no answer within {budget_s:g} s")
+    if reply.answer is not None:
+        waiting = reply.answer.waiting
+        outcome = Outcome.BEHIND if waiting else Outcome.ANSWERED
+        why = f"{waiting:,} of its files are not read yet" if waiting else ""
+        return Asked(chosen.name, chosen.place, outcome, why, commit=reply.answer.commit)
+    error = reply.error
+    if isinstance(error, NoCollectionError):
+        return Asked(chosen.name, chosen.place, Outcome.ANSWERED, str(error))
+    if not chosen.place.is_dir():
+        return Asked(
+            chosen.name,
+            chosen.place,
+            Outcome.UNREACHABLE,
+            f"there is no {chosen.place}",
+            "Moved: gitrag repos add PATH. Deleted: gitrag repos forget --missing",
+        )
+    if isinstance(error, NotSetUpError) and not isinstance(error, RepositoryError):
+        return Asked(
+            chosen.name,
+            chosen.place,
+            Outcome.NOT_INDEXED,
+            "it has no index",
+            f"gitrag -C {chosen.place} index",
+        )
+    if isinstance(error, GitragError):
+        return Asked(chosen.name, chosen.place, Outcome.UNREACHABLE, str(error), error.hint)
+    return Asked(
+        chosen.name,
+        chosen.place,
+        Outcome.UNREACHABLE,
+        f"gitrag hit a bug: {reason_of(error) if error else 'nothing came back'}",
+        f"gitrag -C {chosen.place} doctor",
+    )
+
+
+def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: bool = False) -> Answer:
+    """Put the answers of repositories together, best first.
+
+    A word is misspelt only where no repository knows it: who corrected the question is left out where
+    another one answers it as it was asked.
+
+    Args:
+        query: The question.
+        answers: What each repository answers, by name.
+        limit: Most hits of each kind.
+        of_report: Whether the question is a bug report.
+    """
+    as_asked = {name: each for name, each in answers.items() if not each.wording.searched_for}
+    heard = as_asked or answers
+    shares = share(heard)
+    sections = []
+    for kind in CollectionKind:
+        asked = [
+            (name, section.hits)
+            for name, answer in heard.items()
+            for section in answer.sections
+            if section.kind is kind
+        ]
+        if asked:
+            hits = [
+                hit
+                for name, own in asked
+                for hit in (_of(name, each, shares[name]) for each in own)
+                if hit.score >= least_score(kind, heard[name].least, of_report=of_report)
+            ]
+            order = sorted(range(len(hits)), key=lambda at: (-hits[at].score, at))
+            sections.append(AnswerSection(kind, tuple(hits[at] for at in order[:limit])))
+    every = list(answers.values())
+    found = any(section.hits for section in sections)
+    sure = any(hit.score >= UNSURE for section in sections for hit in section.hits)
+    looked = [each.looked_at for each in every if each.looked_at is not None]
+    return Answer(
+        query=every[0].query if every else query,
+        sections=tuple(sections),
+        commit=None,
+        dirty=sum(each.dirty for each in every),
+        drafts=sum(each.drafts for each in every),
+        waiting=sum(each.waiting for each in every),
+        model=all(each.model for each in every),
+        drafted=all(each.drafted for each in every),
+        wording=NOTHING_TO_SAY if sure else _wording(list(heard.values())),
+        looked_at=sum(looked) if looked and not found else None,
+        collections=tuple(name for each in every for name in each.collections),
+        least=every[0].least if every else None,
+    )
+
+
+def share(answers: Mapping[str, Answer]) -> dict[str, float]:
+    """Return how much each repository counts: how likely it is the one that is meant, the likeliest 1.
+
+    That is how likely any of its hits answers, hits taken as independent of each other, relative to the
+    repository where that is likeliest, to the power of `_SURENESS`.
+    """
+    likely = {
+        name: 1 - math.prod(1 - hit.score for section in answer.sections for hit in section.hits)
+        for name, answer in answers.items()
+    }
+    most = max(likely.values(), default=0.0)
+    return {name: (own / most) ** _SURENESS if most else 0.0 for name, own in likely.items()}
+
+
+def _of(name: str, hit: Hit, own_share: float) -> Hit:
+    return replace(hit, repository=name, score=round(hit.score * own_share, 4))
+
+
+def _wording(answers: Sequence[Answer]) -> Wording:
+    """Return what is true of a question's words in all repositories together."""
+    said = [each.wording for each in answers]
+    if not said:
+        return NOTHING_TO_SAY
+    missing = [word for word in said[0].missing if all(word in each.missing for each in said[1:])]
+    corrected = {each.searched_for for each in said}
+    return Wording(
+        missing=tuple(missing),
+        searched=sum(each.searched for each in said),
+        unread=sum(each.unread for each in said),
+        left_out=sum(each.left_out for each in said),
+        narrowed=any(each.narrowed for each in said),
+        no_such_path=said[0].no_such_path if all(each.no_such_path for each in said) else "",
+        searched_for=said[0].searched_for if len(corrected) == 1 else "",
+        read_of=said[0].read_of if all(each.read_of == said[0].read_of for each in said) else "",
+        foreign=all(each.foreign for each in said),
+    )

@@ -1,0 +1,143 @@
+"""Choose the repositories that a question is asked of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from gitrag.actions.repositories.scope import Scope
+from gitrag.errors import NotSetUpError, RepositoryError, UsageError
+from gitrag.git import Repository
+from gitrag.memory.registry import Entry, Known, Registered, Registry
+
+_MOST_DIRECTORIES = 20_000
+"""Directories of a working tree in which nested repositories are looked for: a second or two."""
+
+_NEVER_INSIDE = frozenset({".git", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache"})
+"""Directories without repositories of the user's, and with very many files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A repository to ask.
+
+    Attributes:
+        name: Its name in the answer.
+        place: The worktree to ask.
+        git_dir: The git directory that is expected there.
+    """
+
+    name: str
+    place: Path
+    git_dir: Path
+
+
+@dataclass(slots=True)
+class _Choice:
+    """Repositories chosen so far; one that has two names keeps the first."""
+
+    here: Repository | None
+    found: dict[Path, Chosen] = field(default_factory=dict)
+
+    def add(self, name: str, entry: Entry) -> None:
+        """Choose a repository: as the worktree around, where it is that one's."""
+        if entry.git_dir in self.found:
+            return
+        taken = {each.name for each in self.found.values()}
+        place = entry.path
+        if self.here is not None and self.here.common_dir == entry.git_dir:
+            place = self.here.root or self.here.git_dir
+        self.found[entry.git_dir] = Chosen(str(place) if name in taken else name, place, entry.git_dir)
+
+
+def choose(scope: Scope, registry: Registry, start: Path, here: Repository | None) -> list[Chosen]:
+    """Return the repositories that a scope means, by name.
+
+    Args:
+        scope: What is asked for.
+        registry: The repositories that gitrag knows.
+        start: Where relative paths start.
+        here: The repository around; None outside of all.
+
+    Raises:
+        UsageError: A name or a group is unknown.
+        NotSetUpError: No repository is known, or there is none around.
+    """
+    held = registry.read()
+    choice = _Choice(here)
+    for name in scope.names:
+        entry = _at_path(name, start)
+        for known in held.find(name) if entry is None else [Known(_name_of(held, entry), entry)]:
+            choice.add(known.name, known.entry)
+    for known in chain.from_iterable(map(held.in_group, scope.groups)):
+        choice.add(known.name, known.entry)
+    if scope.nested:
+        for name, entry in _inside(held, here):
+            choice.add(name, entry)
+    if scope.everywhere:
+        if here is not None and here.store_directory.is_dir():
+            choice.add(_name_of(held, Entry.of(here)), Entry.of(here))
+        for known in held.known:
+            choice.add(known.name, known.entry)
+    if not choice.found:
+        raise NotSetUpError(
+            "gitrag knows no repository on this machine yet.",
+            "gitrag index in one, or gitrag repos add PATH…",
+        )
+    return sorted(choice.found.values(), key=lambda each: (each.name.casefold(), each.place))
+
+
+def _inside(held: Registered, here: Repository | None) -> Iterator[tuple[str, Entry]]:
+    """Yield the repository around, and those inside of its working tree."""
+    if here is None or here.root is None:
+        raise NotSetUpError(
+            "--submodules asks the repository around and those inside of it, and here is no working tree.",
+            "Go into one, or use -C PATH.",
+        )
+    yield _name_of(held, Entry.of(here)), Entry.of(here)
+    yield from nested(here.root, here.common_dir)
+
+
+def nested(root: Path, git_dir: Path) -> Iterator[tuple[str, Entry]]:
+    """Yield the repositories inside a working tree, by their paths in it: submodules, and clones in a clone.
+
+    Links are not followed; other worktrees of the same repository are none of them.
+
+    Args:
+        root: The working tree.
+        git_dir: The git directory that its worktrees share.
+    """
+    seen = 0
+    for folder, directories, names in os.walk(root):
+        seen += 1
+        if seen > _MOST_DIRECTORIES:
+            return
+        if folder != str(root) and (".git" in directories or ".git" in names):
+            try:
+                found = Repository.discover(Path(folder))
+            except RepositoryError:
+                continue
+            if found.root == Path(folder) and found.common_dir != git_dir:
+                entry = Entry(found.root, found.common_dir)
+                yield Path(folder).relative_to(root).as_posix(), entry
+        directories[:] = sorted(each for each in directories if each not in _NEVER_INSIDE)
+
+
+def _at_path(name: str, start: Path) -> Entry | None:
+    """Return the repository at a path; None where a text is no path."""
+    if not (name in {".", ".."} or name.startswith(("/", "./", "../", "~/"))):
+        return None
+    place = start / Path(name).expanduser()
+    if not place.is_dir():
+        if any(each in name for each in "*?["):
+            return None
+        raise UsageError(f"There is no directory {name}.", "gitrag repos list lists the repositories.")
+    return Entry.of(Repository.discover(place))
+
+
+def _name_of(held: Registered, entry: Entry) -> str:
+    known = held.at(entry.git_dir)
+    return known.name if known is not None else entry.path.name

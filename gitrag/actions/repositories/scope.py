@@ -1,0 +1,26 @@
+"""Which repositories somebody asks for. Imports nothing: every search reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which repositories somebody asks for, in place of the one that he stands in.
+
+    Attributes:
+        everywhere: All that gitrag knows.
+        names: By name, glob or path.
+        groups: By the groups that they are in.
+        nested: The one that he stands in, with the submodules and clones inside of it.
+    """
+
+    everywhere: bool = False
+    names: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    nested: bool = False
+
+    def __bool__(self) -> bool:
+        """Tell whether anything but the repository around is asked for."""
+        return self.everywhere or bool(self.names) or bool(self.groups) or self.nested

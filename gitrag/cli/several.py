@@ -1,0 +1,222 @@
+"""``gitrag search`` of several repositories: ``--everywhere``, ``--repo``, ``--group``, ``--submodules``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from gitrag.cli import resident
+from gitrag.cli.findings import form_of
+from gitrag.cli.page import styler
+from gitrag.cli.session import Session
+from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError
+from gitrag.words.control_characters import sanitise_line
+
+if TYPE_CHECKING:
+    from gitrag.actions.repositories.ask import AnswerOfMany, Asked
+    from gitrag.actions.repositories.chosen import Chosen
+    from gitrag.actions.repositories.scope import Scope
+    from gitrag.actions.search import Answer, SearchOptions
+    from gitrag.config.keys import Config
+    from gitrag.git import Repository
+    from gitrag.workspace import Workspace
+
+_MOST_NAMED = 8
+"""Repositories without an answer that are named one by one."""
+
+_OTHER_LINES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a search of several repositories is limited to, and how it is shown; as the options say."""
+
+    output: str | None
+    limit: int | None
+    min_score: float | None
+    collections: tuple[str, ...]
+    module: str
+    globs: tuple[str, ...]
+    languages: tuple[str, ...]
+    kinds: tuple[str, ...]
+    every_chunk: bool
+    committed: bool
+    in_editor: bool
+    no_pager: bool
+    explain: str
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> Self:
+        """Return what the options of the command line say."""
+        return cls(
+            asked["output"],
+            asked["limit"],
+            asked["min_score"],
+            asked["collections"],
+            asked["module"] or "",
+            asked["globs"],
+            asked["languages"],
+            asked["kinds"],
+            asked["every_chunk"],
+            asked["committed"],
+            asked["in_editor"],
+            asked["no_pager"],
+            "all" if asked["explain_all"] else "words" if asked["explain"] else "",
+        )
+
+    def options(self, form: str, workspace: Workspace) -> SearchOptions:
+        """Return what the search is limited to in one of the repositories."""
+        from gitrag.actions.search import SearchOptions
+        from gitrag.search.language_filter import language_named
+        from gitrag.search.sections import Wanted
+        from gitrag.store.candidates import Filters
+
+        return SearchOptions(
+            filters=Filters(self.kinds, tuple(map(language_named, self.languages)), self.globs),
+            wanted=Wanted.of(workspace.name, self.collections, self.module, with_issues=form != "json"),
+            limit=self.limit,
+            min_score=self.min_score,
+            every_chunk=self.every_chunk,
+            committed_only=self.committed,
+            grouped=form != "json" and not self.every_chunk,
+        )
+
+
+def search_several(session: Session, scope: Scope, text: str, asking: Asking) -> int:
+    """Ask several repositories, and show what they answer."""
+    from gitrag.actions.repositories.ask import ask
+    from gitrag.actions.repositories.chosen import choose
+    from gitrag.memory.registry import Registry
+    from gitrag.search.language_filter import language_named
+
+    here, config = _around(session)
+    resident.heed(config)
+    for name in asking.languages:
+        language_named(name)  # one that is unknown is so in all of them
+    form = form_of(asking.output, config.output, session.terminal)
+    chosen = choose(scope, Registry(), session.start, here)
+    heard: list[str] = []
+    found = ask(
+        chosen,
+        text,
+        partial(_open, session, heard),
+        partial(asking.options, form),
+        limit=config.limit if asking.limit is None else asking.limit,
+    )
+    if asking.in_editor:
+        return _open_best(session, found)
+    _require_an_answer(found.asked)
+    _show(session, found, form, asking)
+    _say_unanswered(session, found, heard)
+    return OK if found.answer.hits else NOTHING
+
+
+def _around(session: Session) -> tuple[Repository | None, Config]:
+    """Return the repository around and its settings, or those that apply outside of all."""
+    try:
+        here = session.repository()
+    except RepositoryError:
+        return None, session.config_outside()
+    from gitrag.config.of_repository import settings_of
+
+    return here, settings_of(here, session.environ)
+
+
+def _open(session: Session, heard: list[str], chosen: Chosen) -> Workspace:
+    from gitrag.workspace import Workspace
+
+    environ = {
+        key: value for key, value in session.environ.items() if key not in {"GIT_DIR", "GIT_WORK_TREE"}
+    }
+    return Workspace.open(
+        chosen.place, environ=environ, say=lambda line: heard.append(f"{chosen.name}: {line}")
+    )
+
+
+def _require_an_answer(asked: Sequence[Asked]) -> None:
+    if not any(each.outcome.has_answered for each in asked):
+        first = asked[0]
+        few = f"{sanitise_line(first.name)}: {sanitise_line(first.why)}."
+        raise NotSetUpError(
+            few if len(asked) == 1 else f"None of {len(asked)} repositories has answered; {few}", first.hint
+        )
+
+
+def _show(session: Session, found: AnswerOfMany, form: str, asking: Asking) -> None:
+    from gitrag import report
+    from gitrag.actions import hit_lines
+
+    terminal = session.terminal
+    shown = report.cleaned(hit_lines.for_report(found.answer), sanitise_line)
+    if form == "json":
+        terminal.print_json_text(report.as_json(found.answer, asked=found.asked))
+    elif form == "markdown":
+        terminal.print(report.as_markdown(shown))
+    elif form == "text" or not found.answer.hits:
+        _print_text(session, found.answer, asking)
+    else:
+        places = report.located(found.answer, found.roots, session.start.absolute())
+        is_list = form == "vimgrep"
+        terminal.print(
+            report.as_vimgrep(places) if is_list else report.as_paths(report.cleaned(places, sanitise_line))
+        )
+
+
+def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
+    from gitrag import report
+    from gitrag.actions import hit_lines
+    from gitrag.cli.pager import pager_of, print_paged
+
+    terminal = session.terminal
+    on_screen = terminal.is_interactive
+    if not (on_screen or asking.explain):
+        answer = hit_lines.with_passages(answer)
+    text = report.as_text(
+        report.cleaned(answer, sanitise_line),
+        styler(terminal),
+        explain=asking.explain,
+        columns=terminal.width if on_screen else None,
+        rows=terminal.height - _OTHER_LINES if on_screen and not (asking.explain or asking.limit) else None,
+    )
+    if on_screen and not asking.no_pager:
+        print_paged(terminal, text, pager_of(session.environ, ()), session.environ)
+    else:
+        terminal.print(text)
+
+
+def _open_best(session: Session, found: AnswerOfMany) -> int:
+    from gitrag import report
+    from gitrag.cli.editor import editor_command, open_in_editor
+
+    if not found.answer.hits:
+        session.terminal.note(report.as_text(report.cleaned(found.answer, sanitise_line)))
+        return NOTHING
+    best = found.answer.hits[0]
+    path = found.roots[best.repository] / best.path
+    open_in_editor(
+        editor_command(session.environ, path, report.best_lines(best)[0].number),
+        session.start,
+        session.environ,
+    )
+    return OK
+
+
+def _say_unanswered(session: Session, found: AnswerOfMany, heard: Sequence[str]) -> None:
+    """Say what the answer lacks: who has not answered, and why."""
+    from gitrag import report
+
+    terminal = session.terminal
+    for line in dict.fromkeys(heard):
+        terminal.note(line)
+    for line in report.notes_of(report.cleaned(found.answer, sanitise_line)):
+        terminal.note(line)
+    lacking = [each for each in found.asked if each.why]
+    for each in lacking[:_MOST_NAMED]:
+        terminal.note(f"{each.name}: {each.outcome.value}: {each.why}")
+        if each.hint:
+            terminal.hint(each.hint)
+    if len(lacking) > _MOST_NAMED:
+        rest = ", ".join(each.name for each in lacking[_MOST_NAMED:])
+        terminal.note(f"Nor have these answered in full: {rest}")

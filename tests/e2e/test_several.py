@@ -1,0 +1,188 @@
+"""``gitrag repos``, and a question asked of several repositories."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import jsonschema
+import pytest
+
+from gitrag.report.schema import schema_of
+from tests.support.command import Gitrag, user_environment
+from tests.support.repository import GitRepository, create_repository
+
+SHOP = {
+    "shop/stock.py": '''def reserve_stock(item, count):
+    """Reserve items in the warehouse until the order is paid."""
+    return warehouse.hold(item, count)
+''',
+    "shop/cart.py": "def total(cart):\n    return sum(line.price for line in cart)\n",
+}
+BANK = {
+    "bank/transfer.py": '''def transfer_money(source, target, amount):
+    """Move an amount from one account to another, in one transaction."""
+    source.withdraw(amount)
+    target.deposit(amount)
+''',
+    "docs/adr/0001-ledger.md": "# Use a double-entry ledger\n\nStatus: accepted\n\nTwo entries each.\n",
+}
+WEB = {"web/page.js": "export function renderPage(page) {\n  return page.title;\n}\n"}
+
+
+@dataclass
+class Machine:
+    place: Path
+    environment: dict[str, str]
+
+    def gitrag(self, *args: str, at: str = "."):
+        return Gitrag(self.place / at, self.environment)(*args)
+
+    def json(self, *args: str, at: str = ".", status: int = 0) -> dict:
+        done = self.gitrag(*args, "--json", at=at)
+        assert done.status == status, done.err
+        return json.loads(done.out)
+
+
+@pytest.fixture
+def machine(tmp_path, model_dir) -> Machine:
+    environment = user_environment(tmp_path / "home", model_dir)
+    made = Machine(tmp_path / "src", environment)
+    for name, files in (("shop", SHOP), ("bank", BANK), ("web", WEB)):
+        create_repository(made.place / name, environment, files)
+        assert made.gitrag("index", "update", "--no-embed", at=name).status == 0
+    return made
+
+
+def test_all_are_asked_from_anywhere_and_each_hit_names_its_repository(machine):
+    found = machine.json("search", "--everywhere", "where is stock reserved in the warehouse")
+    jsonschema.validate(found, schema_of("search"))
+    best = found["code_snippets"][0]
+    assert (best["repository"], best["path"]) == ("shop", "shop/stock.py")
+    assert [each["name"] for each in found["repositories"]] == ["bank", "shop", "web"]
+    assert {each["outcome"] for each in found["repositories"]} == {"answered"}
+    scores = [each["score"] for each in found["code_snippets"]]
+    assert scores == sorted(scores, reverse=True)
+    text = machine.gitrag("search", "--everywhere", "-o", "text", "transfer money between accounts").out
+    assert "bank:bank/transfer.py:1-4" in text
+    markdown = machine.gitrag("search", "--everywhere", "-o", "markdown", "transfer money").out
+    assert "**bank:bank/transfer.py**" in markdown
+
+
+def test_places_can_be_opened_from_where_one_stands(machine):
+    out = machine.gitrag("search", "--everywhere", "-o", "paths", "renderPage", at="shop/shop").out
+    assert out.splitlines()[0] == "../../web/web/page.js"
+    places = machine.gitrag("search", "--everywhere", "-o", "vimgrep", "renderPage", at="shop").out
+    assert places.startswith("../web/web/page.js:1:")
+
+
+def test_some_are_asked_by_name_glob_path_and_group(machine):
+    def asked(*args: str, at: str = ".") -> list[str]:
+        found = machine.json("search", *args, "-n", "1", "--min-score", "0", "render a page", at=at)
+        return [each["name"] for each in found["repositories"]]
+
+    assert asked("--repo", "web") == ["web"]
+    assert asked("--repo", "web", "--repo", "[bs]*") == ["bank", "shop", "web"]
+    assert asked("--repo", "../web", "--repo", ".", at="shop") == ["shop", "web"]
+    assert machine.gitrag("repos", "group", "money", "shop", "bank").status == 0
+    assert asked("--group", "money") == ["bank", "shop"]
+    assert asked("--group", "money", "--repo", "web") == ["bank", "shop", "web"]
+
+
+def test_uncommitted_changes_of_all_are_found(machine):
+    (machine.place / "web/web/banner.js").write_text("export function blinkingBanner() {}\n")
+    best = machine.json("search", "--everywhere", "blinkingBanner", at="shop")["code_snippets"][0]
+    assert (best["repository"], best["path"]) == ("web", "web/banner.js")
+
+
+def test_who_does_not_answer_is_named_and_the_others_answer(machine):
+    (machine.place / "bank").rename(machine.place / "savings")
+    assert machine.gitrag("index", "remove", at="web").status == 0
+    done = machine.gitrag("search", "--everywhere", "-o", "json", "reserve stock")
+    assert done.status == 0
+    found = json.loads(done.out)
+    outcomes = {each["name"]: each["outcome"] for each in found["repositories"]}
+    assert outcomes == {"bank": "not reachable", "shop": "answered", "web": "not indexed"}
+    assert f"bank: not reachable: there is no {machine.place / 'bank'}" in done.err
+    assert "web: not indexed: it has no index" in done.err
+    listed = {each["name"]: each["standing"] for each in machine.json("repos", "list")}
+    assert listed == {"bank": "not there", "shop": "indexed", "web": "not indexed"}
+    machine.gitrag("repos", "forget", "--missing")
+    assert [each["name"] for each in machine.json("repos", "list")] == ["shop", "web"]
+
+
+def test_another_repository_at_a_known_place_is_not_asked(machine):
+    shutil.rmtree(machine.place / "bank/.git")
+    GitRepository(machine.place / "shop", machine.environment).git("init", "-q", str(machine.place))
+    (machine.place / "bank/.git").mkdir()
+    done = machine.gitrag("search", "--repo", "bank", "transfer money")
+    assert done.status == 78
+    assert "is another repository now, or part of one" in done.err
+
+
+def test_an_index_of_a_newer_gitrag_is_named(machine):
+    machine.gitrag("search", "--repo", "bank", "transfer")
+    with duckdb.connect(str(machine.place / "bank/.git/gitrag/index.duckdb")) as db:
+        db.execute("UPDATE meta SET value = '9999' WHERE key = 'schema'")
+    done = machine.gitrag("search", "--everywhere", "-o", "json", "reserve stock")
+    outcomes = {each["name"]: each for each in json.loads(done.out)["repositories"]}
+    assert outcomes["bank"]["outcome"] == "not reachable"
+    assert "schema 9999" in outcomes["bank"]["why"]
+    assert outcomes["shop"]["outcome"] == "answered"
+
+
+def test_what_makes_no_sense_is_refused_in_one_line(machine, tmp_path):
+    def refused(*args: str) -> str:
+        done = machine.gitrag("search", *args, "stock")
+        assert (done.status, done.out) == (2, ""), done
+        assert "Traceback" not in done.err
+        return done.err
+
+    assert 'gitrag knows no repository "shpo". Did you mean "shop"?' in refused("--repo", "shpo")
+    assert 'There is no group "work".' in refused("--group", "work")
+    assert "There is no directory ./nowhere" in refused("--repo", "./nowhere")
+    assert "--word is for one repository, and --everywhere asks several." in refused("--everywhere", "--word")
+    assert "--context is for one repository" in refused("--repo", "shop", "--context", "0")
+    create_repository(tmp_path / "other/shop", machine.environment, SHOP)
+    machine.gitrag("repos", "add", str(tmp_path / "other/shop"))
+    several = refused("--repo", "shop")
+    assert '2 repositories are called "shop".' in several
+    assert "other/shop, src/shop" in several
+
+
+def test_an_empty_registry_says_what_to_do(machine):
+    machine.gitrag("repos", "forget", "*")
+    done = machine.gitrag("search", "--everywhere", "stock")
+    assert (done.status, done.out) == (78, "")
+    assert "gitrag knows no repository on this machine yet." in done.err
+    assert machine.gitrag("repos", "list").status == 1
+
+
+def test_a_worktree_stands_for_its_repository_where_one_is_in_it(machine):
+    tree = machine.place / "tree"
+    GitRepository(machine.place / "shop", machine.environment).git("worktree", "add", "-b", "next", str(tree))
+    (tree / "shop/coupon.py").write_text("def redeem_coupon(code):\n    return code\n")
+    there = machine.json("search", "--everywhere", "redeem_coupon", at="tree")
+    assert there["code_snippets"][0]["path"] == "shop/coupon.py"
+    assert [each["name"] for each in there["repositories"]] == ["bank", "shop", "web"]
+    assert next(each["path"] for each in there["repositories"] if each["name"] == "shop") == str(tree)
+    elsewhere = machine.json("search", "--everywhere", "--min-score", "0", "redeem_coupon", at="web")
+    assert "shop/coupon.py" not in {each["path"] for each in elsewhere["code_snippets"]}
+
+
+def test_submodules_and_clones_inside_are_asked_when_asked_for(machine):
+    shop = GitRepository(machine.place / "shop", machine.environment)
+    shop.git("-c", "protocol.file.allow=always", "submodule", "add", str(machine.place / "web"), "vendor/web")
+    create_repository(machine.place / "shop/tools/lint", machine.environment, BANK)
+    shop.git("worktree", "add", "--detach", str(machine.place / "shop/trees/one"))
+    assert machine.gitrag("index", "update", "--no-embed", at="shop/vendor/web").status == 0
+    done = machine.gitrag("search", "--submodules", "-o", "json", "renderPage", at="shop")
+    found = json.loads(done.out)
+    outcomes = {each["name"]: each["outcome"] for each in found["repositories"]}
+    assert outcomes == {"shop": "answered", "tools/lint": "not indexed", "vendor/web": "answered"}
+    assert found["code_snippets"][0]["repository"] == "vendor/web"
+    outside = machine.gitrag("search", "--submodules", "renderPage")
+    assert outside.status == 78
