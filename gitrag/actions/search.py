@@ -15,6 +15,7 @@ from gitrag.indexing.worker import running
 from gitrag.search import wording
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.store.source import IndexFile, Source
 from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
@@ -249,11 +250,11 @@ def _asking(
     vectors = {question.text: vector}  # the view may be read several times
     min_score = config.min_score if options.min_score is None else options.min_score
 
-    def ask(db: Connection, scoped: Scoped, asked: Question) -> Sections:
+    def ask(source: Source, scoped: Scoped, asked: Question) -> Sections:
         if asked.text not in vectors:
             vectors[asked.text] = _vector(encoder, asked.text)
         return sections.ask(
-            db,
+            source,
             asked,
             scoped,
             vectors[asked.text],
@@ -268,18 +269,19 @@ def _asking(
     def ask_well(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         directory = None if options.as_it_is else options.directory
         scoped = Scoped(view_id, overlay, options.filters, directory)
-        found = ask(db, scoped, question)
+        source = IndexFile(db)
+        found = ask(source, scoped, question)
         if options.as_it_is:
             return found
-        other = rewording.reword(db, question, found.occurrences, _is_known, store.memo)
+        other = rewording.reword(source, question, found.occurrences, _is_known, store.memo)
         if other is None:
             return found
         if other.corrected:
-            again = ask(db, scoped, read_question(other.text))
+            again = ask(source, scoped, read_question(other.text))
             return replace(again, wording=replace(again.wording, searched_for=other.text))
         if other.text != question.text:
             asked = replace(read_question(other.text), is_name=False)
-            found = sections.lowered(ask(db, scoped, asked), min_score)
+            found = sections.lowered(ask(source, scoped, asked), min_score)
         return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
 
     return ask_well
