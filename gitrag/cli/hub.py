@@ -14,6 +14,7 @@ from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from gitrag.hub.hub import Hub
@@ -57,8 +58,9 @@ def hub() -> None:
     help="Into how many parts each large table is divided.",
 )
 @click.option("--hnsw", is_flag=True, help="Index the sign bits by pgvector's HNSW: pushes take longer.")
+@json_option
 @pass_session
-def init(session: Session, *, partitions: int, hnsw: bool) -> int:
+def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int:
     """Make the hub's tables in the schema gitrag, in one transaction.
 
     The role that does it owns them: it sees everything, and decides who else may.
@@ -66,10 +68,14 @@ def init(session: Session, *, partitions: int, hnsw: bool) -> int:
     from gitrag.hub.connection import place_of
     from gitrag.hub.hub import initialise
     from gitrag.indexing.recipe import RECIPE
+    from gitrag.report.hub import HubMade
 
     address = _address(session)
     made = initialise(address, RECIPE, partitions=partitions, hnsw=hnsw)
     place = sanitise_line(place_of(address))
+    if as_json:
+        session.terminal.print_document(HubMade(place, made))
+        return OK
     session.terminal.print(f"Made a hub at {place}." if made else f"There is a hub at {place} already.")
     session.terminal.hint("gitrag hub push")
     return OK
@@ -96,7 +102,7 @@ def push(session: Session, *, branch: str | None, repository: str | None, as_jso
     from gitrag.actions.model import fetch_model
 
     terminal = session.terminal
-    workspace = session.index_first(session.workspace())
+    workspace = session.index_first(session.workspace(auto_index="on"))
     _require_hub(workspace.config.hub)
     if not workspace.model_is_there():
         fetch_model(workspace.model_dir, terminal.progress)
@@ -147,6 +153,30 @@ def search(
     Every hit names its repository. Of one repository the answer is that of `gitrag search --committed` at
     the commit that was pushed. This needs no repository here.
     """
+    return search_hub(
+        session,
+        " ".join(query),
+        output,
+        repositories=repositories,
+        limit=limit,
+        min_score=min_score,
+        globs=globs,
+        languages=languages,
+    )
+
+
+def search_hub(
+    session: Session,
+    query: str,
+    output: str | None,
+    *,
+    repositories: Sequence[str] = (),
+    limit: int | None,
+    min_score: float | None,
+    globs: tuple[str, ...],
+    languages: tuple[str, ...],
+) -> int:
+    """Search the hub and print the answer; the arguments are those of the command."""
     from gitrag.actions.hub import search as hub_search
     from gitrag.actions.search import SearchOptions
     from gitrag.report.hub import as_json, as_markdown, as_text
@@ -160,9 +190,7 @@ def search(
         limit=limit,
         min_score=min_score,
     )
-    answer = hub_search.search(
-        config.hub, " ".join(query), config, repositories=repositories, options=options
-    )
+    answer = hub_search.search(config.hub, query, config, repositories=repositories, options=options)
     print_finding(
         session.terminal,
         output,

@@ -47,6 +47,21 @@ _FOR_QUESTIONS = {
 }
 """Options that an exact search has no use for."""
 
+_NOT_IN_A_HUB = {
+    **{name: option for name, option in _FOR_QUESTIONS.items() if name != "min_score"},
+    "word": "--word",
+    "regex": "--regex",
+    "collections": "--collection",
+    "module": "--module",
+    "kinds": "--kind",
+    "revision": "--ref",
+    "context_lines": "--context",
+    "full": "--full",
+    "in_editor": "--open",
+    "make_index": "--index",
+}
+"""Options that a search in a hub does not take."""
+
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
 
@@ -121,6 +136,7 @@ class _Search(ExampleCommand):
 @click.option(
     "--ref", "revision", metavar="REV", help="Search this commit, branch or tag, checked out or not."
 )
+@click.option("--hub", "in_hub", is_flag=True, help="Search the repositories of the hub: gitrag hub search.")
 @click.option(
     "--context",
     "context_lines",
@@ -161,6 +177,7 @@ def search(
     every_chunk: bool,
     committed: bool,
     revision: str | None,
+    in_hub: bool,
     context_lines: int | None,
     full: bool,
     in_editor: bool,
@@ -184,6 +201,14 @@ def search(
         click.echo(context.get_help(), err=True)
         return USAGE
     _require_sense(context.params)
+    text = _pasted() if query == (_STDIN,) else " ".join(query)
+    if in_hub:
+        _require_sense_in_a_hub(context.params)
+        from gitrag.cli.hub import search_hub
+
+        return search_hub(
+            session, text, output, limit=limit, min_score=min_score, globs=globs, languages=languages
+        )
     is_exact = word or regex
     from gitrag import report
     from gitrag.actions import search
@@ -202,7 +227,6 @@ def search(
         from gitrag.cli.issues import sync_first
 
         sync_first(session, workspace)
-    text = _pasted() if query == (_STDIN,) else " ".join(query)
     options = search.SearchOptions(
         filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
         wanted=wanted,
@@ -266,6 +290,21 @@ def _require_sense(asked: Mapping[str, Any]) -> None:
     elif asked["limit"] is not None and asked["limit"] > _MOST_HITS:
         raise UsageError(
             f"A question has {_MOST_HITS:,} hits at most, not {asked['limit']:,}.", "Give a smaller --limit."
+        )
+
+
+def _require_sense_in_a_hub(asked: Mapping[str, Any]) -> None:
+    """Refuse options that a search in a hub does not take.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for name, option in _NOT_IN_A_HUB.items():
+        if asked[name]:
+            raise UsageError(f"{option} is not for --hub.", "Leave it out, or search here.")
+    if asked["output"] in {"vimgrep", "paths"}:
+        raise UsageError(
+            f"--output {asked['output']} is not for --hub: its files are not here.", "Take text or json."
         )
 
 

@@ -85,8 +85,10 @@ CREATE TABLE gitrag.vectors (
     content_id integer NOT NULL, chunk_id integer NOT NULL, vector bytea NOT NULL
 ) PARTITION BY HASH (content_id);
 CREATE INDEX ON gitrag.vectors (chunk_id);
+-- found: the chunks of a content that have a term, and how often, four bytes each: a row for each chunk would
+-- take three times the space.
 CREATE TABLE gitrag.postings (
-    term bigint NOT NULL, content_id integer NOT NULL, chunk_id integer NOT NULL, tf integer NOT NULL
+    term bigint NOT NULL, content_id integer NOT NULL, found bytea NOT NULL
 ) PARTITION BY HASH (content_id);
 CREATE INDEX ON gitrag.postings (term);
 CREATE INDEX ON gitrag.postings (content_id);
@@ -243,10 +245,11 @@ BEGIN
         JOIN gitrag.contents c USING (blob, language, digest, first_chunk)
         WHERE k.sender = here AND k.vector IS NOT NULL ORDER BY k.chunk_id;
     INSERT INTO gitrag.postings
-        SELECT t.term, c.content_id, k.chunk_id, t.tf
+        SELECT t.term, c.content_id, string_agg(int4send(k.chunk_id) || int4send(t.tf), ''::bytea ORDER BY k.chunk_id)
         FROM gitrag.sent_chunks k JOIN gitrag.sent_contents s USING (sender, blob, language)
         JOIN gitrag.contents c USING (blob, language, digest, first_chunk),
-        unnest(k.terms, k.frequencies) AS t (term, tf) WHERE k.sender = here ORDER BY t.term;
+        unnest(k.terms, k.frequencies) AS t (term, tf)
+        WHERE k.sender = here GROUP BY t.term, c.content_id ORDER BY t.term;
     INSERT INTO gitrag.reexports
         SELECT r.own, c.content_id, k.chunk_id
         FROM gitrag.sent_chunks k JOIN gitrag.sent_contents s USING (sender, blob, language)

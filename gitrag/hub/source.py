@@ -232,15 +232,17 @@ class HubSource:
 
     def _with_terms(self, terms: Sequence[int]) -> dict[str, NDArray[Any]]:
         """Read the postings of terms, by term, with each term's index in the question: ``place``."""
-        found = self._columns(
-            "SELECT p.term, p.chunk_id, p.tf FROM gitrag.postings p"
+        import numpy as np
+
+        rows = self._rows(
+            "SELECT p.term, p.found FROM gitrag.postings p"
             f" WHERE p.term = ANY(%s::bigint[]) AND p.content_id IN {self._contents}",
             [_signed(terms), *self._own],
-            term="int8",
-            chunk_id="int4",
-            tf="int4",
         )
-        return _in_question(found, terms)
+        packed = np.frombuffer(b"".join(found for _term, found in rows), dtype=">i4").astype(np.int32)
+        many = [len(found) // 8 for _term, found in rows]
+        term = np.repeat(np.array([term for term, _found in rows], dtype=np.int64), many)
+        return _in_question({"term": term, "chunk_id": packed[::2], "tf": packed[1::2]}, terms)
 
     def nearest(
         self, scope: SearchScope, question: NDArray[np.float32], limit: int, memo: Memo | None = None
@@ -454,7 +456,7 @@ class HubSource:
         """See ``Source``."""
         place = {own: number for number, own in enumerate(_signed(hashed))}
         rows = self._rows(
-            "SELECT p.term, count(DISTINCT p.content_id)::int FROM gitrag.postings p"
+            "SELECT p.term, count(*)::int FROM gitrag.postings p"
             " WHERE p.term = ANY(%s::bigint[]) AND p.content_id = ANY(%s) GROUP BY p.term",
             [list(place), list(content_ids)],
         )

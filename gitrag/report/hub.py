@@ -16,6 +16,19 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
+class HubMade:
+    """What `gitrag hub init` did.
+
+    Attributes:
+        address: Where the hub is.
+        made: Whether its tables were made; false where they were there.
+    """
+
+    address: str
+    made: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HubMatch:
     """A file of a repository in the hub that answers, by its best chunk.
 

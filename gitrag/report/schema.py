@@ -25,7 +25,7 @@ from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
 from gitrag.report import documents
 from gitrag.report.exact import ExactDocument
-from gitrag.report.hub import HubSearchDocument
+from gitrag.report.hub import HubMade, HubSearchDocument
 from gitrag.report.similar import SimilarDocument
 from gitrag.words.spelling import did_you_mean
 
@@ -75,6 +75,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "share status": (SharedStatus,),
     "share verify": (Verified,),
     "share gc": (Tidied,),
+    "hub init": (HubMade,),
     "hub push": (HubPushed,),
     "hub search": (HubSearchDocument,),
     "hub status": (HubStatus,),
