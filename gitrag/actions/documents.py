@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.known import recorded
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -32,4 +33,4 @@ def indexed_documents(
         view = views.current(db, workspace.repo.worktree)
         if view is None:
             return []
-        return read_documents(db, view.view_id, recorded(db, now, view), kinds)
+        return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)

@@ -13,7 +13,8 @@ from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
 from gitrag.search.engine import Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
-from gitrag.search.sections import AnswerSection, Wanted, choose, touched_in
+from gitrag.search.sections import AnswerSection, Wanted, choose
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     limit = LIMIT if options.limit is None else options.limit
 
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> ExactLines:
-        present = {*touched_in(db, view_id), *overlay.collections}
+        present = {*IndexFile(db).touched(view_id), *overlay.collections}
         names = tuple(name for each in choose(wanted, present).values() for name in each)
         filters = replace(options.filters, collections=names)
         return find_lines(db, Scoped(view_id, overlay, filters), pattern, limit, workspace.store.memo)

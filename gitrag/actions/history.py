@@ -227,10 +227,11 @@ def _places(workspace: Workspace, commit: str, name: str) -> list[tuple[str, int
     from gitrag.chunking import chunk, language_of
     from gitrag.search.lookup import look_up_name
     from gitrag.store.candidates import NO_FILTERS, open_scope
+    from gitrag.store.source import IndexFile
 
     named = CurrentView(workspace).read(
         lambda db, view_id, overlay: (
-            look_up_name(db, open_scope(db, view_id, overlay, NO_FILTERS), name).named
+            look_up_name(IndexFile(db), open_scope(db, view_id, overlay, NO_FILTERS), name).named
         )
     )
     found: list[tuple[str, int, int]] = []

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.actions.current_view import Read
+    from gitrag.config.keys import Config
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit, Scoped
     from gitrag.search.question import Question
     from gitrag.search.sections import AnswerSection, Sections, Wanted
     from gitrag.store.connection import Connection
+    from gitrag.store.memo import Memo
+    from gitrag.store.source import Source
     from gitrag.store.views import ViewOverlay
 
 
@@ -108,7 +111,7 @@ class QuestionVectors:
         with self._lock:
             key = text, encoder is None
             if key not in self._vectors:
-                self._vectors[key] = _vector(encoder, text)
+                self._vectors[key] = vector_of(encoder, text)
             return self._vectors[key]
 
 
@@ -255,10 +258,11 @@ def read_question(query: str, *, may_be_report: bool = True, example: str = _EXA
 def question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
     """Embed a query with the model, else draft its vector; None when neither is possible."""
     encoder = workspace.encoder_if_ready()
-    return encoder, _vector(encoder, text)
+    return encoder, vector_of(encoder, text)
 
 
-def _vector(encoder: Encoder | None, text: str) -> NDArray[np.float32] | None:
+def vector_of(encoder: Encoder | None, text: str) -> NDArray[np.float32] | None:
+    """Embed a query with the model, else draft its vector; None when neither is possible."""
     from gitrag.embedding.draft import drafter, has_table
 
     if encoder is not None:
@@ -275,44 +279,85 @@ def _asking(
     encoder: Encoder | None,
 ) -> Read[Sections]:
     """Return what asks a view the question, and asks again where it has to be read otherwise."""
-    from gitrag.search import rewording, sections
     from gitrag.search.engine import Scoped
+    from gitrag.store.source import IndexFile
 
-    config, store = workspace.config, workspace.store
-    min_score = config.min_score if options.min_score is None else options.min_score
+    asking = Asking(workspace.config, question, vectors, wanted, options, encoder, workspace.store.memo)
 
-    def ask(db: Connection, scoped: Scoped, asked: Question) -> Sections:
-        return sections.ask(
-            db,
-            asked,
-            scoped,
-            vectors.of(asked.meaning if asked is question else asked.text, encoder),
-            wanted,
-            limit=config.limit if options.limit is None else options.limit,
-            min_score=min_score,
-            every_chunk=options.every_chunk,
-            grouped=options.grouped,
-            memo=store.memo,
-        )
-
-    def ask_well(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
+    def ask_view(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         directory = None if options.as_it_is else options.directory
-        scoped = Scoped(view_id, overlay, options.filters, directory)
-        found = ask(db, scoped, question)
-        if options.as_it_is:
+        return asking.ask(IndexFile(db), Scoped(view_id, overlay, options.filters, directory))
+
+    return ask_view
+
+
+class Asking:
+    """A question that is asked of a source, and asked again where it has to be read otherwise.
+
+    Args:
+        config: The settings: how many hits, and how likely at least.
+        question: The question.
+        vectors: The vectors of questions.
+        wanted: Which collections to ask.
+        options: What limits it.
+        encoder: The model; None where it is not there.
+        memo: Cache for the next question.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        question: Question,
+        vectors: QuestionVectors,
+        wanted: Wanted,
+        options: SearchOptions,
+        encoder: Encoder | None,
+        memo: Memo,
+    ) -> None:
+        self._limit = config.limit if options.limit is None else options.limit
+        self._min_score = config.min_score if options.min_score is None else options.min_score
+        self._question = question
+        self._vectors = vectors
+        self._wanted = wanted
+        self._options = options
+        self._encoder = encoder
+        self._memo = memo
+
+    def ask(self, source: Source, scoped: Scoped) -> Sections:
+        """Ask a source, and again in other words where that helps."""
+        from gitrag.search import rewording, sections
+
+        question = self._question
+        found = self._ask(source, scoped, question)
+        if self._options.as_it_is:
             return found
-        other = rewording.reword(db, question, found.occurrences, _is_known, store.memo)
+        other = rewording.reword(source, question, found.occurrences, _is_known, self._memo)
         if other is None:
             return found
         if other.corrected:
-            again = ask(db, scoped, read_question(other.text))
+            again = self._ask(source, scoped, read_question(other.text))
             return replace(again, wording=replace(again.wording, searched_for=other.text))
         if other.text != question.text:
             asked = replace(read_question(other.text), is_name=False)
-            found = sections.lowered(ask(db, scoped, asked), min_score)
+            found = sections.lowered(self._ask(source, scoped, asked), self._min_score)
         return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
 
-    return ask_well
+    def _ask(self, source: Source, scoped: Scoped, asked: Question) -> Sections:
+        from gitrag.search import sections
+
+        text = asked.meaning if asked is self._question else asked.text
+        return sections.ask(
+            source,
+            asked,
+            scoped,
+            self._vectors.of(text, self._encoder),
+            self._wanted,
+            limit=self._limit,
+            min_score=self._min_score,
+            every_chunk=self._options.every_chunk,
+            grouped=self._options.grouped,
+            memo=self._memo,
+        )
 
 
 def _is_known(word: str) -> bool:

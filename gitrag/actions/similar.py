@@ -21,6 +21,7 @@ from gitrag.search.snippet import Line
 from gitrag.store import candidates, content, vectors
 from gitrag.store.candidates import NO_FILTERS, SearchScope
 from gitrag.store.memo import Memo
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -148,7 +149,9 @@ def _at(db: Connection, scope: SearchScope, given: str, directory: str) -> tuple
         UsageError: There is no such place, or several are meant.
     """
     text = " ".join(given.split())
-    named = lookup.look_up(db, scope, text, directory).named or lookup.look_up_name(db, scope, text).named
+    source = IndexFile(db)
+    named = lookup.look_up(source, scope, text, directory).named
+    named = named or lookup.look_up_name(source, scope, text).named
     sure = [each for each in named if each.score == 1.0 and len(each.chunk_ids) <= 1]
     if not named:
         raise UsageError(

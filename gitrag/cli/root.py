@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "share": LazyCommand(
         "gitrag.cli.share:share", "Share vectors with a team, so that each text is embedded once."
     ),
+    "hub": LazyCommand("gitrag.cli.hub:hub", "Search an organisation's repositories, kept in PostgreSQL."),
     "issues": LazyCommand(
         "gitrag.cli.issues:issues", "Keep local copies of the tracker's issues, and read them."
     ),

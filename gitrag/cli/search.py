@@ -66,6 +66,24 @@ _OF_ONE = {
 }
 """Options that ask several repositories, and those that are for one."""
 
+_NOT_IN_A_HUB = {
+    **{name: option for name, option in _FOR_QUESTIONS.items() if name != "min_score"},
+    "word": "--word",
+    "regex": "--regex",
+    "collections": "--collection",
+    "module": "--module",
+    "kinds": "--kind",
+    "revision": "--ref",
+    "context_lines": "--context",
+    "full": "--full",
+    "in_editor": "--open",
+    "make_index": "--index",
+    "everywhere": "--everywhere",
+    "groups": "--group",
+    "submodules": "--submodules",
+}
+"""Options that a search in a hub does not take."""
+
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
 
@@ -132,6 +150,7 @@ class _Search(ExampleCommand):
 @click.option(
     "--ref", "revision", metavar="REV", help="Search this commit, branch or tag, checked out or not."
 )
+@click.option("--hub", "in_hub", is_flag=True, help="Search the repositories of the hub: gitrag hub search.")
 @click.option(
     "--context",
     "context_lines",
@@ -173,6 +192,7 @@ def search(
     every_chunk: bool,
     committed: bool,
     revision: str | None,
+    in_hub: bool,
     context_lines: int | None,
     full: bool,
     in_editor: bool,
@@ -203,11 +223,25 @@ def search(
         click.echo(context.get_help(), err=True)
         return USAGE
     _require_sense(context.params)
+    text = _pasted() if query == (_STDIN,) else " ".join(query)
+    if in_hub:
+        _require_sense_in_a_hub(context.params)
+        from gitrag.cli.hub import search_hub
+
+        return search_hub(
+            session,
+            text,
+            output,
+            repositories=repositories,
+            limit=limit,
+            min_score=min_score,
+            globs=globs,
+            languages=languages,
+        )
     scope = Scope(everywhere, repositories, groups, submodules)
     if scope:
         from gitrag.cli.several import Asking, search_several
 
-        text = _pasted() if query == (_STDIN,) else " ".join(query)
         return search_several(session, scope, text, Asking.of(context.params))
     is_exact = word or regex
     from gitrag import report
@@ -227,7 +261,6 @@ def search(
         from gitrag.cli.issues import sync_first
 
         sync_first(session, workspace)
-    text = _pasted() if query == (_STDIN,) else " ".join(query)
     options = search.SearchOptions(
         filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
         wanted=wanted,
@@ -304,6 +337,21 @@ def _require_one(asked: Mapping[str, Any]) -> None:
     if several and given:
         raise UsageError(
             f"{given[0]} is for one repository, and {several[0]} asks several.", "Leave out one of them."
+        )
+
+
+def _require_sense_in_a_hub(asked: Mapping[str, Any]) -> None:
+    """Refuse options that a search in a hub does not take.
+
+    Raises:
+        UsageError: There is one.
+    """
+    for name, option in _NOT_IN_A_HUB.items():
+        if asked[name]:
+            raise UsageError(f"{option} is not for --hub.", "Leave it out, or search here.")
+    if asked["output"] in {"vimgrep", "paths"}:
+        raise UsageError(
+            f"--output {asked['output']} is not for --hub: its files are not here.", "Take text or json."
         )
 
 

@@ -100,7 +100,7 @@ class Session:
         """Open the user's explorations; this needs no repository."""
         from gitrag.memory.explorations import open_explorations
 
-        return open_explorations(self.environ, self._config_anywhere().model_dir)
+        return open_explorations(self.environ, self.config_anywhere().model_dir)
 
     def core_files(self) -> CoreFiles:
         """Open the list of files that the user marked as core."""
@@ -109,7 +109,12 @@ class Session:
 
         return CoreFiles(home_directory(self.environ))
 
-    def _config_anywhere(self) -> Config:
+    def config_anywhere(self) -> Config:
+        """Read the settings of the repository around the start, or those that apply outside one.
+
+        Raises:
+            ConfigError: A setting is wrong.
+        """
         try:
             return self.workspace().config
         except RepositoryError:

@@ -19,6 +19,7 @@ from gitrag.config.rules import (
     Duration,
     Folder,
     Globs,
+    HubAt,
     Matching,
     Number,
     Rule,
@@ -244,6 +245,13 @@ class Config:
         Choice(("off", "on")),
         "off",
         "Whether the background worker pushes vectors there, of commits that a remote has.",
+        not_in_repository=True,
+    )
+    # A stranger's repository may not have code sent somewhere.
+    hub: str = _key(
+        HubAt(),
+        "off",
+        "The organisation's search: off, or postgresql://role@host/database (gitrag hub).",
         not_in_repository=True,
     )
     search_strategy_mode: str = _key(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 MEBIBYTE = 1024 * 1024
 
@@ -155,6 +155,26 @@ class Address:
         if not host or not safe or malformed:
             raise ValueError(text)
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+@dataclass(frozen=True, slots=True)
+class HubAt:
+    """Where an organisation's search is: ``off``, or a PostgreSQL server's address without a password."""
+
+    @property
+    def allowed(self) -> str:
+        return "off, or postgresql://role@host/database without a password (that goes into ~/.pgpass)"
+
+    def parse(self, text: str) -> str:
+        text = text.strip()
+        if text == "off":
+            return text
+        parts = urlsplit(text)
+        known = parts.scheme in {"postgresql", "postgres"} and text.isprintable() and not parts.fragment
+        names = [name.lower() for name, _value in parse_qsl(parts.query, keep_blank_values=True)]
+        if not known or ":" in parts.netloc.rpartition("@")[0] or "password" in names:
+            raise ValueError(text)
+        return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 
 from gitrag import __version__
+from gitrag.actions.hub.push import OFF
 from gitrag.errors import UsageError
-from gitrag.mcp_server import governance_tools, history_tools, memory_tools, stdio, tools
+from gitrag.mcp_server import governance_tools, history_tools, hub_tools, memory_tools, stdio, tools
 from gitrag.mcp_server.bearer import RequireToken
 from gitrag.mcp_server.binding import Hints, Reply, bind
 from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
@@ -62,6 +63,11 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
 )
 """Every tool, in the order in which clients list them."""
 
+HUB_TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
+    (hub_tools.search_hub, Hints(reaches_out=True)),
+)
+"""Further tools where the user has set a hub."""
+
 CORE = frozenset({"search_code", "get", "call_graph", "related", "check", "prime"})
 """The tools that agents use most; ``gitrag mcp --tools core`` has only these."""
 
@@ -90,6 +96,7 @@ def build(bench: Workbench, *, core_only: bool = False) -> MCPServer:
     It has no prompts: the skills of ``gitrag init --agents`` take their place. Clients offer skills to the
     user by name, like prompts, and also to the model.
     """
+    has_hub = bench.workspace.config.hub != OFF
     server = _Server(
         "gitrag",
         title="gitrag",
@@ -97,7 +104,7 @@ def build(bench: Workbench, *, core_only: bool = False) -> MCPServer:
         version=__version__,
         tools=[
             bind(bench, function, hints)
-            for function, hints in TOOLS
+            for function, hints in (*TOOLS, *(HUB_TOOLS if has_hub else ()))
             if not core_only or function.__name__ in CORE
         ],
         log_level="ERROR",

@@ -19,10 +19,14 @@ from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
+from gitrag.hub.rights import Grant
+from gitrag.hub.sending import Pushed as HubPushed
+from gitrag.hub.upkeep import Dropped, HubStatus
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
 from gitrag.report import documents
 from gitrag.report.exact import ExactDocument
+from gitrag.report.hub import HubMade, HubSearchDocument
 from gitrag.report.impact import ImpactDocument
 from gitrag.report.similar import SimilarDocument
 from gitrag.words.spelling import did_you_mean
@@ -75,6 +79,12 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "share status": (SharedStatus,),
     "share verify": (Verified,),
     "share gc": (Tidied,),
+    "hub init": (HubMade,),
+    "hub push": (HubPushed,),
+    "hub search": (HubSearchDocument,),
+    "hub status": (HubStatus,),
+    "hub grant": (list[Grant],),
+    "hub gc": (Dropped,),
     "model fetch": (ModelFetch,),
     "model status": (ModelStatus,),
     "doctor": (list[documents.CheckRow],),

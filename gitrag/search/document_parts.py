@@ -9,10 +9,11 @@ from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import READERS, CollectionKind
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.engine import Scoped
-from gitrag.search.sections import Wanted, choose, touched_in, with_ids_of_folders
+from gitrag.search.sections import Wanted, choose, with_ids_of_folders
 from gitrag.store import candidates, content, vectors
 from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.memo import Memo
+from gitrag.store.source import IndexFile
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def read_with_parts(
     """Read the documents in some kinds of collection with their parts, by kind and path."""
     import numpy as np
 
-    present = {*touched_in(db, view_id), *overlay.collections}
+    source = IndexFile(db)
+    present = {*source.touched(view_id), *overlay.collections}
     held: list[tuple[CollectionKind, Document, str]] = []
     parts: list[DocumentPart] = []
     known: list[NDArray[np.float32]] = []
@@ -40,7 +42,7 @@ def read_with_parts(
         order = sorted(range(len(path_ids)), key=lambda file: paths[path_ids[file]])
         documents = [READERS[kind](paths[path_ids[file]], texts.get(content_ids[file], "")) for file in order]
         if kind is CollectionKind.SPECS:
-            documents = with_ids_of_folders(db, Scoped(view_id, overlay, Filters()), documents)
+            documents = with_ids_of_folders(source, Scoped(view_id, overlay, Filters()), documents)
         number = {file: len(held) + place for place, file in enumerate(order)}
         rows = sorted(range(len(scope.chunk_id)), key=lambda row: number[int(scope.file[row])])
         chunks = content.read_chunks(db, scope.chunk_id.tolist())

@@ -22,7 +22,7 @@ from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
 from gitrag.search.wording import Occurrences
-from gitrag.store import candidates, commits, content
+from gitrag.store import candidates
 from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.store.commits import Messages
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 _ALSO = 3
 """Further hits of the same file listed below its best one."""
@@ -145,7 +145,7 @@ class Scoped:
 
 
 def ask(
-    db: Connection,
+    source: Source,
     question: Question,
     scoped: Scoped,
     vector: NDArray[np.float32] | None,
@@ -160,7 +160,7 @@ def ask(
     """Answer a question from the store.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         question: The question.
         scoped: What it may find.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
@@ -172,45 +172,43 @@ def ask(
         grouped: Return files that are nearly the same as one hit.
     """
     memo = memo or Memo()
-    allowed = allowed_paths(db, scoped.filters, memo)
-    scope = candidates.open_scope(
-        db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed, memo=memo
-    )
+    allowed = allowed_paths(source, scoped.filters, memo)
+    scope = source.open_scope(scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed, memo=memo)
     files = scope.files
     if not len(files) or not question.words:
         return Found()
     looked_up = LookedUp()
     if scoped.directory is not None and question.report is None:
-        looked_up = lookup.look_up(db, scope, question.text, scoped.directory)
+        looked_up = lookup.look_up(source, scope, question.text, scoped.directory)
     if are_documents:
         question = replace(question, report=None)  # a report asks where to change code
     commit = scoped.overlay.commit if question.meets_history and not are_documents else None
-    told = None if commit is None else commits.messages(db, scope, commit, question.hashes, memo)
-    evidence = collect(db, question, scope, vector, memo, told)
+    told = None if commit is None else source.messages(scope, commit, question.hashes, memo)
+    evidence = collect(source, question, scope, vector, memo, told)
     if are_documents:
         sums = document_scores.candidates(evidence, files, limit)
     else:
         sums = ranking.candidates(evidence, limit)
     places = {file: int(files.path_id[file]) for file in sums}
-    paths = candidates.read_paths(db, list(places.values()), memo)
+    paths = source.read_paths(list(places.values()), memo)
     names = {file: paths[path_id] for file, path_id in places.items()}
     copies: Mapping[int, tuple[str, ...]] = {}
     looked_at = None if every_chunk else _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
     if are_documents:
         found = document_scores.rank(evidence, files, sums, names, limit)
-        read = _read_best(db, evidence, [item.file for item in found], looked_at)
+        read = _read_best(source, evidence, [item.file for item in found], looked_at)
     else:
         sums = ranking.copies_behind(sums, names, question.spoken)
         page = ranking.page(sums, files.content_id, names, len(sums))
         groups = meant_variant.arrange(
-            db, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped, memo=memo
+            source, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped, memo=memo
         )
         if grouped:
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
         page = [group[0] for group in groups] if grouped else variants.in_place(page, groups)
         page = ranking.one_of_a_kind(page, names, question.spoken)[:limit]
-        read = _read_best(db, evidence, page, looked_at)
-        found = ranking.scored(evidence, page, sums, say(db, question, evidence, page, names, read))
+        read = _read_best(source, evidence, page, looked_at)
+        found = ranking.scored(evidence, page, sums, say(source, question, evidence, page, names, read))
     found = [item for item in found if item.score >= min_score]
     if every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
@@ -244,7 +242,7 @@ def ask(
     )
     chunk_ids = tuple(int(evidence.chunk_id[place]) for _item, own in shown for place, _chunk in own)
     if looked_up.named:
-        first, first_ids = _named(db, scope, question, looked_up, sums, limit=limit, min_score=min_score)
+        first, first_ids = _named(source, scope, question, looked_up, sums, limit=limit, min_score=min_score)
         first = _with_evidence(first, hits)
         hits = (*first, *_after(first, hits, looked_up, min_score=min_score))[:limit]
         chunk_ids = (*first_ids, *chunk_ids)
@@ -260,7 +258,7 @@ def ask(
 
 
 def _named(
-    db: Connection,
+    source: Source,
     scope: SearchScope,
     question: Question,
     looked_up: LookedUp,
@@ -280,9 +278,9 @@ def _named(
     own: dict[int, list[int]] = {}
     for row in rows.tolist():
         own.setdefault(int(scope.file[row]), []).append(int(scope.chunk_id[row]))
-    places = content.read_places(db, [chunk_id for ids in own.values() for chunk_id in ids])
+    places = source.read_places([chunk_id for ids in own.values() for chunk_id in ids])
     shown = [(each, ids) for each in named if (ids := _shown(each, own.get(each.file, []), places))]
-    chunks = content.read_chunks(db, [chunk_id for _each, ids in shown for chunk_id in ids])
+    chunks = source.read_chunks([chunk_id for _each, ids in shown for chunk_id in ids])
     files = scope.files
     hits = [
         Hit(
@@ -343,14 +341,14 @@ def _after(
             yield replace(hit, score=score, variants=others)
 
 
-def _read_best(db: Connection, evidence: Evidence, page: Sequence[int], most: int | None) -> dict[int, Chunk]:
+def _read_best(source: Source, evidence: Evidence, page: Sequence[int], most: int | None) -> dict[int, Chunk]:
     """Read the best chunks of the files of a page: as they lie together, those that may be shown, at once."""
     places = [place for file in page for place in ranking.chunks_of(evidence, file)[:most]]
-    return content.read_chunks(db, evidence.chunk_id[places].tolist())
+    return source.read_chunks(evidence.chunk_id[places].tolist())
 
 
 def say(
-    db: Connection,
+    source: Source,
     question: Question,
     evidence: Evidence,
     page: Sequence[int],
@@ -362,7 +360,7 @@ def say(
     ``chunks`` has these, and maybe others, by id; None to read them.
     """
     first = [int(evidence.chunk_id[ranking.chunks_of(evidence, file)[0]]) for file in page]
-    chunks = _read_best(db, evidence, page, 1) if chunks is None else chunks
+    chunks = _read_best(source, evidence, page, 1) if chunks is None else chunks
     texts = [f"{names[file]} {_text(chunks[own])}" for file, own in zip(page, first, strict=True)]
     return said(question, evidence.idf, evidence.in_source, texts)
 
@@ -428,7 +426,7 @@ def _may_be_quoted(question: Question) -> bool:
 
 
 def collect(
-    db: Connection,
+    source: Source,
     question: Question,
     scope: SearchScope,
     vector: NDArray[np.float32] | None,
@@ -440,33 +438,33 @@ def collect(
 
     near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
     if vector is not None:
-        near = candidates.nearest(db, scope, vector, NEAREST, memo)
-    postings = candidates.postings(db, scope, question.hashes, memo)
-    names = candidates.name_words(db, scope, question.forms, memo)
+        near = source.nearest(scope, vector, NEAREST, memo)
+    postings = source.postings(scope, question.hashes, memo)
+    names = source.name_words(scope, question.forms, memo)
     named = {*postings.term[postings.in_name].tolist(), *names.term.tolist()}
     if others := other_forms(question, named):
-        also = candidates.postings(db, scope, [term for term, _place in others], memo)
+        also = source.postings(scope, [term for term, _place in others], memo)
         postings = candidates.joined(postings, also, [place for _term, place in others])
         question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))
-        names = candidates.name_words(db, scope, question.forms, memo)
+        names = source.name_words(scope, question.forms, memo)
     report = None
     if question.report is not None:
-        report = report_evidence.look_up(db, scope, question, question.report, postings, near, memo)
+        report = report_evidence.look_up(source, scope, question, question.report, postings, near, memo)
     return gather(
         question,
         scope.files,
         postings,
         near,
-        _definitions(db, question, scope, postings, memo),
+        _definitions(source, question, scope, postings, memo),
         names,
-        verbatim(db, question.text, postings, len(question.words)) if _may_be_quoted(question) else None,
+        verbatim(source, question.text, postings, len(question.words)) if _may_be_quoted(question) else None,
         told,
         report,
     )
 
 
 def _definitions(
-    db: Connection, question: Question, scope: SearchScope, postings: Postings, memo: Memo | None
+    source: Source, question: Question, scope: SearchScope, postings: Postings, memo: Memo | None
 ) -> list[DefinitionSite]:
     """Find the definitions of the names in a question, re-exported ones included.
 
@@ -474,8 +472,8 @@ def _definitions(
     definitions whose names contain it; doing so for the names in a sentence costs 0.002.
     """
     names = question.names
-    defined = candidates.definitions(db, scope, names)
-    found = defined + reexports(db, scope, names, memo)
+    defined = source.definitions(scope, names)
+    found = defined + reexports(source, scope, names, memo)
     if not (question.is_name and names and looks_like_code(names[-1])):
         return found
     parts, term = names[0].count(".") + 1, terms.whole(names[-1])
@@ -483,17 +481,17 @@ def _definitions(
         return found
     if term in question.words:
         having = postings.chunk_id[postings.term == question.words.index(term)]
-        found += value_sites(db, scope, names[-1], having, is_code)
-    return found or candidates.longer_names(db, scope, names[-1])
+        found += value_sites(source, scope, names[-1], having, is_code)
+    return found or source.longer_names(scope, names[-1])
 
 
-def allowed_paths(db: Connection, filters: Filters, memo: Memo) -> Sequence[int] | None:
+def allowed_paths(source: Source, filters: Filters, memo: Memo) -> Sequence[int] | None:
     """Return the ids of the paths that the globs of filters allow; None for all."""
-    return memo.get(("allowed", filters.globs), lambda: _allowed(db, filters))
+    return memo.get(("allowed", filters.globs), lambda: _allowed(source, filters))
 
 
-def _allowed(db: Connection, filters: Filters) -> Sequence[int] | None:
+def _allowed(source: Source, filters: Filters) -> Sequence[int] | None:
     if not filters.globs:
         return None
     wanted = matcher(filters.globs)
-    return [path_id for path_id, path in candidates.all_paths(db) if wanted(path)]
+    return [path_id for path_id, path in source.all_paths() if wanted(path)]

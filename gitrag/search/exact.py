@@ -16,6 +16,7 @@ from gitrag.search.snippet import Line
 from gitrag.store import candidates, content
 from gitrag.store.candidates import SearchScope, Unsearched
 from gitrag.store.memo import Memo
+from gitrag.store.source import IndexFile
 from gitrag.words.regular_expressions import compiled
 
 if TYPE_CHECKING:
@@ -114,7 +115,12 @@ def find_lines(
     memo = memo or Memo()
     filters = scoped.filters
     scope = candidates.open_scope(
-        db, scoped.view_id, scoped.overlay, filters, path_ids=allowed_paths(db, filters, memo), memo=memo
+        db,
+        scoped.view_id,
+        scoped.overlay,
+        filters,
+        path_ids=allowed_paths(IndexFile(db), filters, memo),
+        memo=memo,
     )
     files = scope.files
     pattern.matches("")  # an expression that is none is refused, whatever there is to search

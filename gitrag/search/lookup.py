@@ -20,7 +20,7 @@ from gitrag.store.candidates import SearchScope
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 
 if TYPE_CHECKING:
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 _LONGEST = 1000
 """Characters beyond which a question is a text, not a name."""
@@ -221,29 +221,29 @@ def _tails(path: str, directory: str) -> tuple[Tail, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def look_up(db: Connection, scope: SearchScope, text: str, directory: str = "") -> LookedUp:
+def look_up(source: Source, scope: SearchScope, text: str, directory: str = "") -> LookedUp:
     """Find what a question names among the files that it may find.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         scope: What the question may find.
         text: The question.
         directory: Where relative paths start, relative to the top of the working tree.
     """
     asked = read(text, directory)
     is_path = _is_path(text, asked)
-    files = _files(db, scope, asked.tails)
+    files = _files(source, scope, asked.tails)
     if files and asked.in_file:
-        own = _definitions(db, scope, asked.name, among=files)
+        own = _definitions(source, scope, asked.name, among=files)
         without = (replace(each, score=each.score * _WITHOUT_THE_NAME) for each in _scored(files))
         return LookedUp(tuple(own or without), is_path=is_path)
     if files:
         return LookedUp(tuple(_scored(files, asked.lines)), is_path=is_path)
-    if asked.name and (defined := _definitions(db, scope, asked.name, sure=asked.surely_a_name)):
+    if asked.name and (defined := _definitions(source, scope, asked.name, sure=asked.surely_a_name)):
         return LookedUp(tuple(defined), by_name=True)
-    if asked.name and asked.surely_a_name and (modules := _modules(db, scope, asked.name)):
+    if asked.name and asked.surely_a_name and (modules := _modules(source, scope, asked.name)):
         return LookedUp(tuple(_scored(modules)))
-    if asked.tails and "/" in text and (inside := _inside(db, scope, asked.tails)):
+    if asked.tails and "/" in text and (inside := _inside(source, scope, asked.tails)):
         return LookedUp(tuple(_scored(inside)), is_path=is_path)
     return LookedUp(is_path=is_path)
 
@@ -257,9 +257,9 @@ def _is_path(text: str, asked: Reference) -> bool:
     )
 
 
-def look_up_name(db: Connection, scope: SearchScope, name: str) -> LookedUp:
+def look_up_name(source: Source, scope: SearchScope, name: str) -> LookedUp:
     """Find what has a name, where it is known to be one, though it may be a word of prose as well."""
-    return LookedUp(tuple(_definitions(db, scope, _dotted(name))), by_name=True)
+    return LookedUp(tuple(_definitions(source, scope, _dotted(name))), by_name=True)
 
 
 def _scored(files: Sequence[tuple[int, str]], lines: tuple[int, int] | None = None) -> Iterator[Named]:
@@ -275,13 +275,13 @@ def chance_of_one(many: int) -> float:
     return 0.5 + 0.5 / many
 
 
-def _files(db: Connection, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:
+def _files(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:
     """Find the files that the first of some tails to fit names; case counts only if it helps."""
     names = sorted({tail.path.rpartition("/")[2] for tail in tails} - {""})
     if not names:
         return []
     pattern = f"(?i)(^|/)({'|'.join(map(candidates.path_pattern, names))})$"
-    rows = candidates.files_matching(db, scope, pattern)
+    rows = source.files_matching(scope, pattern)
     for tail in tails:
         for fold in (str, str.lower):
             end = fold(tail.path)
@@ -295,27 +295,27 @@ def _files(db: Connection, scope: SearchScope, tails: Sequence[Tail]) -> list[tu
     return []
 
 
-def _inside(db: Connection, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:
+def _inside(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:
     """Find the files in a directory that is named: those that stand for it first, then the least deep."""
     for tail in tails:
         start = "^" if tail.anchored else "(^|/)"
         pattern = f"(?i){start}{candidates.path_pattern(tail.path)}/"
-        if rows := candidates.files_matching(db, scope, pattern):
+        if rows := source.files_matching(scope, pattern):
             own = re.compile(rf"{re.escape(tail.path)}{_INDEX}\.\w+$", re.IGNORECASE)
             return sorted(rows, key=lambda item: (not own.search(item[1]), item[1].count("/"), item[1]))
     return []
 
 
-def _modules(db: Connection, scope: SearchScope, name: str) -> list[tuple[int, str]]:
+def _modules(source: Source, scope: SearchScope, name: str) -> list[tuple[int, str]]:
     """Find the files that a dotted name or a bare file name stands for: ``aiohttp.web_ws``, ``web_ws``."""
     end = candidates.path_pattern(name.replace(".", "/"))
-    rows = candidates.files_matching(db, scope, rf"(?i)(^|/){end}{_INDEX}\.[A-Za-z0-9]+$")
+    rows = source.files_matching(scope, rf"(?i)(^|/){end}{_INDEX}\.[A-Za-z0-9]+$")
     exact = [(file, path) for file, path in rows if f"/{name.replace('.', '/')}" in f"/{path}"]
     return sorted(exact or rows, key=lambda item: (item[1].count("/"), item[1]))
 
 
 def _definitions(
-    db: Connection,
+    source: Source,
     scope: SearchScope,
     name: str,
     *,
@@ -331,13 +331,13 @@ def _definitions(
     paths = dict(among or ())
     for start in range(len(parts)):
         wanted = ".".join(parts[start:])
-        sites = candidates.definitions(db, scope, [wanted])
+        sites = source.definitions(scope, [wanted])
         sites = [site for site in sites if site.parts == len(parts) - start]
         if among is not None:
             sites = [site for site in sites if site.file in paths]
         else:
             path_ids = {site.file: int(scope.files.path_id[site.file]) for site in sites}
-            read_paths = candidates.read_paths(db, list(path_ids.values()))
+            read_paths = source.read_paths(list(path_ids.values()))
             paths = {file: read_paths[path_id] for file, path_id in path_ids.items()}
             sites = [site for site in sites if _lies_in(paths[site.file], parts[:start])]
         exact = [site for site in sites if site.exact]

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from gitrag.search import variants
 from gitrag.search.question import Question
 from gitrag.search.variants import Outline
-from gitrag.store import candidates, commits, content
+from gitrag.store import candidates
 from gitrag.store.candidates import SearchScope
 from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 LOOKED_AT = 20
 """Files of a page that are compared with one another."""
@@ -68,7 +68,7 @@ class Page:
 
 
 def arrange(
-    db: Connection,
+    source: Source,
     question: Question,
     scope: SearchScope,
     page: Page,
@@ -80,7 +80,7 @@ def arrange(
     """Group a page.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         question: The question.
         scope: What it may find.
         page: The page.
@@ -91,7 +91,7 @@ def arrange(
     head, rest = page.files[:LOOKED_AT], page.files[LOOKED_AT:]
     known: dict[int, Outline] = memo.get("outlines", dict)
     uses: dict[tuple[str, ...], _Use] = memo.get(("uses of variants", state, commit), dict)
-    found = variants.groups(head, page.paths, lambda files: _outlines(db, scope, files, known))
+    found = variants.groups(head, page.paths, lambda files: _outlines(source, scope, files, known))
     twins = _twins(scope, page)
     for group in found:
         group += [twin for file in tuple(group) for twin in twins.get(file, ())]
@@ -100,7 +100,7 @@ def arrange(
             meant = variants.named(own, question.words)
             if meant is None:
                 near = tuple(file for file in group if page.sums[group[0]] - page.sums[file] < _FAR)
-                meant = group.index(_used(db, scope, page, near, commit, uses))
+                meant = group.index(_used(source, scope, page, near, commit, uses))
             group.insert(0, group.pop(meant))
     return [*found, *([file] for file in rest)]
 
@@ -117,17 +117,17 @@ def _twins(scope: SearchScope, page: Page) -> dict[int, list[int]]:
 
 
 def _outlines(
-    db: Connection, scope: SearchScope, files: Sequence[int], known: dict[int, Outline]
+    source: Source, scope: SearchScope, files: Sequence[int], known: dict[int, Outline]
 ) -> dict[int, Outline]:
     """Return the outlines of files, reading those of contents that are not known yet."""
     length = {int(scope.files.content_id[file]): int(scope.files.length[file]) for file in files}
     if len(known) > _MOST_KEPT:
         known.clear()
     if new := length.keys() - known.keys():
-        names = content.read_names(db, new)
+        names = source.read_names(new)
         few = {each for each in new if len(names.get(each, ())) < variants.FEWEST_NAMES}
         few = {each for each in few if length[each] <= _LONGEST}
-        texts = content.read_chunk_texts(db, few) if few else {}
+        texts = source.read_chunk_texts(few) if few else {}
         for each in new:
             own = frozenset(name.casefold() for name in names.get(each, ()))
             known[each] = Outline(own, variants.lines_of(texts.get(each, ())))
@@ -135,7 +135,7 @@ def _outlines(
 
 
 def _used(
-    db: Connection,
+    source: Source,
     scope: SearchScope,
     page: Page,
     group: Sequence[int],
@@ -152,8 +152,8 @@ def _used(
     if key not in known:
         activity = [0.0] * len(group)
         if commit is not None:
-            activity = commits.activity(db, scope, commit, group)
-        known[key] = _Use(_offered(db, scope, key), dict(zip(by_path, activity, strict=True)))
+            activity = source.activity(scope, commit, group)
+        known[key] = _Use(_offered(source, scope, key), dict(zip(by_path, activity, strict=True)))
     use = known[key]
     if use.offered is not None:
         return by_path[use.offered]
@@ -161,21 +161,21 @@ def _used(
     return group[worked_on or 0]
 
 
-def _offered(db: Connection, scope: SearchScope, paths: Sequence[str]) -> str | None:
+def _offered(source: Source, scope: SearchScope, paths: Sequence[str]) -> str | None:
     """Return which of some paths the nearest entry point that offers one alone offers."""
     around = [commonpath([path.rpartition("/")[0] for path in paths])]
     while around[-1]:
         around.append(around[-1].rpartition("/")[0])
     either = "|".join(map(candidates.path_pattern, filter(None, around)))
     there = defaultdict(list)
-    for file, path in candidates.files_matching(db, scope, rf"^(?:(?:{either})/)?{_ENTRY}$"):
+    for file, path in source.files_matching(scope, rf"^(?:(?:{either})/)?{_ENTRY}$"):
         if path not in paths:
             there[path.rpartition("/")[0]].append(file)
     files = [file for folder in around for file in there.get(folder, ())][:_MOST_ENTRIES]
     if not files:
         return None
     contents = [int(scope.files.content_id[file]) for file in files]
-    texts = content.read_chunk_texts(db, set(contents))
+    texts = source.read_chunk_texts(set(contents))
     offered = (variants.exported(paths, "\n".join(texts.get(each, ()))) for each in contents)
     first = next((number for number in offered if number is not None), None)
     return None if first is None else paths[first]

@@ -17,9 +17,8 @@ from gitrag.embedding.draft import drafter
 from gitrag.search.question import Question
 from gitrag.search.report_reading import Name, Place, Reading
 from gitrag.search.tracebacks import Frame
-from gitrag.store import candidates, content
+from gitrag.store import candidates
 from gitrag.store.candidates import DefinitionSite, NamedSite, Near, Postings, SearchScope
-from gitrag.store.columns import run
 from gitrag.store.memo import Memo
 from gitrag.words import terms
 from gitrag.words.bulk_files import Bulk, bulk
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
     Column = NDArray[np.floating[Any]]
 
@@ -139,7 +138,7 @@ class ReportEvidence:
 
 
 def look_up(
-    db: Connection,
+    source: Source,
     scope: SearchScope,
     question: Question,
     reading: Reading,
@@ -150,7 +149,7 @@ def look_up(
     """Find what a report names among the files that it may find.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         scope: What it may find.
         question: The report.
         reading: What it says.
@@ -161,21 +160,21 @@ def look_up(
     import numpy as np
 
     columns: dict[str, Column] = {name: np.zeros(len(scope.files), dtype=np.float32) for name in FEATURES}
-    paths = _Paths(db, scope, reading)
+    paths = _Paths(source, scope, reading)
     frames = paths.own_frames(reading.frames)
     names = [(name, weight) for name in reading.names[:_MOST_NAMES] if (weight := _weight(name))]
     wanted = {name.text.rpartition(".")[2] for name, _weight in names} | {
         frame.name for frame, _files in frames
     }
-    definitions = _Definitions(db, scope, wanted - {""}, memo)
+    definitions = _Definitions(source, scope, wanted - {""}, memo)
     sites = [
-        *_from_frames(columns, db, frames, definitions),
+        *_from_frames(columns, source, frames, definitions),
         *_from_names(columns, names, definitions, paths),
-        *_from_messages(columns, db, scope, reading.messages, question.words, postings),
+        *_from_messages(columns, source, scope, reading.messages, question.words, postings),
     ]
     for path in reading.paths:
         _share_out(columns["mentions"], paths.ending(path), 1.0)
-    sites += _from_votes(columns, db, scope, reading, near, sites, memo)
+    sites += _from_votes(columns, source, scope, reading, near, sites, memo)
     return ReportEvidence(columns, tuple(sites))
 
 
@@ -188,7 +187,7 @@ def _share_out(column: Column, files: Sequence[int], worth: float) -> None:
 class _Paths:
     """The files of the scope that a report's frames, paths and dotted names may mean."""
 
-    def __init__(self, db: Connection, scope: SearchScope, reading: Reading) -> None:
+    def __init__(self, source: Source, scope: SearchScope, reading: Reading) -> None:
         self._own = (scope.files.traits & OUTSIDE_THE_PRODUCT) == 0
         written = (*reading.paths, *(frame.path for frame in reading.frames))
         stems = {_stem(path.rpartition("/")[2]) for path in written}
@@ -199,7 +198,7 @@ class _Paths:
         if stems := {stem for stem in stems if stem}:
             either = "|".join(map(candidates.path_pattern, sorted(stems)))
             pattern = rf"(?i)(^|/)({either})(/({'|'.join(_INDEX)}))?\.[^/]*$"
-            self._files = {file: path.lower() for file, path in candidates.files_matching(db, scope, pattern)}
+            self._files = {file: path.lower() for file, path in source.files_matching(scope, pattern)}
         for file, path in self._files.items():
             if bulk(path) is Bulk.VENDORED:
                 self._own[file] = False
@@ -273,13 +272,13 @@ def _common_end(parts: Sequence[str], others: Sequence[str]) -> int:
 class _Definitions:
     """The definitions of some names, with the paths of those that are not too common."""
 
-    def __init__(self, db: Connection, scope: SearchScope, names: set[str], memo: Memo | None) -> None:
+    def __init__(self, source: Source, scope: SearchScope, names: set[str], memo: Memo | None) -> None:
         self._sites: dict[str, list[NamedSite]] = defaultdict(list)
-        for site in candidates.named(db, scope, sorted(names)) if names else ():
+        for site in source.named(scope, sorted(names)) if names else ():
             self._sites[site.name].append(site)
         rare = (sites for sites in self._sites.values() if len(sites) <= _COMMON * _COMMON)
         path_ids = {site.file: int(scope.files.path_id[site.file]) for sites in rare for site in sites}
-        paths = candidates.read_paths(db, sorted(set(path_ids.values())), memo)
+        paths = source.read_paths(sorted(set(path_ids.values())), memo)
         self._paths = {file: paths[path_id].lower() for file, path_id in path_ids.items()}
 
     def in_file(self, name: str, file: int) -> list[NamedSite]:
@@ -324,7 +323,7 @@ def _weight(name: Name) -> float:
 
 def _from_frames(
     columns: Mapping[str, Column],
-    db: Connection,
+    source: Source,
     frames: Sequence[tuple[Frame, list[int]]],
     definitions: _Definitions,
 ) -> Iterator[Site]:
@@ -337,7 +336,7 @@ def _from_frames(
         wanted += [
             (depth, frame, sites) for file in files if (sites := definitions.in_file(frame.name, file))
         ]
-    places = content.read_places(db, {site.chunk_id for _, _, sites in wanted for site in sites})
+    places = source.read_places({site.chunk_id for _, _, sites in wanted for site in sites})
     for depth, frame, sites in wanted:
         begins = {site: places[site.chunk_id].line_start for site in sites}
         best = min(sites, key=lambda site: (begins[site] > frame.line > 0, abs(begins[site] - frame.line)))
@@ -365,7 +364,7 @@ def _from_names(
 
 def _from_messages(
     columns: Mapping[str, Column],
-    db: Connection,
+    source: Source,
     scope: SearchScope,
     messages: Sequence[str],
     words: Sequence[str],
@@ -382,8 +381,7 @@ def _from_messages(
     every = np.unique(np.concatenate([np.empty(0, np.int32), *likely]))
     if not len(every):
         return
-    sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
-    texts = dict(run(db, [every], sql).fetchall())
+    texts = source.texts_of(every)
     said = {pair for message in asked for pair in pairwise(message)}
     pairs = {
         chunk_id: said.intersection(pairwise(_words(_PLACEHOLDER.sub(" ", text))))
@@ -439,7 +437,7 @@ def _share(message: Sequence[str], pairs: set[tuple[str, str]]) -> float:
 
 def _from_votes(
     columns: dict[str, Column],
-    db: Connection,
+    source: Source,
     scope: SearchScope,
     reading: Reading,
     near: Near,
@@ -456,10 +454,10 @@ def _from_votes(
     if not len(near.cosine):
         return []
     vectors = drafter().draft([reading.title, *(reading.sentences[:_VOTERS] or [reading.title])])
-    titled = candidates.nearest(db, scope, vectors[0], _NEAR, memo)
+    titled = source.nearest(scope, vectors[0], _NEAR, memo)
     named = np.array([site.chunk_id for site in sites], dtype=np.int32)
     chosen = np.unique(np.concatenate([near.chunk_id[:_NEAR], titled.chunk_id, named]))
-    chunk_id, file, cosine = candidates.similarities(db, scope, chosen, vectors, memo)
+    chunk_id, file, cosine = source.similarities(scope, chosen, vectors, memo)
     if not len(chunk_id):
         return []
     best = np.broadcast_to(cosine.min(axis=0), (len(scope.files), len(vectors))).copy()

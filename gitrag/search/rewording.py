@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 from gitrag.search.lookup import is_identifier
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.search.wording import Occurrences
-from gitrag.store import candidates
 from gitrag.store.memo import Memo
 from gitrag.words import terms
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 _SHORTEST = 4
 _LONGEST = 32
@@ -129,7 +128,7 @@ class Rewording:
 
 
 def reword(
-    db: Connection,
+    source: Source,
     question: Question,
     occurrences: Sequence[Occurrences],
     is_known: Callable[[str], bool],
@@ -138,7 +137,7 @@ def reword(
     """Return what to ask instead of a question; None where it can stay.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         question: The question.
         occurrences: Where its terms occur, in each scope that was searched.
         is_known: Tells whether a lower-case word is one of the model's own vocabulary.
@@ -167,7 +166,7 @@ def reword(
     if not wrong or len(wrong) > _MOST:
         return None
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences]))
-    better = {word: _correct(db, word.lower(), content_ids.tolist(), is_known, memo) for word in wrong}
+    better = {word: _correct(source, word.lower(), content_ids.tolist(), is_known, memo) for word in wrong}
     if not any(better.values()):
         return None
     text = re.sub(r"\w+", lambda found: better.get(found.group()) or found.group(), question.text)
@@ -251,7 +250,7 @@ def _is_compound(word: str, is_known: Callable[[str], bool]) -> bool:
 
 
 def _correct(
-    db: Connection,
+    source: Source,
     word: str,
     content_ids: Sequence[int],
     is_known: Callable[[str], bool],
@@ -261,7 +260,7 @@ def _correct(
     most = 2 if len(word) >= _TWO_ERRORS else 1
     near = [
         (distance, -often, other)
-        for other, often, distance in candidates.words_like(db, word, content_ids, most)
+        for other, often, distance in source.words_like(word, content_ids, most)
         if other[0] == word[0] and (len(word) > _SHORTEST or len(other) > len(word))
     ]
     if near:
@@ -270,7 +269,7 @@ def _correct(
         return None
     forms = {form: term for form in _one_error(word) if (term := stem(form)) and is_known(form)}
     distinct = list(dict.fromkeys(forms.values()))
-    counts = candidates.contents_by_term(db, [terms.hashed(term) for term in distinct], content_ids, memo)
+    counts = source.contents_by_term([terms.hashed(term) for term in distinct], content_ids, memo)
     often = {form: counts.get(distinct.index(term), 0) for form, term in forms.items()}
     best = max(often, key=lambda form: (often[form], -len(form), form), default="")
     return best if best and often[best] else None

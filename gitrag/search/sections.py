@@ -9,7 +9,7 @@ would cost one more embedding.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from gitrag.search.engine import Hit, Scoped
 from gitrag.search.question import Question
 from gitrag.search.relevance import relevance
 from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
-from gitrag.store import candidates, content, views
 from gitrag.store.candidates import Filters
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
 """Collections that a search asks, and issues where ``Wanted.of`` is told so."""
@@ -143,7 +142,7 @@ def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple
 
 
 def ask(
-    db: Connection,
+    source: Source,
     question: Question,
     scoped: Scoped,
     vector: NDArray[np.float32] | None,
@@ -158,7 +157,7 @@ def ask(
     """Answer a question from each kind of collection.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         question: The question.
         scoped: What it may find; its collections are replaced.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
@@ -172,7 +171,7 @@ def ask(
     """
     memo = memo or Memo()
     view_id = scoped.view_id
-    of_view = memo.get(("touched", view_id), lambda: touched_in(db, view_id))
+    of_view = memo.get(("touched", view_id), lambda: source.touched(view_id))
     present = {*of_view, *scoped.overlay.collections}
     chosen = choose(wanted, present)
     alone = set(chosen.get(CollectionKind.CODE, ())) == present | {CollectionKind.CODE.value}
@@ -184,7 +183,7 @@ def ask(
         look_further = bool(named) and kind is not CollectionKind.CODE
         least = least_score(kind, min_score, of_report=question.report is not None)
         found[kind] = engine.ask(
-            db,
+            source,
             question,
             replace(scoped, filters=filters),
             vector,
@@ -197,7 +196,7 @@ def ask(
         )
         if least and min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
             found[kind] = replace(found[kind], hits=(), chunk_ids=())
-        hits = _read(db, kind, question, scoped, found[kind].hits)
+        hits = _read(source, kind, question, scoped, found[kind].hits)
         if look_further:
             hits = _named_first(hits, named, limit, least)
         sections[kind] = AnswerSection(kind, hits)
@@ -208,7 +207,7 @@ def ask(
     if not answered and scoped.directory is not None:
         narrowed = bool(scoped.filters.globs or scoped.filters.languages) or not present <= set(names)
         said = _say(
-            db,
+            source,
             question,
             scoped,
             found.values(),
@@ -227,7 +226,7 @@ def ask(
 
 
 def _say(
-    db: Connection,
+    source: Source,
     question: Question,
     scoped: Scoped,
     found: Collection[engine.Found],
@@ -240,10 +239,12 @@ def _say(
     searched = sum(len(each.files) for each in occurrences)
     is_path = bool(occurrences) and all(each.no_such_path for each in found if each.occurrences is not None)
     # Of a kind of chunk only parts of the files are searched.
-    missing, beside = ((), ()) if is_path or scoped.filters.kinds else wording.say(db, question, occurrences)
+    missing, beside = (
+        ((), ()) if is_path or scoped.filters.kinds else wording.say(source, question, occurrences)
+    )
     if not (missing or beside or is_path):
         return NOTHING_TO_SAY
-    rest = candidates.unsearched(db, scoped.view_id, scoped.overlay, collections)
+    rest = source.unsearched(scoped.view_id, scoped.overlay, collections)
     return Wording(
         missing,
         beside,
@@ -282,23 +283,23 @@ def _is_nothing(found: engine.Found) -> bool:
 
 
 def read_documents(
-    db: Connection, view_id: int, overlay: ViewOverlay, kinds: Sequence[CollectionKind]
+    source: Source, view_id: int, overlay: ViewOverlay, kinds: Sequence[CollectionKind]
 ) -> list[tuple[CollectionKind, Document, str]]:
     """Read the documents in some kinds of collection: kind, document and text, by kind and path."""
-    present = {*touched_in(db, view_id), *overlay.collections}
+    present = {*source.touched(view_id), *overlay.collections}
     found: list[tuple[CollectionKind, Document, str]] = []
     for kind, names in choose(Wanted(tuple(kinds)), present).items():
-        scope = candidates.open_scope(db, view_id, overlay, Filters(collections=names))
+        scope = source.open_scope(view_id, overlay, Filters(collections=names))
         path_ids, content_ids = (column.tolist() for column in (scope.files.path_id, scope.files.content_id))
-        paths = candidates.read_paths(db, path_ids)
-        texts = content.read_texts(db, content_ids)
+        paths = source.read_paths(path_ids)
+        texts = source.read_texts(content_ids)
         held = sorted(
             (paths[path_id], texts.get(content_id, ""))
             for path_id, content_id in zip(path_ids, content_ids, strict=True)
         )
         documents = [READERS[kind](path, text) for path, text in held]
         if kind is CollectionKind.SPECS:
-            documents = with_ids_of_folders(db, Scoped(view_id, overlay, Filters()), documents)
+            documents = with_ids_of_folders(source, Scoped(view_id, overlay, Filters()), documents)
         found += [(kind, document, text) for document, (_, text) in zip(documents, held, strict=True)]
     return found
 
@@ -313,35 +314,30 @@ def _named_first(hits: Sequence[Hit], named: Container[str], limit: int, min_sco
     return tuple(hit for hit in order if hit.score >= min_score)[:limit]
 
 
-def touched_in(db: Connection, view_id: int | None) -> Mapping[str, float]:
-    """Return the names of the collections of a view, each with the time of its last change."""
-    return views.touched(db, view_id) if view_id is not None else {}
-
-
 def _read(
-    db: Connection, kind: CollectionKind, question: Question, scoped: Scoped, hits: Sequence[Hit]
+    source: Source, kind: CollectionKind, question: Question, scoped: Scoped, hits: Sequence[Hit]
 ) -> tuple[Hit, ...]:
     """Read the documents that the hits belong to."""
     if kind is CollectionKind.CODE or not hits:
         return tuple(hits)
-    texts = content.read_texts(db, [hit.content_id for hit in hits])
+    texts = source.read_texts([hit.content_id for hit in hits])
     words = frozenset(question.words)
     documents = [READERS[kind](hit.path, texts.get(hit.content_id, "")) for hit in hits]
     if kind is CollectionKind.SPECS:
-        documents = with_ids_of_folders(db, scoped, documents)
+        documents = with_ids_of_folders(source, scoped, documents)
     return tuple(
         replace(hit, document=document, note=relevance(hit.chunk.text, words, texts.get(hit.content_id, "")))
         for hit, document in zip(hits, documents, strict=True)
     )
 
 
-def with_ids_of_folders(db: Connection, scoped: Scoped, documents: Sequence[Document]) -> list[Document]:
+def with_ids_of_folders(source: Source, scoped: Scoped, documents: Sequence[Document]) -> list[Document]:
     """Assign a design or tasks file without an id that of the specification in the same folder."""
     beside = {document.path: specs.beside(document) for document in documents}
     wanted = sorted({path for path in beside.values() if path})
     if not wanted or scoped.view_id is None:
         return list(documents)
-    held = views.look_up(db, scoped.view_id, scoped.overlay, wanted)
-    texts = content.read_texts(db, held.values())
+    held = source.look_up(scoped.view_id, scoped.overlay, wanted)
+    texts = source.read_texts(held.values())
     ids = {path: specs.read(path, texts.get(content_id, "")).id for path, content_id in held.items()}
     return [replace(document, id=ids.get(beside[document.path] or "", document.id)) for document in documents]

@@ -13,6 +13,7 @@ from gitrag.model import Chunk
 from gitrag.search.engine import Scoped, allowed_paths
 from gitrag.store import candidates, content, vectors
 from gitrag.store.memo import Memo
+from gitrag.store.source import IndexFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +58,7 @@ def similar_chunks(
     """
     import numpy as np
 
-    allowed = allowed_paths(db, scoped.filters, Memo())
+    allowed = allowed_paths(IndexFile(db), scoped.filters, Memo())
     scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed)
     rows = np.flatnonzero(scope.text_id)
     known = vectors.read(db, np.unique(scope.text_id[rows]), Memo())

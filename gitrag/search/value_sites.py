@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gitrag.store.candidates import DefinitionSite, SearchScope
-from gitrag.store.columns import run
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 _MOST = 20
 """Maximum number of places; a name with more is a common word such as ``name`` or ``id``."""
@@ -34,19 +33,9 @@ _MEMBER = (
     r"^[ \t]*(?:case[ \t]+)?NAME[ \t]*(?:\([^\n]*\))?[ \t]*(?:[,;{=]|//|$)",  # enumeration members
 )
 
-_MATCHING = """
-    WITH few AS MATERIALIZED (
-        SELECT chunk_id, kind, text FROM chunks SEMI JOIN columns ON chunk_id = column0
-        WHERE kind IN ('module', 'class')
-    )
-    SELECT chunk_id, regexp_matches(text, ?) AS given, kind = 'class' AND regexp_matches(text, ?) AS member
-    FROM few WHERE given OR member
-"""
-"""Materialized, because DuckDB would otherwise match every text of the index first."""
-
 
 def value_sites(
-    db: Connection,
+    source: Source,
     scope: SearchScope,
     name: str,
     chunk_ids: NDArray[np.int32],
@@ -55,7 +44,7 @@ def value_sites(
     """Find the scope's code outside functions that gives a name a value or a type.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         scope: What the question may find.
         name: The name, in its exact case.
         chunk_ids: int32, the chunks that contain it.
@@ -66,7 +55,7 @@ def value_sites(
     given, member = (
         "(?m)" + "|".join(forms).replace("NAME", re.escape(name)) for forms in (_GIVEN_A_VALUE, _MEMBER)
     )
-    found = run(db, [np.unique(chunk_ids)], _MATCHING, [given, member]).fetchall()
+    found = source.giving_a_value(np.unique(chunk_ids), given, member)
     sure = {chunk_id: given for chunk_id, given, _member in found}
     places = scope.places_of(sure)
     code = [(file, chunk) for file, chunk in places if is_code(str(scope.files.language[file]))]

@@ -6,13 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from gitrag.store.candidates import Postings
-from gitrag.store.columns import run
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 _FEWEST = 3
 """Minimum number of words; two in a row are not a quotation."""
@@ -24,13 +23,13 @@ _MOST = 64
 """Chunks to read, those with most of the words: for 223 messages of four repositories they contain 220."""
 
 
-def verbatim(db: Connection, text: str, postings: Postings, terms: int) -> NDArray[np.int32]:
+def verbatim(source: Source, text: str, postings: Postings, terms: int) -> NDArray[np.int32]:
     """Find chunks with a question's words in a row, whatever punctuation stands between; ids, ascending.
 
     A message broken into several lines counts too.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         text: The question.
         postings: Where its terms occur.
         terms: The number of its terms.
@@ -56,6 +55,5 @@ def verbatim(db: Connection, text: str, postings: Postings, terms: int) -> NDArr
         return none
     chosen = chunk[having[np.argsort(-share[having], kind="stable")[:_MOST]]]
     quoted = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, words)) + r"(?!\w)", re.IGNORECASE)
-    sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
-    found = run(db, [chosen], sql).fetchall()
-    return np.array(sorted(chunk_id for chunk_id, own in found if quoted.search(own)), dtype=np.int32)
+    texts = source.texts_of(chosen)
+    return np.array(sorted(chunk_id for chunk_id, own in texts.items() if quoted.search(own)), dtype=np.int32)

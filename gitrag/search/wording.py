@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_prose
 from gitrag.search.question import STOP_WORDS, Question
-from gitrag.store import candidates
 from gitrag.store.candidates import Files
 from gitrag.words import terms
 from gitrag.words.path_traits import Trait
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.store.connection import Connection
+    from gitrag.store.source import Source
 
 _GENERIC = frozenset(
     map(
@@ -196,14 +195,14 @@ def _is_telling(word: str) -> bool:
 
 
 def say(
-    db: Connection,
+    source: Source,
     question: Question,
     occurrences: Sequence[Occurrences],
 ) -> tuple[tuple[str, ...], tuple[Beside, ...]]:
     """Return the words that occur nowhere, and those that occur only beside the source.
 
     Args:
-        db: An open connection; reading is enough.
+        source: What the index has.
         question: The question.
         occurrences: Where its terms occur, in each scope that was searched.
     """
@@ -219,7 +218,7 @@ def say(
     missing: list[str] = []
     only_beside: list[Beside] = []
     for word, files in absent:
-        having = np.isin(contents, candidates.contents_with(db, word))
+        having = np.isin(contents, source.contents_with(word))
         by_group = np.maximum(files, np.bincount(groups[having], minlength=len(_GROUPS)))
         if not by_group.any():
             missing.append(word)

@@ -95,7 +95,7 @@ class Files:
     name_terms: NDArray[np.uint8]
     chunks: NDArray[np.int32]
     length: NDArray[np.int32]
-    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False)
+    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False, kw_only=True)
 
     def __len__(self) -> int:
         """Return the number of files."""
@@ -136,7 +136,7 @@ class SearchScope:
     file: NDArray[np.int32]
     text_id: NDArray[np.int32]
     length: NDArray[np.int32]
-    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False)
+    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False, kw_only=True)
 
     def places_of(self, chunk_ids: Collection[int] | NDArray[np.int32]) -> list[tuple[int, int]]:
         """Return (file, chunk id) of some chunks, in order; chunks outside the scope are left out."""

@@ -688,3 +688,88 @@ def _needed(db: DuckDBPyConnection, since_s: float) -> tuple[NDArray[np.int32], 
     for (reached,) in db.execute(f"SELECT commits FROM histories WHERE {_KEPT}", [since_s]).fetchall():
         needed |= _among(np.frombuffer(reached, dtype="<i4").reshape(-1, 2), numbers)
     return numbers, needed
+
+
+@dataclass(frozen=True, slots=True)
+class BranchHistory:
+    """What the commits of a history say about the files of a view: only commits that change few paths.
+
+    Attributes:
+        latest: Time of the commit whose history it is, Unix seconds.
+        telling: How many of these commits there are.
+        mean_length: Mean length of their messages.
+        committed, changed, length: int64, int32, int32 (c,), of each: its time, paths changed, terms.
+        commit, place: int32 (p,), by commit: which of them changes which of the files.
+        as_named: bool (p,), whether under the path that the file has now.
+        file_length: float64 (f,), length of all messages of each file, of a commit of n paths 1/√n of it.
+        term: uint64 (q,), hashed terms of messages.
+        word_commit: int32 (q,), the commit whose message has it.
+        word_frequency: int32 (q,), how often.
+    """
+
+    latest: int
+    telling: int
+    mean_length: float
+    committed: NDArray[np.int64]
+    changed: NDArray[np.int32]
+    length: NDArray[np.int32]
+    commit: NDArray[np.int32]
+    place: NDArray[np.int32]
+    as_named: NDArray[np.bool_]
+    file_length: NDArray[np.float64]
+    term: NDArray[np.uint64]
+    word_commit: NDArray[np.int32]
+    word_frequency: NDArray[np.int32]
+
+
+def branch_history(
+    db: DuckDBPyConnection, scope: SearchScope, commit: str, place_of: NDArray[np.int64]
+) -> BranchHistory | None:
+    """Read a commit's history for somewhere else; None where it has not been read.
+
+    Args:
+        db: An open connection; reading is enough.
+        scope: All files of the view.
+        commit: The commit.
+        place_of: int64 (f,), the place of each of the scope's files there.
+    """
+    import numpy as np
+
+    history = _read_history(db, commit)
+    if history is None:
+        return None
+    memo = Memo()
+    file_of = _files_of(db, scope, history, memo)
+    place = np.where(file_of >= 0, place_of[file_of], -1)
+    every = _telling(db)
+    ours = _among(history.reached, every["commit_number"])
+    number = every["commit_number"][ours]
+    changes = _changes(db)
+    at = np.minimum(np.searchsorted(number, changes["commit_number"]), max(len(number) - 1, 0))
+    kept = place[changes["changed_path"]] >= 0
+    kept &= number[at] == changes["commit_number"] if len(number) else False
+    known = db.execute("SELECT changed_path, path_id FROM changed_paths").fetchnumpy()
+    path_of = np.zeros(len(file_of), dtype=np.int64)
+    path_of[known["changed_path"]] = known["path_id"]
+    changed_path = changes["changed_path"][kept]
+    words = db.execute("FROM message_postings ORDER BY commit_number, term").fetchnumpy()
+    own = np.minimum(np.searchsorted(number, words["commit_number"]), max(len(number) - 1, 0))
+    said = number[own] == words["commit_number"] if len(number) else np.zeros(len(own), dtype=bool)
+    of_path = place[history.paths]
+    return BranchHistory(
+        latest=history.latest,
+        telling=history.telling,
+        mean_length=history.mean_length,
+        committed=every["committed"][ours],
+        changed=every["changed"][ours],
+        length=every["length"][ours],
+        commit=at[kept].astype(np.int32),
+        place=place[changed_path].astype(np.int32),
+        as_named=scope.files.path_id[file_of[changed_path]] == path_of[changed_path],
+        file_length=np.bincount(of_path[of_path >= 0], history.lengths[of_path >= 0], len(place_of)).astype(
+            np.float64
+        ),
+        term=words["term"][said],
+        word_commit=own[said].astype(np.int32),
+        word_frequency=words["tf"][said].astype(np.int32),
+    )

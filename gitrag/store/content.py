@@ -262,6 +262,11 @@ def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, 
         "SELECT content_id, line_start, text FROM chunks SEMI JOIN columns ON content_id = column0"
         " ORDER BY content_id, line_start, chunk_id",
     ).fetchall()
+    return joined_texts(rows)
+
+
+def joined_texts(rows: Iterable[tuple[int, int, str]]) -> dict[int, str]:
+    """Join the texts of contents from their chunks: content, first line and text, in order. Pure."""
     lines: dict[int, dict[int, str]] = {}
     part_of = (0, 0)  # content and number of the line that the chunk before was, or was a part of
     for content_id, start, text in rows:

@@ -29,6 +29,7 @@ from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 
@@ -91,7 +92,7 @@ def run(
             question = read(text)
             vector = workspace.encoder.encode_query(question.text)
             scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
-            hits = engine.ask(db, question, scoped, vector, limit=PAGE, min_score=0.0).hits
+            hits = engine.ask(IndexFile(db), question, scoped, vector, limit=PAGE, min_score=0.0).hits
             shown.append([(hit.path, hit.chunk.line_start, hit.chunk.line_end) for hit in hits])
             every.append([own for hit in hits for own in _ranges(hit)])
     places = [own for _, own in questions]

@@ -27,6 +27,7 @@ from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS, SearchScope
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -185,7 +186,9 @@ def ask(db: Connection, view_id: int, text: str, vector_of: VectorOf) -> Sequenc
     """Ask a view a question with a vector from anywhere; the first page."""
     question = read(text)
     scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
-    return engine.ask(db, question, scoped, vector_of(question.meaning), limit=PAGE, min_score=0.0).hits
+    return engine.ask(
+        IndexFile(db), question, scoped, vector_of(question.meaning), limit=PAGE, min_score=0.0
+    ).hits
 
 
 def rank_of(target: Target, hits: Iterable[Hit]) -> int:

@@ -38,6 +38,7 @@ from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 
@@ -130,7 +131,9 @@ def ask(workspace: Workspace, view_id: int, report: Report, vector_of: VectorOf)
             began = time.perf_counter()
             question = read(report.text)
             vector = vector_of(question.meaning)
-            hits = engine.ask(db, question, scoped, vector, limit=PAGE, min_score=0.0, memo=memo).hits
+            hits = engine.ask(
+                IndexFile(db), question, scoped, vector, limit=PAGE, min_score=0.0, memo=memo
+            ).hits
             seconds = time.perf_counter() - began
     rank = next((place for place, hit in enumerate(hits, 1) if hit.path in report.files), 0)
     right = [hit for hit in hits if hit.path in report.files]

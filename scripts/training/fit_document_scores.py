@@ -30,9 +30,10 @@ from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import CollectionKind
 from gitrag.search import document_scores, engine
 from gitrag.search.question import read
-from gitrag.search.sections import Wanted, choose, touched_in
+from gitrag.search.sections import Wanted, choose
 from gitrag.store import candidates
 from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def read_pages(
     ]
 
     def pages(db: Connection, view_id: int, overlay: ViewOverlay) -> list[Page]:
-        present = {*touched_in(db, view_id), *overlay.collections}
+        present = {*IndexFile(db).touched(view_id), *overlay.collections}
         found = []
         for kind, collections in choose(Wanted(), present).items():
             if kind is CollectionKind.CODE:
@@ -86,7 +87,7 @@ def read_pages(
             path_ids = scope.files.path_id.tolist()
             paths = candidates.read_paths(db, path_ids)
             for label, vector in zip(labels, vectors, strict=True):
-                evidence = engine.collect(db, read(label.subject), scope, vector)
+                evidence = engine.collect(IndexFile(db), read(label.subject), scope, vector)
                 facts = document_scores.facts(evidence, scope.files)
                 found.append(
                     Page(np.stack([facts[name] for name in names], axis=1), _grades(label, paths, path_ids))

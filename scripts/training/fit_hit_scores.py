@@ -28,6 +28,7 @@ from scipy.optimize import minimize
 
 from gitrag.search import engine, ranking
 from gitrag.search.question import read
+from gitrag.store.source import IndexFile
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
@@ -128,10 +129,10 @@ def collect(place: int, project: Project, work: Path, by_meaning: bool) -> list[
         for number, asked in enumerate(questions_of(place, project, work)):
             question = read(asked.text)
             vector = workspace.encoder.encode_query(question.text) if by_meaning else None
-            evidence = engine.collect(db, question, scope, vector)
+            evidence = engine.collect(IndexFile(db), question, scope, vector)
             sums = ranking.candidates(evidence, PAGE)
             page = ranking.page(sums, scope.files.content_id, own, PAGE)
-            said = engine.say(db, question, evidence, page, own)
+            said = engine.say(IndexFile(db), question, evidence, page, own)
             for at, file in enumerate(page):
                 facts = ranking.hit_facts(evidence, page, sums, said, at)
                 right: bool | None = asked.is_target(own[file])

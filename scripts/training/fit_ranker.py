@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 from gitrag.search import engine
 from gitrag.search.question import read
 from gitrag.store import commits
+from gitrag.store.source import IndexFile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from questions import PAGE, Project, Question, chosen_projects, ndcg, open_files, parser_of
@@ -98,7 +99,7 @@ def collect(projects: Iterable[Project], work: Path) -> tuple[list[str], list[It
                     vector = workspace.encoder.encode_query(asked.text)
                     head = workspace.repo.head().commit or ""
                     told = commits.messages(db, scope, head, asked.hashes)
-                    evidence = engine.collect(db, asked, scope, vector, told=told)
+                    evidence = engine.collect(IndexFile(db), asked, scope, vector, told=told)
                     names = list(evidence.features)
                     answers = np.array([[target.is_at(path) for target in question.targets] for path in own])
                     items.append(

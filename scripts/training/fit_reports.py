@@ -30,6 +30,7 @@ from gitrag.indexing.history import read_history
 from gitrag.search import engine, ranking
 from gitrag.search.question import read
 from gitrag.store import candidates, commits
+from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
@@ -105,14 +106,14 @@ def collect(arguments: argparse.Namespace) -> tuple[list[str], list[Item]]:
                 question = read(report.text)
                 scope = candidates.open_scope(db, view_id)
                 told = commits.messages(db, scope, base, question.hashes)
-                evidence = engine.collect(db, question, scope, draft(question.meaning), told=told)
+                evidence = engine.collect(IndexFile(db), question, scope, draft(question.meaning), told=told)
                 names = [name for name in evidence.features if name not in UNUSED]
                 ids = scope.files.path_id.tolist()
                 by_id = candidates.read_paths(db, ids)
                 files = [by_id[path_id] for path_id in ids]
                 sums = ranking.candidates(evidence, PAGE)
                 page = ranking.page(sums, scope.files.content_id, files, PAGE)
-                said = engine.say(db, question, evidence, page, files)
+                said = engine.say(IndexFile(db), question, evidence, page, files)
                 facts = [ranking.hit_facts(evidence, page, sums, said, place) for place in range(len(page))]
             answers = np.array([own and path in report.files for path in files])
             chosen = np.unique(evidence.file)

@@ -92,6 +92,13 @@ RUNS = [
     ("share status", []),
     ("share verify", []),
     ("share gc", []),
+    ("hub init", []),
+    ("hub push", []),
+    ("hub search", ["retries"]),
+    ("hub status", []),
+    ("hub grant", ["owner", "project"]),
+    ("hub grant", []),
+    ("hub gc", []),
     ("model fetch", []),
     ("model status", []),
     ("doctor", []),
@@ -127,7 +134,7 @@ def test_every_command_has_json_a_schema_and_a_run():
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory, model_dir) -> Project:
+def shop(tmp_path_factory, model_dir, postgres) -> Project:
     directory = tmp_path_factory.mktemp("schemas")
     environment = user_environment(directory / "home", model_dir)
     git = create_repository(directory / "project", environment, FILES)
@@ -135,6 +142,7 @@ def shop(tmp_path_factory, model_dir) -> Project:
     git.git("config", "gitrag.tracker", "tasks-md")
     (directory / "shared").mkdir()
     git.git("config", "--global", "gitrag.share", (directory / "shared").as_uri())
+    git.git("config", "--global", "gitrag.hub", postgres.address())
     (git.path / "shop" / "new.py").write_text("def uncommitted():\n    return 1\n")
     return made
 

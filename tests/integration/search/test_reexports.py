@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search.question import read
-from gitrag.search.reexports import handed_on, reexports
+from gitrag.search.reexports import reexports
 from gitrag.store.memo import Memo
+from gitrag.store.source import IndexFile
+from gitrag.words.reexport_statements import handed_on
 from tests.support.indexes import of_texts, scoped
 
 FILES = {
@@ -43,8 +45,8 @@ def test_files_that_hand_a_name_on_are_found(tmp_path):
         memo = Memo(lasting=True)
 
         def found(name: str) -> list[str]:
-            rows = reexports(db, scope, read(name).names)
-            assert rows == reexports(db, scope, read(name).names, memo)
+            rows = reexports(IndexFile(db), scope, read(name).names)
+            assert rows == reexports(IndexFile(db), scope, read(name).names, memo)
             assert all(row.exact for row in rows)
             return [paths[row.file] for row in rows]
 

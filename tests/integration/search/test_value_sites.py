@@ -7,6 +7,7 @@ import pytest
 from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.languages import is_code
 from gitrag.search.value_sites import value_sites
+from gitrag.store.source import IndexFile
 from tests.support.indexes import of_texts, scoped
 
 FILES = {
@@ -139,7 +140,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory):
 
 def places(workspace, name: str) -> list[str]:
     with scoped(workspace) as (db, scope, paths):
-        return [paths[row.file] for row in value_sites(db, scope, name, scope.chunk_id, is_code)]
+        return [paths[row.file] for row in value_sites(IndexFile(db), scope, name, scope.chunk_id, is_code)]
 
 
 @pytest.mark.parametrize("name", WHERE)

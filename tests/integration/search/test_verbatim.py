@@ -8,6 +8,7 @@ from gitrag.actions.search import search
 from gitrag.search.question import read
 from gitrag.search.verbatim import verbatim
 from gitrag.store import candidates
+from gitrag.store.source import IndexFile
 from tests.support.indexes import of_texts, scoped
 
 FILES = {
@@ -48,7 +49,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory):
 def quoting(workspace, text: str) -> list[str]:
     question = read(text)
     with scoped(workspace) as (db, scope, paths):
-        found = verbatim(db, text, candidates.postings(db, scope, question.hashes), len(question.words))
+        found = verbatim(
+            IndexFile(db), text, candidates.postings(db, scope, question.hashes), len(question.words)
+        )
         return sorted(paths[file] for file, _chunk in scope.places_of(found))
 
 

@@ -1,0 +1,1 @@
+"""Actions on a hub: push to it, and search it."""

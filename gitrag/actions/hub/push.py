@@ -1,0 +1,123 @@
+"""Push what HEAD has to a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from gitrag.actions.current_view import CurrentView
+from gitrag.errors import ModelError, NotSetUpError, UsageError
+from gitrag.hub.hub import opened
+from gitrag.hub.rights import add_repository, owns
+from gitrag.hub.sending import Branch, Pushed, push
+from gitrag.indexing.history import read_history
+from gitrag.indexing.recipe import RECIPE
+from gitrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+    from gitrag.store.export import ExportedChunk
+    from gitrag.store.views import ViewOverlay
+
+OFF = "off"
+SET_IT = "git config --global gitrag.hub postgresql://host/database"
+
+
+def address_of(hub: str) -> str:
+    """Return the address that the setting ``hub`` has.
+
+    Raises:
+        NotSetUpError: It is off.
+    """
+    if hub == OFF:
+        raise NotSetUpError("No hub is set: the setting hub is off.", SET_IT)
+    return hub
+
+
+def push_head(
+    workspace: Workspace,
+    *,
+    repository: str | None = None,
+    branch: str | None = None,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+    embedding: Callable[[int], None] = lambda _done: None,
+) -> Pushed:
+    """Push what HEAD has, embedded by the model: uncommitted changes are not sent.
+
+    Args:
+        workspace: The repository.
+        repository: Its name in the hub; None for the directory's.
+        branch: The branch's name there; None for the one that is checked out.
+        advance: Called with how many contents have been sent, and of how many.
+        embedding: Called with how many texts were embedded first.
+
+    Raises:
+        NotSetUpError: No hub is set, or this role may not push there.
+        UsageError: HEAD is on no branch, and none was given.
+        ModelError: The model is not there.
+    """
+    address = address_of(workspace.config.hub)
+    workspace.require_index()
+    name = repository or workspace.name
+    require_name(name)
+    own = branch or workspace.repo.head().branch
+    if own is None:
+        raise UsageError("HEAD is on no branch.", "Name the branch to push as: gitrag hub push --branch main")
+    with opened(address, RECIPE) as hub:
+        if owns(hub):
+            add_repository(hub, name)
+        view = CurrentView(workspace, committed_only=True, says_staleness=False)
+        view_id = view.read(lambda _db, view_id, _overlay: view_id).found
+        if not workspace.model_is_there():
+            raise ModelError(
+                "The hub takes the model's vectors, and the model is not here.", "gitrag model fetch"
+            )
+        workspace.embed(view_id=view_id, advance=embedding)
+        commit = workspace.repo.head().commit
+        if commit is not None:
+            read_history(workspace.store, workspace.repo, commit)
+
+        def send(db: Connection, view_id: int, overlay: ViewOverlay) -> Pushed:
+            from gitrag.store import export
+
+            def read(content_ids: Sequence[int]) -> Iterable[Sequence[ExportedChunk]]:
+                return export.chunks(db, content_ids)
+
+            return push(hub, _branch(db, view_id, overlay.commit, name, own), read, advance)
+
+        return view.read(send).found
+
+
+def _branch(db: Connection, view_id: int, commit: str | None, repository: str, branch: str) -> Branch:
+    import numpy as np
+
+    from gitrag.store import candidates, commits, export
+    from gitrag.store.views import ViewOverlay
+
+    scope = candidates.open_scope(db, view_id)
+    files = export.files(db, view_id)
+    told = None
+    if commit is not None:
+        told = commits.branch_history(db, scope, commit, np.arange(len(scope.files)))
+    return Branch(
+        repository=repository,
+        branch=branch,
+        commit=commit,
+        tree=export.tree_of(db, view_id),
+        left_out=candidates.unsearched(db, view_id, ViewOverlay(), None).left_out,
+        files=files,
+        history=told,
+    )
+
+
+def require_name(name: str) -> None:
+    """Refuse what cannot be a repository's name in a hub.
+
+    Raises:
+        UsageError: It is empty, has a slash, or is not printable.
+    """
+    if not name or "/" in name or not name.isprintable() or len(name) > 100:
+        raise UsageError(
+            f'"{name[:60]}" cannot be the name of a repository in a hub.',
+            "Letters without a slash, at most 100.",
+        )

@@ -1,0 +1,140 @@
+"""Search the repositories of a hub, as one question to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gitrag.actions.search import Asking, QuestionVectors, SearchOptions, read_question
+from gitrag.errors import ModelError, NotSetUpError
+from gitrag.hub.hub import Hub, opened
+from gitrag.hub.source import HubSource, HubView
+from gitrag.hub.upkeep import searchable
+from gitrag.indexing.recipe import RECIPE
+from gitrag.store.memo import Memo
+from gitrag.store.views import ViewOverlay
+from gitrag.words.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from gitrag.config.keys import Config
+    from gitrag.corpus.layout import CollectionKind
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.search.engine import Hit
+
+_EXAMPLE = 'gitrag hub search "where are retries implemented"'
+
+
+@dataclass(frozen=True, slots=True)
+class HubHit:
+    """A hit, and the repository that it is from; the hit's path is of that."""
+
+    repository: str
+    kind: CollectionKind
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class HubAnswer:
+    """What a hub answers.
+
+    Attributes:
+        query: The query as given.
+        hits: Best first, of all kinds.
+        asked: The branches that were searched, by the repository's name.
+        files: How many files they have.
+        model: Whether the model embedded the query; else a draft of its vector was used.
+    """
+
+    query: str
+    hits: tuple[HubHit, ...]
+    asked: tuple[HubView, ...]
+    files: int
+    model: bool
+
+
+_EVERYTHING = SearchOptions()
+
+
+def search(
+    address: str,
+    query: str,
+    config: Config,
+    *,
+    repositories: Sequence[str] = (),
+    options: SearchOptions = _EVERYTHING,
+    encoder: Encoder | None = None,
+) -> HubAnswer:
+    """Search a hub.
+
+    Args:
+        address: Where it is.
+        query: The question.
+        config: The settings.
+        repositories: Names of the repositories to search; none means all that may be read.
+        options: What limits the question.
+        encoder: The model; None to load it where it is there.
+
+    Raises:
+        UsageError: The query has no words.
+        NotSetUpError: There is no hub, nothing to search in it, or no such repository for this role.
+    """
+    from gitrag.search.engine import Scoped
+    from gitrag.search.sections import Wanted
+
+    question = read_question(query, example=_EXAMPLE)
+    encoder = encoder or load_encoder(config)
+    vectors = QuestionVectors()
+    vectors.of(question.meaning, encoder)  # before a connection is held
+    with opened(address, RECIPE) as hub:
+        views = _chosen(hub, repositories)
+        source = HubSource(hub, views)
+        asking = Asking(
+            config, question, vectors, options.wanted or Wanted(), options, encoder, Memo(lasting=True)
+        )
+        # Of one branch also its commits count; of several, each has its own.
+        commit = views[0].commit if len(views) == 1 else None
+        scoped = Scoped(None, ViewOverlay(commit=commit), options.filters, "")
+        found, files = asking.ask(source, scoped), source.count_files()
+    hits = [
+        HubHit(repository, section.kind, replace(hit, path=path, variants=()))
+        for section in found.sections
+        for hit in section.hits
+        for repository, path in [source.split(hit.path)]
+    ]
+    hits.sort(key=lambda each: -each.hit.score)
+    return HubAnswer(question.text, tuple(hits), tuple(views), files, encoder is not None)
+
+
+def load_encoder(config: Config) -> Encoder | None:
+    """Load the model if it is there."""
+    from gitrag.embedding import local_model
+    from gitrag.embedding.encoder import Encoder
+
+    try:
+        return Encoder.load(local_model.model_directory(config.model_dir), threads=config.threads)
+    except ModelError:
+        return None
+
+
+def _chosen(hub: Hub, repositories: Sequence[str]) -> list[HubView]:
+    """Return the branches to search.
+
+    Raises:
+        NotSetUpError: There is none, or this role may read no such repository.
+    """
+    there = searchable(hub)
+    if not there:
+        raise NotSetUpError(
+            f"There is no repository in the hub at {hub.place} that this role may read.",
+            "gitrag hub push pushes one; who runs the hub lets others read it: gitrag hub grant",
+        )
+    names = [each.name for each in there]
+    for name in repositories:
+        if name not in names:
+            raise NotSetUpError(
+                f'There is no repository "{name}" in the hub at {hub.place} that this role may read.'
+                f"{did_you_mean(name, names)}",
+                f"There are: {', '.join(names)}",
+            )
+    return [each for each in there if not repositories or each.name in repositories]

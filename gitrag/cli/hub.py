@@ -1,0 +1,340 @@
+"""``gitrag hub``: init, push, search, status, grant, gc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitrag.cli.findings import json_alias, language_option, output_option, path_option, print_finding
+from gitrag.cli.frame import Example, command, group, json_option
+from gitrag.cli.session import Session, pass_session
+from gitrag.errors import NOTHING, OK, NotSetUpError, UsageError
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from gitrag.hub.hub import Hub
+
+_MOST_PARTITIONS = 256
+
+
+@group(
+    "hub",
+    examples=[
+        Example("git config --global gitrag.hub postgresql://me@db.example.com/code", "where it is"),
+        Example("gitrag hub init", "once, by who runs it: makes the tables"),
+        Example("gitrag hub push", "give it what HEAD has"),
+        Example(
+            'gitrag hub search "where are retries with backoff"', "in all repositories that you may read"
+        ),
+        Example("gitrag hub grant --push ci payments", "let a role read and push a repository"),
+    ],
+)
+def hub() -> None:
+    """Search an organisation's repositories, kept in PostgreSQL.
+
+    The setting hub says where; only you can set it, not a repository. The password is libpq's matter:
+    ~/.pgpass, PGPASSFILE, PGPASSWORD or a service file. A role finds only what is in repositories that it
+    was granted.
+    """
+
+
+@command(
+    "init",
+    examples=[
+        Example("gitrag hub init", "as the role that shall own the tables"),
+        Example("gitrag hub init --hnsw", "with pgvector's index, for many millions of chunks"),
+    ],
+)
+@click.option(
+    "--partitions",
+    type=click.IntRange(1, _MOST_PARTITIONS),
+    default=8,
+    show_default=True,
+    help="Into how many parts each large table is divided.",
+)
+@click.option("--hnsw", is_flag=True, help="Index the sign bits by pgvector's HNSW: pushes take longer.")
+@json_option
+@pass_session
+def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int:
+    """Make the hub's tables in the schema gitrag, in one transaction.
+
+    The role that does it owns them: it sees everything, and decides who else may.
+    """
+    from gitrag.hub.connection import place_of
+    from gitrag.hub.hub import initialise
+    from gitrag.indexing.recipe import RECIPE
+    from gitrag.report.hub import HubMade
+
+    address = _address(session)
+    made = initialise(address, RECIPE, partitions=partitions, hnsw=hnsw)
+    place = sanitise_line(place_of(address))
+    if as_json:
+        session.terminal.print_document(HubMade(place, made))
+        return OK
+    session.terminal.print(f"Made a hub at {place}." if made else f"There is a hub at {place} already.")
+    session.terminal.hint("gitrag hub push")
+    return OK
+
+
+@command(
+    "push",
+    examples=[
+        Example("gitrag hub push", "HEAD, under the branch that is checked out"),
+        Example("gitrag hub push --branch main --repository payments", "in CI, where HEAD is detached"),
+    ],
+)
+@click.option("--branch", metavar="NAME", help="The branch's name there; else the one that is checked out.")
+@click.option("--repository", metavar="NAME", help="The repository's name there; else that of its directory.")
+@json_option
+@pass_session
+def push(session: Session, *, branch: str | None, repository: str | None, as_json: bool) -> int:
+    """Give the hub what HEAD has: uncommitted changes are not sent.
+
+    Sent are the contents that the repository does not have there. All of it is one transaction: others see
+    the branch as it was, or as it is now. The first branch that is pushed is the one that is searched.
+    """
+    from gitrag.actions.hub.push import push_head
+    from gitrag.actions.model import fetch_model
+
+    terminal = session.terminal
+    workspace = session.index_first(session.workspace(auto_index="on"))
+    _require_hub(workspace.config.hub)
+    if not workspace.model_is_there():
+        fetch_model(workspace.model_dir, terminal.progress)
+    with terminal.progress("Pushing") as progress:
+        done = push_head(workspace, repository=repository, branch=branch, advance=progress.update)
+    if as_json:
+        terminal.print_document(done)
+        return OK
+    terminal.print(
+        f"Pushed {count(done.files, 'file')}: {count(done.contents, 'content')} of"
+        f" {count(done.chunks, 'chunk')} sent, the others were there"
+    )
+    return OK
+
+
+@command(
+    "search",
+    examples=[
+        Example('gitrag hub search "where are retries with backoff"', "all repositories that you may read"),
+        Example('gitrag hub search -r payments -r billing "rounding of amounts"', "only these"),
+        Example('gitrag hub search --lang go --json "graceful shutdown"', "for programs"),
+    ],
+)
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "-r", "--repository", "repositories", multiple=True, metavar="NAME", help="Only this repository."
+)
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits of each kind at most.")
+@click.option("--min-score", type=click.FloatRange(0, 1), metavar="SCORE", help="Leave out hits below this.")
+@path_option
+@language_option
+@output_option
+@json_alias
+@pass_session
+def search(
+    session: Session,
+    *,
+    query: tuple[str, ...],
+    repositories: tuple[str, ...],
+    limit: int | None,
+    min_score: float | None,
+    globs: tuple[str, ...],
+    languages: tuple[str, ...],
+    output: str | None,
+) -> int:
+    """Search the repositories of the hub that you may read, as they were pushed last.
+
+    Every hit names its repository. Of one repository the answer is that of `gitrag search --committed` at
+    the commit that was pushed. This needs no repository here.
+    """
+    return search_hub(
+        session,
+        " ".join(query),
+        output,
+        repositories=repositories,
+        limit=limit,
+        min_score=min_score,
+        globs=globs,
+        languages=languages,
+    )
+
+
+def search_hub(
+    session: Session,
+    query: str,
+    output: str | None,
+    *,
+    repositories: Sequence[str] = (),
+    limit: int | None,
+    min_score: float | None,
+    globs: tuple[str, ...],
+    languages: tuple[str, ...],
+) -> int:
+    """Search the hub and print the answer; the arguments are those of the command."""
+    from gitrag.actions.hub import search as hub_search
+    from gitrag.actions.search import SearchOptions
+    from gitrag.report.hub import as_json, as_markdown, as_text
+    from gitrag.search.language_filter import language_named
+    from gitrag.store.candidates import Filters
+
+    config = session.config_anywhere()
+    _require_hub(config.hub)
+    options = SearchOptions(
+        filters=Filters(languages=tuple(language_named(name) for name in languages), globs=globs),
+        limit=limit,
+        min_score=min_score,
+    )
+    answer = hub_search.search(config.hub, query, config, repositories=repositories, options=options)
+    print_finding(
+        session.terminal,
+        output,
+        config.output,
+        text=lambda style: as_text(answer, style),
+        markdown=lambda: as_markdown(answer),
+        structured=lambda: as_json(answer),
+    )
+    return OK if answer.hits else NOTHING
+
+
+@command(
+    "status",
+    examples=[
+        Example("gitrag hub status", "what you may search there"),
+        Example("gitrag hub status --json", "for programs"),
+    ],
+)
+@json_option
+@pass_session
+def status(session: Session, *, as_json: bool) -> int:
+    """Show the branches in the hub that you may search; to who runs it, also its size."""
+    from gitrag.hub import rights, upkeep
+    from gitrag.report.hub import status_as_text
+
+    with _open(session) as there:
+        found = upkeep.status(there, is_owner=rights.owns(there))
+    if as_json:
+        session.terminal.print_document(found)
+    else:
+        session.terminal.print("\n".join(map(sanitise_line, status_as_text(found).split("\n"))))
+    return OK
+
+
+@command(
+    "grant",
+    examples=[
+        Example("gitrag hub grant", "who may do what, as far as you may know"),
+        Example("gitrag hub grant developers payments", "a role, or a group of roles, may read it"),
+        Example("gitrag hub grant --push ci payments", "and push to it"),
+        Example("gitrag hub grant --revoke jane payments", "no longer"),
+    ],
+)
+@click.argument("role", required=False)
+@click.argument("repository", required=False)
+@click.option("--push", "pushes", is_flag=True, help="It may push to the repository, too.")
+@click.option("--revoke", is_flag=True, help="Take its rights on the repository away.")
+@json_option
+@pass_session
+def grant(
+    session: Session, *, role: str | None, repository: str | None, pushes: bool, revoke: bool, as_json: bool
+) -> int:
+    """Let ROLE, which the server has, read REPOSITORY in the hub; without both, list who may.
+
+    Only who runs the hub may. What members of a role may, they may.
+    """
+    from gitrag.actions.hub.push import require_name
+    from gitrag.hub import rights
+
+    terminal = session.terminal
+    if role is not None and repository is None:
+        raise UsageError("A role and a repository are needed.", "gitrag hub grant ROLE REPOSITORY")
+    if pushes and revoke:
+        raise UsageError("--push and --revoke exclude each other.", "Give one of them.")
+    with _open(session) as there:
+        if role is None or repository is None:
+            found = rights.listed(there)
+            if as_json:
+                terminal.print_document(found)
+            for each in () if as_json else found:
+                may = "reads and pushes" if each.pushes else "reads"
+                terminal.print(sanitise_line(f"{each.role} {may} {each.repository}"))
+            return OK
+        require_name(repository)
+        if not rights.owns(there):
+            raise NotSetUpError(
+                "Only the role that made the hub decides who may read what.", "Ask who runs it."
+            )
+        if revoke:
+            had = rights.revoke(there, role, repository)
+        else:
+            rights.grant(there, role, repository, pushes=pushes)
+        found = rights.listed(there)
+    if as_json:
+        terminal.print_document(found)
+    elif revoke:
+        said = "has no rights on" if had else "had no rights on"
+        terminal.print(sanitise_line(f"{role} {said} {repository}{' any more' if had else ''}"))
+    else:
+        terminal.print(sanitise_line(f"{role} {'reads and pushes' if pushes else 'reads'} {repository}"))
+    return OK
+
+
+@command(
+    "gc",
+    examples=[
+        Example("gitrag hub gc", "what could go"),
+        Example("gitrag hub gc --apply", "drop it; pushes wait meanwhile"),
+    ],
+)
+@click.option("--apply", "really", is_flag=True, help="Do it, not only say what.")
+@json_option
+@pass_session
+def gc(session: Session, *, really: bool, as_json: bool) -> int:
+    """Drop the contents and paths that no branch in the hub has any more; only who runs it may."""
+    from gitrag.hub import rights, upkeep
+
+    terminal = session.terminal
+    with _open(session) as there:
+        if not rights.owns(there):
+            raise NotSetUpError("Only the role that made the hub may tidy it up.", "Ask who runs it.")
+        found = upkeep.tidy(there, really=really)
+    if as_json:
+        terminal.print_document(found)
+        return OK
+    if not found:
+        terminal.print("Nothing to drop.")
+        return OK
+    done = "Dropped" if really else "To drop"
+    unfinished = f", {count(found.unfinished, 'row')} of pushes that did not end" if found.unfinished else ""
+    terminal.print(f"{done}: {count(found.contents, 'content')}, {count(found.paths, 'path')}{unfinished}")
+    if not really:
+        terminal.hint("gitrag hub gc --apply")
+    return OK
+
+
+def _require_hub(address: str) -> None:
+    from gitrag.actions.hub.push import address_of
+
+    address_of(address)
+
+
+def _address(session: Session) -> str:
+    from gitrag.actions.hub.push import address_of
+
+    return address_of(session.config_anywhere().hub)
+
+
+def _open(session: Session) -> AbstractContextManager[Hub]:
+    from gitrag.hub.hub import opened
+    from gitrag.indexing.recipe import RECIPE
+
+    return opened(_address(session), RECIPE)
+
+
+for each in (init, push, search, status, grant, gc):
+    hub.add_command(each)

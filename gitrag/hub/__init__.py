@@ -1,0 +1,1 @@
+"""The organisation's search: an index of many repositories in PostgreSQL."""

@@ -1,0 +1,148 @@
+"""What the commits of a branch say, packed for a hub and read back, as `gitrag/store/commits.py` finds it."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.store.commits import BranchHistory, Messages
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_HEAD = struct.Struct("<qqdqqq")
+_YEAR_S = 365 * 24 * 3600.0
+
+
+def pack(history: BranchHistory) -> bytes:
+    """Return a history, without its words, as bytes."""
+    head = _HEAD.pack(
+        history.latest,
+        history.telling,
+        history.mean_length,
+        len(history.committed),
+        len(history.commit),
+        len(history.file_length),
+    )
+    columns = (
+        history.committed.astype("<i8"),
+        history.changed.astype("<i4"),
+        history.length.astype("<i4"),
+        history.commit.astype("<i4"),
+        history.place.astype("<i4"),
+        history.as_named.astype("<i1"),
+        history.file_length.astype("<f8"),
+    )
+    return head + b"".join(column.tobytes() for column in columns)
+
+
+def words(history: BranchHistory) -> dict[int, bytes]:
+    """Return where each term occurs, by its hash: commits and frequencies, int32 each."""
+    import numpy as np
+
+    order = np.lexsort((history.word_commit, history.term))
+    terms, first = np.unique(history.term[order], return_index=True)
+    both = np.stack([history.word_commit[order], history.word_frequency[order]], axis=1).astype("<i4")
+    ends = np.append(first[1:], len(order))
+    return {int(term): both[begin:end].tobytes() for term, begin, end in zip(terms, first, ends, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A history as it was pushed.
+
+    Attributes:
+        latest: Time of the commit that was pushed, Unix seconds.
+        telling: How many of its commits change few paths.
+        mean_length: Mean length of their messages.
+        committed, changed, length: int64, int32, int32 (c,), of each of these commits.
+        commit, place: int32 (p,), which commit changes which file, by its place in the view.
+        as_named: int8 (p,), 1 where the commit changed it under the path that it has now.
+        file_length: float64 (f,), length of all messages of each file, by place.
+    """
+
+    latest: int
+    telling: int
+    mean_length: float
+    committed: NDArray[np.int64]
+    changed: NDArray[np.int32]
+    length: NDArray[np.int32]
+    commit: NDArray[np.int32]
+    place: NDArray[np.int32]
+    as_named: NDArray[np.int8]
+    file_length: NDArray[np.float64]
+
+
+def unpack(data: bytes) -> Unpacked:
+    """Read a history back."""
+    import numpy as np
+
+    latest, telling, mean_length, commits, changes, files = _HEAD.unpack_from(data)
+    at, columns = _HEAD.size, []
+    for kind, size in (
+        ("<i8", commits),
+        ("<i4", commits),
+        ("<i4", commits),
+        ("<i4", changes),
+        ("<i4", changes),
+        ("<i1", changes),
+        ("<f8", files),
+    ):
+        columns.append(np.frombuffer(data, dtype=kind, count=size, offset=at))
+        at += np.dtype(kind).itemsize * size
+    return Unpacked(latest, telling, mean_length, *columns)
+
+
+def messages(
+    history: Unpacked,
+    found: list[tuple[int, bytes]],
+    file_of: NDArray[np.int64],
+    lengths: NDArray[np.float64],
+    files: int,
+) -> Messages:
+    """Return what the messages say of a question's terms.
+
+    Args:
+        history: Of the branch.
+        found: Index of a term in the question, and where it occurs (``words``).
+        file_of: int64, the number of the file in the scope at each place of the view; -1 for none.
+        lengths: float64, the length of all messages of the file at each place of the view.
+        files: How many files the scope has.
+    """
+    import numpy as np
+
+    pairs = [np.frombuffer(own, dtype="<i4").reshape(-1, 2) for _term, own in found]
+    term = np.repeat(np.array([each for each, _own in found], dtype=np.int32), [len(own) for own in pairs])
+    both = np.concatenate(pairs) if pairs else np.empty((0, 2), np.int32)
+    rows, at = np.unique(both[:, 0], return_inverse=True)
+    begin = np.searchsorted(history.commit, rows, "left")
+    many = np.searchsorted(history.commit, rows, "right") - begin
+    changes = np.repeat(begin - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
+    file = file_of[history.place[changes]]
+    own = np.bincount(np.repeat(np.arange(len(rows)), many)[file >= 0], minlength=len(rows))
+    there = np.flatnonzero(file_of >= 0)
+    return Messages(
+        term=term,
+        commit=at.astype(np.int32),
+        frequency=both[:, 1].astype(np.int32),
+        age_s=np.maximum(history.latest - history.committed[rows], 0),
+        changed=history.changed[rows],
+        length=history.length[rows],
+        first=np.cumsum(own) - own,
+        files=own,
+        file=file[file >= 0].astype(np.int32),
+        file_length=np.bincount(file_of[there], lengths[there], files).astype(np.float32),
+        telling=history.telling,
+        mean_length=history.mean_length,
+    )
+
+
+def activity(history: Unpacked, places: NDArray[np.int32]) -> list[float]:
+    """Return how many commits changed the file at each place, one a year old counting half."""
+    import numpy as np
+
+    age_s = np.maximum(history.latest - history.committed[history.commit], 0)
+    weight = np.exp2(-age_s / _YEAR_S) * history.as_named
+    return [float(weight[history.place == place].sum()) for place in places.tolist()]

@@ -1,0 +1,126 @@
+"""A hub: a server with our tables, opened and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from gitrag.errors import NotSetUpError, StoreError
+from gitrag.hub.connection import connect, place_of, told
+from gitrag.model import DIMENSIONS
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+SCHEMA_VERSION: Final = 1
+PARTITIONS: Final = 8
+"""A statement plans for every partition: with 8, planning takes less than executing."""
+
+GC_LOCK: Final = 0x67697472_6167
+"""Key of the advisory lock that a push shares and gc has alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A connection to a hub of this version and recipe.
+
+    Attributes:
+        db: The connection, in autocommit.
+        address: Where it is, as the user gave it.
+        has_hnsw: Whether there is an HNSW index over the sign bits.
+    """
+
+    db: Connection[Any]
+    address: str
+    has_hnsw: bool
+
+    @property
+    def place(self) -> str:
+        """The address for messages."""
+        return place_of(self.address)
+
+
+@contextmanager
+def opened(address: str, recipe: str) -> Iterator[Hub]:
+    """Open a hub; what its server says goes wrong is raised as an error for the user.
+
+    Raises:
+        NotSetUpError: It is not initialised, or the server refuses.
+        StoreError: It has another version or recipe.
+        NetworkError: The server cannot be reached, or went away.
+    """
+    with connect(address) as db, told(address):
+        found: Mapping[str, str] = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
+        _check(found, recipe, place_of(address))
+        yield Hub(db, address, found.get("hnsw") == "on")
+
+
+def _check(found: Mapping[str, str], recipe: str, place: str) -> None:
+    """Raise where a hub is not of this version and recipe."""
+    version = int(found.get("schema", 0))
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"The hub at {place} was made by a newer gitrag: schema {version}, here {SCHEMA_VERSION}.",
+            "Upgrade gitrag.",
+        )
+    if version < SCHEMA_VERSION:
+        raise NotSetUpError(f"There is no hub at {place} yet.", "gitrag hub init")
+    if found.get("recipe") != recipe:
+        raise StoreError(
+            f"The hub at {place} holds what another version of gitrag makes: {found.get('recipe')};"
+            f" here it is {recipe}.",
+            "Use the version of gitrag that the hub was made with, or make a new hub in another database.",
+        )
+
+
+def initialise(address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw: bool = False) -> bool:
+    """Make the tables, in one transaction.
+
+    Args:
+        address: Where.
+        recipe: Of what will be pushed.
+        partitions: Into how many each large table is divided.
+        hnsw: Make an HNSW index over the sign bits; pgvector must be there.
+
+    Returns:
+        Whether they were made; False if they were there already, of this version and recipe.
+
+    Raises:
+        NotSetUpError: The role may not, or there is no pgvector.
+        StoreError: There is a hub of another version or recipe.
+    """
+    with connect(address) as db, told(address), db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", [GC_LOCK])
+        if db.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'gitrag'").fetchone():
+            found = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
+            _check(found, recipe, place_of(address))
+            return False
+        schema = files("gitrag.hub").joinpath("schema.sql").read_text("utf-8")
+        for name, value in (("partitions", partitions), ("dimensions", DIMENSIONS), ("lock", GC_LOCK)):
+            schema = schema.replace(f"{{{name}}}", str(value))
+        db.execute(schema.encode())
+        if hnsw:
+            _add_hnsw(db, place_of(address))
+        db.cursor().executemany(
+            "INSERT INTO gitrag.meta VALUES (%s, %s)",
+            [
+                ("schema", str(SCHEMA_VERSION)),
+                ("recipe", recipe),
+                ("partitions", str(partitions)),
+                ("hnsw", "on" if hnsw else "off"),
+            ],
+        )
+    return True
+
+
+def _add_hnsw(db: Connection[Any], place: str) -> None:
+    if not db.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
+        raise NotSetUpError(
+            f"The server of {place} has no pgvector, which --hnsw needs.",
+            "Install pgvector 0.7 or later there, or leave out --hnsw.",
+        )
+    db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    db.execute("CREATE INDEX ON gitrag.cuts USING hnsw (signs bit_hamming_ops)")

@@ -1,0 +1,99 @@
+"""Who may read and push which repositories; only the role that made the hub decides that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gitrag.errors import NotSetUpError
+from gitrag.hub.hub import Hub
+from gitrag.hub.sending import CHUNK_COLUMNS, ENTRY_COLUMNS, WORD_COLUMNS
+
+_STAGING: Final = (
+    ("sent_chunks", CHUNK_COLUMNS),
+    ("sent_entries", ENTRY_COLUMNS),
+    ("sent_words", WORD_COLUMNS),
+)
+"""The columns that who pushes may fill; not ``sender``, so that nobody sends in another's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a role may do with a repository."""
+
+    role: str
+    repository: str
+    pushes: bool
+
+
+def add_repository(hub: Hub, repository: str) -> bool:
+    """Add a repository; return whether it is new."""
+    row = hub.db.execute(
+        "INSERT INTO gitrag.repositories (name) VALUES (%s) ON CONFLICT DO NOTHING RETURNING 1", [repository]
+    ).fetchone()
+    return row is not None
+
+
+def owns(hub: Hub) -> bool:
+    """Tell whether this role may decide about rights."""
+    row = hub.db.execute(
+        "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class"
+        " WHERE oid = 'gitrag.meta'::regclass"
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def grant(hub: Hub, role: str, repository: str, *, pushes: bool) -> None:
+    """Let a role read a repository, and push to it if it ``pushes``; the repository is added if it is new.
+
+    Raises:
+        NotSetUpError: There is no such role.
+    """
+    from psycopg import sql
+
+    with hub.db.transaction():
+        _require_role(hub, role)
+        add_repository(hub, repository)
+        hub.db.execute(
+            "INSERT INTO gitrag.grants SELECT %s, repository_id, %s FROM gitrag.repositories WHERE name = %s"
+            " ON CONFLICT (role, repository_id) DO UPDATE SET pushes = EXCLUDED.pushes",
+            [role, pushes, repository],
+        )
+        if pushes:
+            who = sql.Identifier(role)
+            for table, columns in _STAGING:
+                hub.db.execute(
+                    sql.SQL("GRANT INSERT ({}) ON gitrag.{} TO {}").format(
+                        sql.SQL(", ").join(map(sql.Identifier, columns.split(", "))),
+                        sql.Identifier(table),
+                        who,
+                    )
+                )
+            hub.db.execute(sql.SQL("GRANT USAGE ON SEQUENCE gitrag.chunk_ids TO {}").format(who))
+
+
+def revoke(hub: Hub, role: str, repository: str) -> bool:
+    """Take a role's rights on a repository away; return whether it had any."""
+    row = hub.db.execute(
+        "DELETE FROM gitrag.grants WHERE role = %s AND repository_id ="
+        " (SELECT repository_id FROM gitrag.repositories WHERE name = %s) RETURNING 1",
+        [role, repository],
+    ).fetchone()
+    return row is not None
+
+
+def listed(hub: Hub) -> list[Grant]:
+    """List the grants that this role may see: its own, or all if it made the hub."""
+    rows = hub.db.execute(
+        "SELECT g.role, r.name, g.pushes FROM gitrag.grants g"
+        " JOIN gitrag.repositories r USING (repository_id)"
+        " ORDER BY 2, 1"
+    ).fetchall()
+    return [Grant(*row) for row in rows]
+
+
+def _require_role(hub: Hub, role: str) -> None:
+    if not hub.db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
+        raise NotSetUpError(
+            f'The server of {hub.place} has no role "{role}".', f"Make it there: CREATE ROLE {role} LOGIN"
+        )

@@ -1,0 +1,185 @@
+"""Send the state of a branch to a hub: in one transaction, so that it is there whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from gitrag.errors import NotSetUpError
+from gitrag.hub import copying, history
+from gitrag.hub.connection import NO_REPOSITORY
+from gitrag.hub.hub import Hub
+
+if TYPE_CHECKING:
+    from gitrag.store.commits import BranchHistory
+    from gitrag.store.export import ExportedChunk, ViewFile
+
+CHUNK_COLUMNS: Final = (
+    "blob, language, kind, name, name_key, qualified_name, signature, docstring, text, line_start, line_end,"
+    " length, vector, signs, terms, frequencies, reexports"
+)
+ENTRY_COLUMNS: Final = (
+    "place, path, written, traits, top, name_terms, vector, signs, words, blob, language, collection"
+)
+WORD_COLUMNS: Final = "term, found"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What a branch has at a commit.
+
+    Attributes:
+        repository: The repository's name in the hub.
+        branch: The branch's.
+        commit: The commit; None for none.
+        tree: Its tree.
+        left_out: How many files no question can find.
+        files: The others, by ascending path id.
+        history: What its commits say; None where that has not been read.
+    """
+
+    repository: str
+    branch: str
+    commit: str | None
+    tree: str
+    left_out: int
+    files: Sequence[ViewFile]
+    history: BranchHistory | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a push sent.
+
+    Attributes:
+        files: Files of the branch.
+        contents: Contents that the repository did not have yet in the hub.
+        chunks: Their chunks.
+    """
+
+    files: int
+    contents: int
+    chunks: int
+
+
+def push(
+    hub: Hub,
+    branch: Branch,
+    read: Callable[[Sequence[int]], Iterable[Sequence[ExportedChunk]]],
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Pushed:
+    """Send a branch: contents that its repository does not have there, and which path has which content.
+
+    Args:
+        hub: The hub, open.
+        branch: The branch.
+        read: Reads the chunks of contents by their ids in this index, some at a time.
+        advance: Called with how many contents have been sent, and of how many.
+
+    Raises:
+        NotSetUpError: There is no such repository, or this role may not push to it.
+    """
+    db = hub.db
+    keys = {each.content_id: (each.blob, each.language) for each in branch.files}
+    with db.transaction():
+        known = set(_known(hub, branch.repository))
+        missing = [content_id for content_id, key in keys.items() if key not in known]
+        sent: set[int] = set()
+        with db.cursor() as cursor:
+            with cursor.copy(f"COPY gitrag.sent_chunks ({CHUNK_COLUMNS}) FROM STDIN (FORMAT BINARY)") as copy:
+                copy.write(copying.HEADER)
+                for some in read(missing):
+                    copy.write(b"".join(_chunk(each, *keys[each.content_id]) for each in some))
+                    sent.update(each.content_id for each in some)
+                    advance(len(sent), len(missing))
+                copy.write(copying.TRAILER)
+            with cursor.copy(
+                f"COPY gitrag.sent_entries ({ENTRY_COLUMNS}) FROM STDIN (FORMAT BINARY)"
+            ) as copy:
+                copy.write(copying.HEADER)
+                copy.write(b"".join(_entry(place, file) for place, file in enumerate(branch.files)))
+                copy.write(copying.TRAILER)
+            if branch.history is not None:
+                with cursor.copy(
+                    f"COPY gitrag.sent_words ({WORD_COLUMNS}) FROM STDIN (FORMAT BINARY)"
+                ) as copy:
+                    copy.write(copying.HEADER)
+                    rows = history.words(branch.history).items()
+                    copy.write(b"".join(copying.row([copying.bigint(term), own]) for term, own in rows))
+                    copy.write(copying.TRAILER)
+        packed = None if branch.history is None else history.pack(branch.history)
+        row = db.execute(
+            "SELECT * FROM gitrag.push(%s, %s, %s, %s, %s, %s)",
+            [branch.repository, branch.branch, branch.commit, branch.tree, branch.left_out, packed],
+        ).fetchone()
+    contents, chunks = row or (0, 0)
+    return Pushed(len(branch.files), contents, chunks)
+
+
+def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:
+    """List the contents that a repository has there.
+
+    Raises:
+        NotSetUpError: There is no such repository, or this role may not push to it.
+    """
+    import psycopg
+
+    try:
+        return hub.db.execute(
+            "SELECT blob, language FROM gitrag.known(%s)", [repository], binary=True
+        ).fetchall()
+    except psycopg.Error as error:
+        if error.sqlstate == NO_REPOSITORY:
+            raise NotSetUpError(
+                f'The hub at {hub.place} has no repository "{repository}" that this role may push to.',
+                f"Who runs the hub may allow it: gitrag hub grant --push ROLE {repository}",
+            ) from error
+        raise
+
+
+def _chunk(chunk: ExportedChunk, blob: bytes, language: str) -> bytes:
+    return copying.row([
+        blob,
+        copying.text(language),
+        copying.text(chunk.kind),
+        copying.text(chunk.name),
+        copying.text(chunk.name_key),
+        copying.text(chunk.qualified_name),
+        copying.text(chunk.signature),
+        copying.text(chunk.docstring),
+        copying.text(chunk.text),
+        copying.integer(chunk.line_start),
+        copying.integer(chunk.line_end),
+        copying.integer(chunk.length),
+        chunk.vector,
+        None if chunk.vector is None else copying.bits(_signs(chunk.vector)),
+        copying.numbers(chunk.terms, "int8"),
+        copying.numbers(chunk.frequencies, "int4"),
+        copying.texts(chunk.reexports),
+    ])  # fmt: skip
+
+
+def _entry(place: int, file: ViewFile) -> bytes:
+    import numpy as np
+
+    return copying.row([
+        copying.integer(place),
+        file.path,
+        copying.text(file.written),
+        copying.integer(file.traits),
+        copying.bigint(file.top),
+        copying.integer(file.name_terms),
+        file.vector,
+        None if file.vector is None else _signs(file.vector),
+        copying.numbers(np.array(file.words, dtype=np.uint64), "int8"),
+        file.blob,
+        copying.text(file.language),
+        copying.text(file.collection),
+    ])  # fmt: skip
+
+
+def _signs(vector: bytes) -> bytes:
+    import numpy as np
+
+    return np.packbits(np.frombuffer(vector, dtype=np.int8) > 0).tobytes()

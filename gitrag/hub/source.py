@@ -1,0 +1,711 @@
+"""A hub as what a search asks (`gitrag.store.source.Source`): the views of some repositories, as one scope.
+
+The numbers are those that an index file would answer with, from the same rows; ids are the hub's own. Where
+several repositories are asked, a path begins with the repository's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from gitrag.hub import history
+from gitrag.hub.copying import read_columns
+from gitrag.hub.hub import Hub
+from gitrag.hub.spelling import distance
+from gitrag.model import DIMENSIONS, Chunk, Kind
+from gitrag.store.candidates import (
+    NO_FILTERS,
+    NO_OVERLAY,
+    PATH_WEIGHT,
+    SURPLUS,
+    DefinitionSite,
+    Files,
+    Filters,
+    NamedSite,
+    NameWords,
+    Near,
+    Postings,
+    SearchScope,
+    Unsearched,
+)
+from gitrag.store.commits import Messages
+from gitrag.store.content import ChunkPlace, joined_texts
+from gitrag.store.memo import Memo
+from gitrag.store.paths import decode_path, encode_path
+from gitrag.store.vectors import Vectors
+from gitrag.store.views import ViewOverlay
+from gitrag.words.terms import IN_NAME
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LANGUAGE_BYTES: Final = 32
+_SIGN_BYTES: Final = DIMENSIONS // 8
+
+_SCANNED: Final = 100_000
+"""Chunks whose distances are all fetched; of more, the server chooses the nearest by their own sign bits."""
+
+_READ_THROUGH: Final = 50_000
+"""Chunks whose texts are searched for letters; of more, every content may have them."""
+
+_MOST_LONGER: Final = 20
+"""As in `gitrag/store/candidates.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubView:
+    """A branch of a repository in the hub.
+
+    Attributes:
+        view_id: Its id.
+        repository_id: Its repository's.
+        name: The repository's name.
+        branch: The branch.
+        commit: The commit that was pushed; None for none.
+        left_out: How many files no question can find.
+    """
+
+    view_id: int
+    repository_id: int
+    name: str
+    branch: str
+    commit: str | None
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class HubScope(SearchScope):
+    """A scope, with what else is known of its files.
+
+    Attributes:
+        place: int32 (f,), of the file in its view.
+        path_signs: uint8 (f, 48), sign bits of the path's vector.
+        with_path: bool (f,), whether it has one.
+    """
+
+    place: NDArray[np.int32]
+    path_signs: NDArray[np.uint8]
+    with_path: NDArray[np.bool_]
+
+
+class HubSource:
+    """Candidates from a hub.
+
+    Args:
+        hub: The hub, open.
+        views: The views to search, at least one.
+    """
+
+    def __init__(self, hub: Hub, views: Sequence[HubView]) -> None:
+        self._db = hub.db
+        self._has_hnsw = hub.has_hnsw
+        self._views = list(views)
+        self._view_ids = [each.view_id for each in views]
+        self._repositories = sorted({each.repository_id for each in views})
+        self._names = {each.repository_id: each.name for each in views}
+        self._held = "e.repository_id = ANY(%s) AND e.view_id = ANY(%s)"
+        self._own: list[object] = [self._repositories, self._view_ids]
+        self._contents = f"(SELECT e.content_id FROM gitrag.entries e WHERE {self._held})"
+        self._history: history.Unpacked | None = None
+
+    def _rows(self, sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        return self._db.execute(sql, parameters, prepare=False, binary=True).fetchall()
+
+    def _columns(self, sql: str, parameters: Sequence[object], **columns: str) -> dict[str, NDArray[Any]]:
+        return read_columns(self._db, sql, parameters, list(columns.items()))
+
+    def count_files(self) -> int:
+        """Count the files that a question without filters may find."""
+        rows = self._rows(f"SELECT count(*)::int FROM gitrag.entries e WHERE {self._held}", self._own)
+        return int(rows[0][0])
+
+    def touched(self, view_id: int | None) -> Mapping[str, float]:
+        """See ``Source``."""
+        rows = self._rows(f"SELECT DISTINCT e.collection FROM gitrag.entries e WHERE {self._held}", self._own)
+        return dict.fromkeys(sorted(name for (name,) in rows), 0.0)
+
+    def open_scope(
+        self,
+        view_id: int | None,
+        overlay: ViewOverlay = NO_OVERLAY,
+        filters: Filters = NO_FILTERS,
+        *,
+        path_ids: Sequence[int] | None = None,
+        memo: Memo | None = None,
+    ) -> HubScope:
+        """See ``Source``; neither the view nor an overlay of it counts here."""
+        only = None if path_ids is None else tuple(path_ids)
+        return (memo or Memo()).get(("hub scope", filters, only), lambda: self._read_scope(filters, only))
+
+    def _read_scope(self, filters: Filters, path_ids: Sequence[int] | None) -> HubScope:
+        import numpy as np
+
+        where, values = [self._held], list(self._own)
+        for condition, wanted in (
+            ("e.collection = ANY(%s)", filters.collections),
+            ("c.language = ANY(%s)", filters.languages or None),
+            ("e.path_id = ANY(%s)", path_ids),
+        ):
+            if wanted is not None:
+                where.append(condition)
+                values.append(list(wanted))
+        held = f"gitrag.entries e JOIN gitrag.contents c USING (content_id) WHERE {' AND '.join(where)}"
+        files = self._columns(
+            "SELECT h.path_id, h.content_id, h.place, convert_to(rpad(left(h.language, 32), 32), 'UTF8'),"
+            " p.traits, p.top, p.name_terms, h.chunks, h.length, h.repository_id,"
+            f" coalesce(p.signs, decode(repeat('00', {_SIGN_BYTES}), 'hex')), (p.signs IS NOT NULL)::int"
+            " FROM (SELECT e.repository_id, e.path_id, e.content_id, e.place, c.language, c.chunks, c.length"
+            f" FROM {held} OFFSET 0) h JOIN gitrag.paths p USING (repository_id, path_id)"
+            " WHERE p.repository_id = ANY(%s)",
+            [*values, self._repositories],
+            path_id="int4",
+            content_id="int4",
+            place="int4",
+            language=f"bytes{_LANGUAGE_BYTES}",
+            traits="int4",
+            top="int8",
+            name_terms="int4",
+            chunks="int4",
+            length="int4",
+            repository_id="int4",
+            signs=f"bytes{_SIGN_BYTES}",
+            with_path="int4",
+        )
+        order = np.argsort(files["path_id"], kind="stable")
+        files = {name: column[order] for name, column in files.items()}
+        top = files["top"].view(np.uint64)
+        if len(self._repositories) > 1:  # two repositories' "src" are two directories
+            top = top ^ (files["repository_id"].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        own = Files(
+            path_id=files["path_id"],
+            content_id=files["content_id"],
+            language=_texts(files["language"]),
+            traits=files["traits"].astype(np.uint8),
+            top=top,
+            name_terms=files["name_terms"].astype(np.uint8),
+            chunks=files["chunks"],
+            length=files["length"],
+        )
+        kinds = "AND k.kind = ANY(%s)" if filters.kinds else ""
+        chunks = self._columns(
+            "SELECT k.chunk_id, k.content_id, k.length, (k.signs IS NOT NULL)::int FROM gitrag.cuts k"
+            f" WHERE k.content_id IN (SELECT e.content_id FROM {held}) {kinds}",
+            [*values, *([list(filters.kinds)] if filters.kinds else [])],
+            chunk_id="int4",
+            content_id="int4",
+            length="int4",
+            embedded="int4",
+        )
+        order = np.argsort(chunks["chunk_id"], kind="stable")
+        chunks = {name: column[order] for name, column in chunks.items()}
+        chunk, file = _joined(chunks["content_id"], own.content_id)
+        chunk_id = chunks["chunk_id"][chunk]
+        return HubScope(
+            own,
+            own.path_id,
+            chunk_id,
+            file.astype(np.int32),
+            np.where(chunks["embedded"][chunk] > 0, chunk_id, 0).astype(np.int32),
+            chunks["length"][chunk],
+            place=files["place"],
+            path_signs=files["signs"],
+            with_path=files["with_path"] > 0,
+        )
+
+    def postings(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> Postings:
+        """See ``Source``."""
+        found = self._with_terms(terms)
+        row, place = _joined(found["chunk_id"], scope.chunk_id)
+        frequency = found["tf"][row]
+        return Postings(
+            found["place"][row],
+            scope.chunk_id[place],
+            scope.file[place],
+            frequency & (IN_NAME - 1),
+            (frequency & IN_NAME) > 0,
+            scope.length[place],
+        )
+
+    def _with_terms(self, terms: Sequence[int]) -> dict[str, NDArray[Any]]:
+        """Read the postings of terms, by term, with each term's index in the question: ``place``."""
+        import numpy as np
+
+        rows = self._rows(
+            "SELECT p.term, p.found FROM gitrag.postings p"
+            f" WHERE p.term = ANY(%s::bigint[]) AND p.content_id IN {self._contents}",
+            [_signed(terms), *self._own],
+        )
+        packed = np.frombuffer(b"".join(found for _term, found in rows), dtype=">i4").astype(np.int32)
+        many = [len(found) // 8 for _term, found in rows]
+        term = np.repeat(np.array([term for term, _found in rows], dtype=np.int64), many)
+        return _in_question({"term": term, "chunk_id": packed[::2], "tf": packed[1::2]}, terms)
+
+    def nearest(
+        self, scope: SearchScope, question: NDArray[np.float32], limit: int, memo: Memo | None = None
+    ) -> Near:
+        """See ``Source``."""
+        import numpy as np
+
+        rows = np.flatnonzero(scope.text_id)
+        if len(rows) > SURPLUS * limit:
+            rows = rows[self._likeliest(scope, rows, question, SURPLUS * limit)]
+        rows, place, known, path_place, paths, weight = self._with_vectors(scope, rows)
+        distinct, own = np.unique(path_place, return_inverse=True)
+        near = known.compare_with(question, place) + weight * paths.compare_with(question, distinct)[own]
+        between = _between(known, place, paths, path_place)
+        cosine = near / np.sqrt(1 + weight * (weight + 2 * between))
+        chunk_id, file = scope.chunk_id[rows], scope.file[rows]
+        order = np.lexsort((chunk_id, file, -cosine))[:limit]
+        return Near(chunk_id[order], file[order], cosine[order].astype(np.float32))
+
+    def similarities(
+        self,
+        scope: SearchScope,
+        chunk_ids: NDArray[np.int32],
+        questions: NDArray[np.float32],
+        memo: Memo | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+        """See ``Source``."""
+        import numpy as np
+
+        rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
+        rows, place, known, path_place, paths, weight = self._with_vectors(scope, rows)
+        both = known.small[place].astype(np.float32) * known.scale[place][:, None]
+        distinct, own = np.unique(path_place, return_inverse=True)
+        both += (
+            weight[:, None] * (paths.small[distinct].astype(np.float32) * paths.scale[distinct][:, None])[own]
+        )
+        both /= np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-9)
+        return scope.chunk_id[rows], scope.file[rows], (both @ questions.T).astype(np.float32)
+
+    def _likeliest(
+        self, scope: SearchScope, rows: NDArray[np.intp], question: NDArray[np.float32], many: int
+    ) -> NDArray[np.intp]:
+        """Preselect rows by sign bits, as `gitrag/store/candidates.py` does."""
+        import numpy as np
+
+        bits = np.packbits(question > 0)
+        written = "".join(f"{byte:08b}" for byte in bits.tolist())
+        select = f"SELECT k.chunk_id, bit_count(k.signs # %s::bit({DIMENSIONS}))::int AS differing"
+        select += " FROM gitrag.cuts k"
+        if len(rows) <= _SCANNED:
+            sql = f"{select} WHERE k.signs IS NOT NULL AND k.content_id IN {self._contents}"
+            values: list[object] = [written, *self._own]
+        else:
+            operator = f"k.signs <~> %s::bit({DIMENSIONS})" if self._has_hnsw else "differing"
+            sql = f"{select} WHERE k.signs IS NOT NULL AND k.content_id IN {self._contents}"
+            sql += f" ORDER BY {operator} LIMIT {many}"
+            values = [written, *self._own, *([written] if self._has_hnsw else [])]
+        found = self._columns(sql, values, chunk_id="int4", differing="int4")
+        angle = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))
+        about = np.full(1 + int(scope.chunk_id.max(initial=0)), -1.0, dtype=np.float32)
+        there = found["chunk_id"] < len(about)
+        about[found["chunk_id"][there]] = angle[found["differing"][there]]
+        differing = np.bitwise_count(_signs_of(scope) ^ bits).sum(axis=1, dtype=np.int16)
+        of_path = np.where(_with_path(scope), angle[differing], np.float32(-1.0))
+        score = about[scope.chunk_id[rows]] + PATH_WEIGHT * np.maximum(of_path[scope.file[rows]], 0)
+        return np.argpartition(-score, many)[:many]
+
+    def _with_vectors(
+        self, scope: SearchScope, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], Vectors, NDArray[np.intp], Vectors, NDArray[np.float32]]:
+        """Read the vectors of rows and their paths; rows that have none are left out."""
+        import numpy as np
+
+        known = self._vectors(
+            "SELECT v.chunk_id, v.vector FROM gitrag.vectors v WHERE v.chunk_id = ANY(%s)",
+            [np.unique(scope.chunk_id[rows]).tolist()],
+        )
+        there, place = known.find(scope.chunk_id[rows])
+        rows, place = rows[there], place[there]
+        path_ids = scope.files.path_id[scope.file[rows]]
+        paths = self._vectors(
+            "SELECT p.path_id, p.vector FROM gitrag.paths p WHERE p.repository_id = ANY(%s)"
+            " AND p.path_id = ANY(%s) AND p.vector IS NOT NULL",
+            [self._repositories, np.unique(path_ids).tolist()],
+        )
+        if not len(paths.text_ids):
+            paths = Vectors(np.zeros(1, np.int32), np.zeros((1, DIMENSIONS), np.int8), np.ones(1, np.float32))
+        with_path, path_place = paths.find(path_ids)
+        weight = np.where(with_path, np.float32(PATH_WEIGHT), np.float32(0))
+        return rows, place, known, path_place, paths, weight
+
+    def _vectors(self, sql: str, values: Sequence[object]) -> Vectors:
+        import numpy as np
+
+        found = self._columns(sql, values, id="int4", vector=f"bytes{DIMENSIONS}")
+        order = np.argsort(found["id"])
+        small = found["vector"].view(np.int8)[order]
+        squares = np.einsum("ij,ij->i", small, small, dtype=np.float32)
+        return Vectors(found["id"][order], small, 1 / np.sqrt(np.maximum(squares, 1)))
+
+    def _by_key(self, names: Collection[str]) -> list[tuple[int, int, str, str]]:
+        """Read the definitions with some case-folded names: chunk, content, name, qualified name."""
+        return self._rows(
+            "SELECT k.chunk_id, k.content_id, k.name, k.qualified_name FROM gitrag.chunks k"
+            f" WHERE k.name_key = ANY(%s) AND k.kind <> 'section' AND k.content_id IN {self._contents}",
+            [list(names), *self._own],
+        )
+
+    def definitions(self, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
+        """See ``Source``."""
+        if not names:
+            return []
+        wanted: dict[str, list[str]] = {}
+        for name in names:
+            wanted.setdefault(name.rpartition(".")[2].casefold(), []).append(name)
+        first: dict[tuple[str, int], tuple[int, int, bool]] = {}
+        for chunk_id, content_id, name, qualified in self._by_key(wanted):
+            for asked in wanted[name.casefold()]:
+                low = asked.casefold()
+                if "." in low and not f".{qualified.lower()}".endswith(f".{low}"):
+                    continue
+                exact = name == asked or f".{qualified}".endswith(f".{asked}")
+                parts = asked.count(".") + 1
+                seen = first.get((qualified, content_id), (chunk_id, 0, False))
+                first[qualified, content_id] = (
+                    min(chunk_id, seen[0]),
+                    max(parts, seen[1]),
+                    exact or seen[2],
+                )
+        kept = {chunk_id: (parts, exact) for chunk_id, parts, exact in first.values()}
+        return [
+            DefinitionSite(chunk, file, exact=kept[chunk][1], parts=kept[chunk][0])
+            for file, chunk in scope.places_of(kept)
+        ]
+
+    def named(self, scope: SearchScope, names: Collection[str]) -> list[NamedSite]:
+        """See ``Source``."""
+        first: dict[tuple[str, str, int], int] = {}
+        for chunk_id, content_id, name, qualified in self._by_key({name.casefold() for name in names}):
+            if name in names:
+                key = (name, qualified, content_id)
+                first[key] = min(chunk_id, first.get(key, chunk_id))
+        of_chunk = {chunk_id: key for key, chunk_id in first.items()}
+        return [
+            NamedSite(chunk, file, of_chunk[chunk][0], of_chunk[chunk][1])
+            for file, chunk in scope.places_of(of_chunk)
+        ]
+
+    def longer_names(self, scope: SearchScope, name: str) -> list[DefinitionSite]:
+        """See ``Source``."""
+        rows = self._rows(
+            "SELECT min(k.chunk_id) FROM gitrag.chunks k WHERE strpos(k.name_key, %s) > 0"
+            f" AND k.kind NOT IN ('section', 'module') AND k.content_id IN {self._contents}"
+            " GROUP BY k.qualified_name, k.content_id",
+            [name.casefold(), *self._own],
+        )
+        places = scope.places_of([chunk_id for (chunk_id,) in rows])
+        if len(places) > _MOST_LONGER:
+            return []
+        return [DefinitionSite(chunk, file, exact=False) for file, chunk in places]
+
+    def name_words(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> NameWords:
+        """See ``Source``."""
+        found = self._columns(
+            "SELECT w.term, w.path_id FROM gitrag.path_words w"
+            " WHERE w.repository_id = ANY(%s) AND w.term = ANY(%s::bigint[])",
+            [self._repositories, _signed(terms)],
+            term="int8",
+            path_id="int4",
+        )
+        found = _in_question(found, terms)
+        row, file = _joined(found["path_id"], scope.files.path_id)
+        return NameWords(found["place"][row], file.astype("int32"))
+
+    def contents_with(self, letters: str) -> NDArray[np.int32]:
+        """See ``Source``; of many chunks none is read, and every content may have them."""
+        import numpy as np
+
+        many = self._rows(
+            "SELECT coalesce(sum(c.chunks), 0) FROM gitrag.contents c"
+            f" WHERE c.content_id IN {self._contents}",
+            self._own,
+        )
+        if int(many[0][0]) > _READ_THROUGH:
+            rows = self._rows(f"SELECT DISTINCT h.content_id FROM {self._contents} h", self._own)
+        else:
+            rows = self._rows(
+                "SELECT DISTINCT k.content_id FROM gitrag.chunks k"
+                f" WHERE k.text ~* %s AND k.content_id IN {self._contents}",
+                [re.escape(letters), *self._own],
+            )
+        return np.array([content_id for (content_id,) in rows], dtype=np.int32)
+
+    def words_like(self, word: str, content_ids: Sequence[int], most: int) -> list[tuple[str, int, int]]:
+        """See ``Source``."""
+        rows = self._rows(
+            "WITH names AS (SELECT DISTINCT k.name FROM gitrag.chunks k"
+            " WHERE k.name <> '' AND k.kind <> 'section' AND k.content_id = ANY(%s)), parts AS ("
+            r" SELECT regexp_split_to_table(lower(regexp_replace(regexp_replace(name,"
+            r" '([a-z0-9])([A-Z])', '\1_\2', 'g'), '[^A-Za-z]+', '_', 'g')), '_') AS part FROM names)"
+            " SELECT part, count(*)::int FROM parts WHERE length(part) >= 4"
+            " AND abs(length(part) - length(%s)) <= %s GROUP BY part ORDER BY part",
+            [list(content_ids), word, most],
+        )
+        near = ((part, often, distance(part, word, most)) for part, often in rows)
+        return [(part, often, far) for part, often, far in near if 1 <= far <= most]
+
+    def contents_by_term(
+        self, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
+    ) -> dict[int, int]:
+        """See ``Source``."""
+        place = {own: number for number, own in enumerate(_signed(hashed))}
+        rows = self._rows(
+            "SELECT p.term, count(*)::int FROM gitrag.postings p"
+            " WHERE p.term = ANY(%s::bigint[]) AND p.content_id = ANY(%s) GROUP BY p.term",
+            [list(place), list(content_ids)],
+        )
+        return {place[term]: many for term, many in rows}
+
+    def unsearched(
+        self, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
+    ) -> Unsearched:
+        """See ``Source``."""
+        return Unsearched(0, sum(each.left_out for each in self._views))
+
+    def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
+        """See ``Source``."""
+        import numpy as np
+
+        rows = self._rows(
+            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths p"
+            " WHERE p.repository_id = ANY(%s) AND p.written ~ %s ORDER BY p.path_id",
+            [self._repositories, pattern],
+        )
+        if not len(scope.files) or not rows:
+            return []
+        wanted = np.array([path_id for path_id, *_ in rows], dtype=np.int32)
+        place = np.minimum(np.searchsorted(scope.files.path_id, wanted), len(scope.files) - 1)
+        there = np.flatnonzero(scope.files.path_id[place] == wanted)
+        return [(int(place[at]), self._named(*rows[at][1:])) for at in there]
+
+    def _named(self, repository_id: int, path: bytes) -> str:
+        own = decode_path(path)
+        return own if len(self._names) == 1 else f"{self._names[repository_id]}/{own}"
+
+    def split(self, path: str) -> tuple[str, str]:
+        """Return the repository and the path of what ``read_paths`` returned."""
+        if len(self._names) == 1:
+            return next(iter(self._names.values())), path
+        name, _, own = path.partition("/")
+        return name, own
+
+    def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
+        """See ``Source``."""
+        rows = self._rows(
+            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths p"
+            " WHERE p.repository_id = ANY(%s) AND p.path_id = ANY(%s)",
+            [self._repositories, [int(each) for each in path_ids]],
+        )
+        return {path_id: self._named(*rest) for path_id, *rest in rows}
+
+    def all_paths(self) -> list[tuple[int, str]]:
+        """See ``Source``; without the repository's name, since filters are of paths."""
+        rows = self._rows(
+            "SELECT e.path_id, p.path FROM gitrag.entries e"
+            f" JOIN gitrag.paths p USING (repository_id, path_id) WHERE {self._held}",
+            self._own,
+        )
+        return [(path_id, decode_path(path)) for path_id, path in rows]
+
+    def read_chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
+        """See ``Source``."""
+        rows = self._rows(
+            "SELECT k.chunk_id, k.kind, k.name, k.qualified_name, k.signature, k.docstring, k.text,"
+            " k.line_start, k.line_end FROM gitrag.chunks k WHERE k.chunk_id = ANY(%s)",
+            [[int(each) for each in chunk_ids]],
+        )
+        return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
+
+    def read_places(self, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:
+        """See ``Source``."""
+        rows = self._rows(
+            "SELECT k.chunk_id, k.line_start, k.line_end, k.name FROM gitrag.chunks k"
+            " WHERE k.chunk_id = ANY(%s)",
+            [[int(each) for each in chunk_ids]],
+        )
+        return {chunk_id: ChunkPlace(*place) for chunk_id, *place in rows}
+
+    def read_texts(self, content_ids: Iterable[int]) -> dict[int, str]:
+        """See ``Source``."""
+        return joined_texts(
+            self._rows(
+                "SELECT k.content_id, k.line_start, k.text FROM gitrag.chunks k WHERE k.content_id = ANY(%s)"
+                " ORDER BY k.content_id, k.line_start, k.chunk_id",
+                [[int(each) for each in content_ids]],
+            )
+        )
+
+    def read_names(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
+        """See ``Source``."""
+        rows = self._rows(
+            "SELECT k.content_id, array_agg(DISTINCT k.name) FROM gitrag.chunks k"
+            " WHERE k.content_id = ANY(%s) AND k.name <> '' AND k.kind NOT IN ('module', 'section')"
+            " GROUP BY k.content_id",
+            [[int(each) for each in content_ids]],
+        )
+        return dict(rows)
+
+    def read_chunk_texts(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
+        """See ``Source``."""
+        rows = self._rows(
+            "SELECT k.content_id, array_agg(k.text ORDER BY k.chunk_id) FROM gitrag.chunks k"
+            " WHERE k.content_id = ANY(%s) GROUP BY k.content_id",
+            [[int(each) for each in content_ids]],
+        )
+        return dict(rows)
+
+    def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
+        """See ``Source``."""
+        sql = "SELECT k.chunk_id, k.text FROM gitrag.chunks k WHERE k.chunk_id = ANY(%s)"
+        return dict(self._rows(sql, [chunk_ids.tolist()]))
+
+    def giving_a_value(
+        self, chunk_ids: NDArray[np.int32], given: str, member: str
+    ) -> list[tuple[int, bool, bool]]:
+        """See ``Source``; matched here, since PostgreSQL's expressions are others."""
+        import re2
+
+        rows = self._rows(
+            "SELECT k.chunk_id, k.kind, k.text FROM gitrag.chunks k"
+            " WHERE k.chunk_id = ANY(%s) AND k.kind IN ('module', 'class')",
+            [chunk_ids.tolist()],
+        )
+        of_value, of_member = re2.compile(given), re2.compile(member)
+        found = [
+            (chunk_id, bool(of_value.search(text)), kind == "class" and bool(of_member.search(text)))
+            for chunk_id, kind, text in rows
+        ]
+        return [row for row in found if row[1] or row[2]]
+
+    def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
+        """See ``Source``."""
+        rows = self._rows(
+            "SELECT r.chunk_id FROM gitrag.reexports r"
+            f" WHERE r.name = ANY(%s) AND r.content_id IN {self._contents}",
+            [list(names), *self._own],
+        )
+        return [chunk_id for (chunk_id,) in rows]
+
+    def look_up(self, view_id: int, overlay: ViewOverlay, paths: Sequence[str]) -> dict[str, int]:
+        """See ``Source``."""
+        several = len(self._names) > 1
+        own = {encode_path(self.split(path)[1]) for path in paths}
+        rows = self._rows(
+            "SELECT e.repository_id, p.path, e.content_id FROM gitrag.entries e"
+            f" JOIN gitrag.paths p USING (repository_id, path_id) WHERE {self._held} AND p.path = ANY(%s)",
+            [*self._own, list(own)],
+        )
+        found = {self._named(repository_id, path): content_id for repository_id, path, content_id in rows}
+        return {path: found[path] for path in paths if path in found} if several else found
+
+    def messages(
+        self, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+    ) -> Messages | None:
+        """See ``Source``; only of one repository."""
+        import numpy as np
+
+        known = self._read_history()
+        if known is None or not isinstance(scope, HubScope):
+            return None
+        place_of = {own: number for number, own in enumerate(_signed(terms))}
+        rows = self._rows(
+            "SELECT w.term, w.found FROM gitrag.view_words w"
+            " WHERE w.view_id = %s AND w.term = ANY(%s::bigint[])",
+            [self._view_ids[0], list(place_of)],
+        )
+        size = 1 + max(
+            int(scope.place.max(initial=0)), int(known.place.max(initial=0)), len(known.file_length)
+        )
+        file_of = np.full(size, -1, dtype=np.int64)
+        file_of[scope.place] = np.arange(len(scope.files))
+        lengths = np.zeros(size)
+        lengths[: len(known.file_length)] = known.file_length
+        found = sorted((place_of[term], own) for term, own in rows)
+        return history.messages(known, found, file_of, lengths, len(scope.files))
+
+    def activity(self, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
+        """See ``Source``; 0 where several repositories are asked."""
+        known = self._read_history()
+        if known is None or not isinstance(scope, HubScope):
+            return [0.0] * len(files)
+        return history.activity(known, scope.place[list(files)])
+
+    def _read_history(self) -> history.Unpacked | None:
+        if self._history is None and len(self._view_ids) == 1:
+            rows = self._rows("SELECT v.history FROM gitrag.views v WHERE v.view_id = %s", self._view_ids)
+            if rows and rows[0][0] is not None:
+                self._history = history.unpack(rows[0][0])
+        return self._history
+
+
+def _joined(wanted: NDArray[Any], keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Join: return each pair of indices in ``wanted`` and in ``keys`` with equal values."""
+    import numpy as np
+
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    first = np.searchsorted(ordered, wanted, "left")
+    many = np.searchsorted(ordered, wanted, "right") - first
+    places = np.repeat(first - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
+    return np.repeat(np.arange(len(wanted)), many), order[places]
+
+
+def _signed(terms: Sequence[int]) -> list[int]:
+    """Return hashes of 64 bits as PostgreSQL's bigint with the same bits."""
+    return [int(term) if term < 1 << 63 else int(term) - (1 << 64) for term in terms]
+
+
+def _in_question(found: dict[str, NDArray[Any]], terms: Sequence[int]) -> dict[str, NDArray[Any]]:
+    """Sort rows by term and add ``place``, the term's index in the question."""
+    import numpy as np
+
+    own = np.array(_signed(terms), dtype=np.int64)
+    order = np.argsort(own)
+    place = order[np.searchsorted(own[order], found["term"])] if len(own) else np.empty(0, np.intp)
+    return found | {"place": place.astype(np.int32)}
+
+
+def _texts(padded: NDArray[np.uint8]) -> NDArray[Any]:
+    """Return texts that were padded with spaces, as objects."""
+    import numpy as np
+
+    packed = np.ascontiguousarray(padded).view(f"S{_LANGUAGE_BYTES}").ravel()
+    distinct, place = np.unique(packed, return_inverse=True)
+    names = np.empty(len(distinct), dtype=object)
+    names[:] = [each.decode().rstrip(" ") for each in distinct.tolist()]
+    return names[place]
+
+
+def _signs_of(scope: SearchScope) -> NDArray[np.uint8]:
+    return scope.path_signs if isinstance(scope, HubScope) else _not_ours()
+
+
+def _with_path(scope: SearchScope) -> NDArray[np.bool_]:
+    return scope.with_path if isinstance(scope, HubScope) else _not_ours()
+
+
+def _not_ours() -> Any:
+    raise AssertionError("a scope of another source")
+
+
+def _between(
+    known: Vectors, places: NDArray[np.intp], paths: Vectors, path_places: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return the cosines of chunks with their paths."""
+    import numpy as np
+
+    dots = np.empty(len(places), dtype=np.float32)
+    for start in range(0, len(places), 512):
+        block = slice(start, start + 512)
+        both = (
+            known.small[places[block]].astype(np.float32),
+            paths.small[path_places[block]].astype(np.float32),
+        )
+        dots[block] = np.einsum("ij,ij->i", *both)
+    return dots * known.scale[places] * paths.scale[path_places]

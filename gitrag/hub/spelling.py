@@ -1,0 +1,28 @@
+"""How many letters two words differ in. Pure."""
+
+from __future__ import annotations
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Return the Damerau-Levenshtein distance: letters wrong, missing, too many, or two exchanged.
+
+    Of neighbouring letters that are exchanged, none is changed again (optimal string alignment).
+
+    Args:
+        one: A word.
+        other: Another one.
+        most: Where it is certain to be more, any larger number may be returned.
+    """
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        own = [row]
+        for column, against in enumerate(other, 1):
+            best = min(last[column] + 1, own[column - 1] + 1, last[column - 1] + (letter != against))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == against:
+                best = min(best, before[column - 2] + 1)
+            own.append(best)
+        if min(own) > most and (not last or min(last) > most):
+            return most + 1
+        before, last = last, own
+    return last[-1]

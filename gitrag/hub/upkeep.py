@@ -1,0 +1,136 @@
+"""What a hub holds, and getting rid of what no branch has any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gitrag.hub.hub import GC_LOCK, Hub
+from gitrag.hub.source import HubView
+
+_OF_CONTENTS: Final = ("chunks", "cuts", "vectors", "postings", "reexports", "contents")
+
+
+@dataclass(frozen=True, slots=True)
+class HubBranch:
+    """A branch in the hub.
+
+    Attributes:
+        repository: Its repository.
+        branch: Its name.
+        searched: Whether a search asks it: the branch that was pushed first.
+        commit: The commit that was pushed.
+        files: How many files a question can find.
+        chunks: How many chunks they have.
+        pushed_at: When, by the server's clock.
+        pushed_by: By which role.
+    """
+
+    repository: str
+    branch: str
+    searched: bool
+    commit: str | None
+    files: int
+    chunks: int
+    pushed_at: datetime | None
+    pushed_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HubStatus:
+    """What this role sees of a hub.
+
+    Attributes:
+        address: Where it is.
+        server: PostgreSQL's version.
+        hnsw: Whether there is an HNSW index over the sign bits.
+        recipe: What its contents were made with.
+        branches: The branches that this role may search.
+        size_bytes: Of all tables, whoever may read them; None where the role does not run the hub.
+    """
+
+    address: str
+    server: str
+    hnsw: bool
+    recipe: str
+    branches: tuple[HubBranch, ...]
+    size_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What gc found: contents that no branch has, paths likewise, and rows of pushes that never ended."""
+
+    contents: int
+    paths: int
+    unfinished: int
+
+    def __bool__(self) -> bool:
+        """Tell whether there is anything."""
+        return bool(self.contents or self.paths or self.unfinished)
+
+
+def searchable(hub: Hub) -> list[HubView]:
+    """List the branch of each repository that a search asks, by the repository's name."""
+    rows = hub.db.execute(
+        "SELECT v.view_id, v.repository_id, r.name, v.branch, v.commit_id, v.left_out FROM gitrag.views v"
+        " JOIN gitrag.repositories r ON r.repository_id = v.repository_id AND r.main = v.branch"
+        " ORDER BY r.name"
+    ).fetchall()
+    return [HubView(*row) for row in rows]
+
+
+def status(hub: Hub, *, is_owner: bool) -> HubStatus:
+    """Read what this role sees of a hub."""
+    rows = hub.db.execute(
+        "SELECT r.name, v.branch, r.main = v.branch, v.commit_id, count(e.path_id)::int,"
+        " coalesce(sum(c.chunks), 0)::int, v.pushed_at, v.pushed_by FROM gitrag.views v"
+        " JOIN gitrag.repositories r USING (repository_id)"
+        " LEFT JOIN gitrag.entries e ON e.repository_id = v.repository_id AND e.view_id = v.view_id"
+        " LEFT JOIN gitrag.contents c USING (content_id)"
+        " GROUP BY r.name, r.main, v.view_id ORDER BY r.name, v.branch"
+    ).fetchall()
+    size = None
+    if is_owner:
+        found = hub.db.execute(
+            "SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n"
+            " ON n.oid = c.relnamespace WHERE n.nspname = 'gitrag' AND c.relkind = 'r'"
+        ).fetchone()
+        size = found[0] if found else None
+    recipe = hub.db.execute("SELECT value FROM gitrag.meta WHERE key = 'recipe'").fetchone()
+    return HubStatus(
+        address=hub.place,
+        server=hub.db.info.parameter_status("server_version") or "",
+        hnsw=hub.has_hnsw,
+        recipe=str(recipe[0]) if recipe else "",
+        branches=tuple(HubBranch(*row) for row in rows),
+        size_bytes=size,
+    )
+
+
+def tidy(hub: Hub, *, really: bool) -> Dropped:
+    """Drop the contents and paths that no branch has; pushes wait meanwhile.
+
+    Args:
+        hub: The hub; only the role that made it may.
+        really: Do it, not only count.
+    """
+    db = hub.db
+    with db.transaction(force_rollback=not really):
+        db.execute("SELECT pg_advisory_xact_lock(%s)", [GC_LOCK])
+        unheld = "NOT EXISTS (SELECT FROM gitrag.entries e WHERE e.content_id = t.content_id)"
+        dropped = [
+            db.execute(f"DELETE FROM gitrag.{table} t WHERE {unheld}").rowcount for table in _OF_CONTENTS
+        ]
+        gone = (
+            "NOT EXISTS (SELECT FROM gitrag.entries e WHERE e.repository_id = t.repository_id"
+            " AND e.path_id = t.path_id)"
+        )
+        paths = db.execute(f"DELETE FROM gitrag.paths t WHERE {gone}").rowcount
+        db.execute(f"DELETE FROM gitrag.path_words t WHERE {gone}")
+        unfinished = sum(
+            db.execute(f"DELETE FROM gitrag.{table}").rowcount
+            for table in ("sent_chunks", "sent_contents", "sent_entries", "sent_words")
+        )
+    return Dropped(dropped[-1], paths, unfinished)

@@ -1,0 +1,315 @@
+"""What a search asks of an index, whichever engine keeps it: an index file (DuckDB), or a hub (PostgreSQL).
+
+`gitrag/search` knows only this. Rows come as NumPy columns; what they mean is said where an index file
+answers (`gitrag/store/candidates.py`, `content.py`, `commits.py`, `views.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from gitrag.store import candidates, commits, content, quoted, views
+from gitrag.store.candidates import (
+    NO_FILTERS,
+    NO_OVERLAY,
+    DefinitionSite,
+    Filters,
+    NamedSite,
+    NameWords,
+    Near,
+    Postings,
+    SearchScope,
+    Unsearched,
+)
+from gitrag.store.commits import Messages
+from gitrag.store.content import ChunkPlace
+from gitrag.store.memo import Memo
+from gitrag.store.views import ViewOverlay
+
+if TYPE_CHECKING:
+    import numpy as np
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+    from gitrag.model import Chunk
+
+
+class Source(Protocol):
+    """What candidates for a question are asked from."""
+
+    def touched(self, view_id: int | None) -> Mapping[str, float]:
+        """Return the collections of a view, each with the time of its last change, Unix seconds."""
+        ...
+
+    def open_scope(
+        self,
+        view_id: int | None,
+        overlay: ViewOverlay = NO_OVERLAY,
+        filters: Filters = NO_FILTERS,
+        *,
+        path_ids: Sequence[int] | None = None,
+        memo: Memo | None = None,
+    ) -> SearchScope:
+        """Read which files a question may find, and their chunks."""
+        ...
+
+    def postings(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> Postings:
+        """Find the scope's chunks that contain a question's terms, distinct and hashed."""
+        ...
+
+    def nearest(
+        self, scope: SearchScope, question: NDArray[np.float32], limit: int, memo: Memo | None = None
+    ) -> Near:
+        """Find the scope's chunks nearest to a question, float32 (384,), L2-normalised."""
+        ...
+
+    def similarities(
+        self,
+        scope: SearchScope,
+        chunk_ids: NDArray[np.int32],
+        questions: NDArray[np.float32],
+        memo: Memo | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+        """Compare some chunks with several questions: chunks, their files, cosines (n, m)."""
+        ...
+
+    def definitions(self, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
+        """Find the scope's definitions by name or qualified name, ignoring case."""
+        ...
+
+    def named(self, scope: SearchScope, names: Collection[str]) -> list[NamedSite]:
+        """Find the scope's definitions that are called exactly so."""
+        ...
+
+    def longer_names(self, scope: SearchScope, name: str) -> list[DefinitionSite]:
+        """Find the scope's definitions whose names contain another name; none if many."""
+        ...
+
+    def name_words(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> NameWords:
+        """Find the scope's files whose names contain one of some terms."""
+        ...
+
+    def contents_with(self, letters: str) -> NDArray[np.int32]:
+        """Find the contents that have some letters anywhere, ignoring case, or may have them."""
+        ...
+
+    def words_like(self, word: str, content_ids: Sequence[int], most: int) -> list[tuple[str, int, int]]:
+        """Find the words in definitions' names that differ from another word in few letters."""
+        ...
+
+    def contents_by_term(
+        self, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
+    ) -> dict[int, int]:
+        """Count in how many of some contents each of some distinct hashed terms occurs, by its place."""
+        ...
+
+    def unsearched(
+        self, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
+    ) -> Unsearched:
+        """Count the files that a question could not find."""
+        ...
+
+    def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
+        """Find the scope's files whose paths match a pattern (``candidates.path_pattern``), by number."""
+        ...
+
+    def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
+        """Read paths by id."""
+        ...
+
+    def all_paths(self) -> list[tuple[int, str]]:
+        """List every path, for filters that only Python can evaluate."""
+        ...
+
+    def read_chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
+        """Read chunks by id."""
+        ...
+
+    def read_places(self, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:
+        """Read where chunks are, by id, without their texts."""
+        ...
+
+    def read_texts(self, content_ids: Iterable[int]) -> dict[int, str]:
+        """Read contents as text, joined from their chunks."""
+        ...
+
+    def read_names(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
+        """Read the names of the definitions of some contents."""
+        ...
+
+    def read_chunk_texts(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
+        """Read the texts of the chunks of some contents, in order."""
+        ...
+
+    def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
+        """Read the texts of chunks."""
+        ...
+
+    def giving_a_value(
+        self, chunk_ids: NDArray[np.int32], given: str, member: str
+    ) -> list[tuple[int, bool, bool]]:
+        """Find the chunks outside functions in which one of two expressions (RE2) matches, and say which."""
+        ...
+
+    def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
+        """Find the chunks that re-export one of some names (`gitrag/words/reexport_statements.py`)."""
+        ...
+
+    def look_up(self, view_id: int, overlay: ViewOverlay, paths: Sequence[str]) -> dict[str, int]:
+        """Look up the content ids of paths; paths without one are left out."""
+        ...
+
+    def messages(
+        self, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+    ) -> Messages | None:
+        """Find what the messages of a commit's history say; None where it has not been read."""
+        ...
+
+    def activity(self, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
+        """Return how many commits changed each of some files, one a year old counting half."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFile:
+    """An index file that is open, as a source.
+
+    Attributes:
+        db: The connection; reading is enough.
+    """
+
+    db: DuckDBPyConnection
+
+    def touched(self, view_id: int | None) -> Mapping[str, float]:
+        """See ``Source``."""
+        return views.touched(self.db, view_id) if view_id is not None else {}
+
+    def open_scope(
+        self,
+        view_id: int | None,
+        overlay: ViewOverlay = NO_OVERLAY,
+        filters: Filters = NO_FILTERS,
+        *,
+        path_ids: Sequence[int] | None = None,
+        memo: Memo | None = None,
+    ) -> SearchScope:
+        """See ``Source``."""
+        return candidates.open_scope(self.db, view_id, overlay, filters, path_ids=path_ids, memo=memo)
+
+    def postings(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> Postings:
+        """See ``Source``."""
+        return candidates.postings(self.db, scope, terms, memo)
+
+    def nearest(
+        self, scope: SearchScope, question: NDArray[np.float32], limit: int, memo: Memo | None = None
+    ) -> Near:
+        """See ``Source``."""
+        return candidates.nearest(self.db, scope, question, limit, memo)
+
+    def similarities(
+        self,
+        scope: SearchScope,
+        chunk_ids: NDArray[np.int32],
+        questions: NDArray[np.float32],
+        memo: Memo | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+        """See ``Source``."""
+        return candidates.similarities(self.db, scope, chunk_ids, questions, memo)
+
+    def definitions(self, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
+        """See ``Source``."""
+        return candidates.definitions(self.db, scope, names)
+
+    def named(self, scope: SearchScope, names: Collection[str]) -> list[NamedSite]:
+        """See ``Source``."""
+        return candidates.named(self.db, scope, names)
+
+    def longer_names(self, scope: SearchScope, name: str) -> list[DefinitionSite]:
+        """See ``Source``."""
+        return candidates.longer_names(self.db, scope, name)
+
+    def name_words(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> NameWords:
+        """See ``Source``."""
+        return candidates.name_words(self.db, scope, terms, memo)
+
+    def contents_with(self, letters: str) -> NDArray[np.int32]:
+        """See ``Source``."""
+        return candidates.contents_with(self.db, letters)
+
+    def words_like(self, word: str, content_ids: Sequence[int], most: int) -> list[tuple[str, int, int]]:
+        """See ``Source``."""
+        return candidates.words_like(self.db, word, content_ids, most)
+
+    def contents_by_term(
+        self, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
+    ) -> dict[int, int]:
+        """See ``Source``."""
+        return candidates.contents_by_term(self.db, hashed, content_ids, memo)
+
+    def unsearched(
+        self, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
+    ) -> Unsearched:
+        """See ``Source``."""
+        return candidates.unsearched(self.db, view_id, overlay, collections)
+
+    def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
+        """See ``Source``."""
+        return candidates.files_matching(self.db, scope, pattern)
+
+    def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
+        """See ``Source``."""
+        return candidates.read_paths(self.db, path_ids, memo)
+
+    def all_paths(self) -> list[tuple[int, str]]:
+        """See ``Source``."""
+        return candidates.all_paths(self.db)
+
+    def read_chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
+        """See ``Source``."""
+        return content.read_chunks(self.db, chunk_ids)
+
+    def read_places(self, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:
+        """See ``Source``."""
+        return content.read_places(self.db, chunk_ids)
+
+    def read_texts(self, content_ids: Iterable[int]) -> dict[int, str]:
+        """See ``Source``."""
+        return content.read_texts(self.db, content_ids)
+
+    def read_names(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
+        """See ``Source``."""
+        return content.read_names(self.db, content_ids)
+
+    def read_chunk_texts(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
+        """See ``Source``."""
+        return content.read_chunk_texts(self.db, content_ids)
+
+    def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
+        """See ``Source``."""
+        return quoted.texts_of(self.db, chunk_ids)
+
+    def giving_a_value(
+        self, chunk_ids: NDArray[np.int32], given: str, member: str
+    ) -> list[tuple[int, bool, bool]]:
+        """See ``Source``."""
+        return quoted.giving_a_value(self.db, chunk_ids, given, member)
+
+    def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
+        """See ``Source``."""
+        return quoted.reexporting(self.db, names, memo)
+
+    def look_up(self, view_id: int, overlay: ViewOverlay, paths: Sequence[str]) -> dict[str, int]:
+        """See ``Source``."""
+        return views.look_up(self.db, view_id, overlay, paths)
+
+    def messages(
+        self, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+    ) -> Messages | None:
+        """See ``Source``."""
+        return commits.messages(self.db, scope, commit, terms, memo)
+
+    def activity(self, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
+        """See ``Source``."""
+        return commits.activity(self.db, scope, commit, files)

@@ -1,0 +1,107 @@
+"""``gitrag hub`` as a user meets it: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import psycopg
+import pytest
+
+from tests.support.command import Gitrag, Project, user_environment
+from tests.support.hubs import SAMPLE, as_role, make_role
+from tests.support.mcp_client import use
+from tests.support.repository import create_repository
+
+
+@pytest.fixture
+def project(tmp_path, model_dir, hub_address) -> Project:
+    """A repository, and a hub that is set."""
+    environment = user_environment(tmp_path / "home", model_dir)
+    git = create_repository(tmp_path / "shop", environment, SAMPLE)
+    return Project(git, Gitrag(git.path, environment | {"GITRAG_HUB": hub_address}))
+
+
+def test_one_pushes_and_another_searches_without_a_clone(project, tmp_path, hub_address):
+    done = project.gitrag("hub", "push")
+    assert (done.status, done.out) == (
+        0,
+        "Pushed 8 files: 8 contents of 13 chunks sent, the others were there\n",
+    )
+    (tmp_path / "anywhere").mkdir()
+    reader = make_role(hub_address)
+    assert project.gitrag("hub", "grant", reader, "shop").out == f"{reader} reads shop\n"
+    other = Gitrag(
+        tmp_path / "anywhere", project.gitrag.environment | {"GITRAG_HUB": as_role(hub_address, reader)}
+    )
+    done = other("hub", "search", "retry with backoff", "--output", "text")
+    assert done.status == 0
+    assert re.search(r"^shop: src/client\.py:\d+-\d+  Client\S*  0\.\d\d$", done.out, re.MULTILINE)
+    assert done.out.splitlines()[-1].startswith("Searched 8 files of 1 repository in the hub: shop at ")
+    found = json.loads(other("hub", "search", "retry with backoff", "--json").out)
+    assert {each["repository"] for each in found["matches"]} == {"shop"}
+    assert found["searched"][0]["commit"] == project.git.git("rev-parse", "HEAD")
+    done = other("search", "--hub", "retry with backoff", "--output", "text")
+    assert (done.status, "shop: src/client.py" in done.out) == (0, True)
+    done = other("hub", "push")
+    assert (done.status, done.out) == (78, "")
+    for command in (["gc"], ["grant", reader, "shop"]):
+        done = other("hub", *command)
+        assert (done.status, done.err.startswith("Only the role that made the hub")) == (78, True), command
+    assert (
+        project.gitrag("hub", "grant", "--revoke", reader, "shop").out
+        == f"{reader} has no rights on shop any more\n"
+    )
+    done = other("hub", "search", "retry with backoff")
+    assert (done.status, "no repository in the hub" in done.err) == (78, True)
+
+
+def test_status_says_what_is_there_and_gc_what_is_not_needed(project):
+    project.gitrag("hub", "push", "--repository", "store", "--branch", "trunk")
+    done = project.gitrag("hub", "status")
+    commit = project.git.git("rev-parse", "HEAD")[:12]
+    assert f"  store trunk at {commit}: 8 files, 13 chunks, pushed 2" in done.out
+    assert "by owner\n" in done.out
+    project.git.commit({"src/parse.py": None})
+    assert "sent, the others were there" in project.gitrag(
+        "hub", "push", "--repository", "store", "--branch", "trunk"
+    ).out  # fmt: skip
+    assert project.gitrag("hub", "gc").out == "To drop: 1 content, 1 path\n"
+    assert project.gitrag("hub", "gc", "--apply").out == "Dropped: 1 content, 1 path\n"
+    assert project.gitrag("hub", "gc").out == "Nothing to drop.\n"
+
+
+def test_a_repository_cannot_set_where_code_is_sent(project, hub_address):
+    quiet = {"GITRAG_HUB": ""}
+    project.git.git("config", "--local", "gitrag.hub", hub_address)
+    project.git.write({".gitrag.yaml": f"hub: {hub_address}\n"})
+    done = project.gitrag("hub", "push", env=quiet)
+    assert done.status == 78
+    assert "No hub is set: the setting hub is off." in done.err
+    assert "which only you may set" in done.err
+    assert "the repository's own git configuration is ignored" in done.err
+    with psycopg.connect(hub_address) as db:
+        assert db.execute("SELECT count(*) FROM gitrag.repositories").fetchone() == (0,)
+
+
+def test_a_password_is_not_taken_in_the_setting(project):
+    done = project.gitrag("hub", "status", env={"GITRAG_HUB": "postgresql://me:secret@host/db"})
+    assert done.status == 2
+    assert "without a password" in done.err
+
+
+def test_agents_search_the_hub_where_one_is_set(project):
+    project.gitrag("hub", "push")
+
+    async def steps(client):
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        return names, await client.call_tool("search_hub", {"query": "retry with backoff"})
+
+    names, found = use(project, steps)
+    assert names[-1] == "search_hub"
+    assert "shop: src/client.py:" in found.content[0].text
+    assert {each["repository"] for each in found.structured_content["matches"]} == {"shop"}
+    plain = Project(project.git, Gitrag(project.path, project.gitrag.environment | {"GITRAG_HUB": "off"}))
+    names, refused = use(plain, steps)
+    assert "search_hub" not in names
+    assert refused.is_error

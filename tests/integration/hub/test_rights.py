@@ -1,0 +1,235 @@
+"""Who may read what in a hub, tried by roles that should not."""
+
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from gitrag.actions.hub import search as hub_search
+from gitrag.errors import NotSetUpError
+from gitrag.hub import rights
+from gitrag.hub.hub import opened as opened_hub
+from gitrag.hub.upkeep import tidy
+from gitrag.indexing.recipe import RECIPE
+from tests.support.hubs import SAMPLE, as_role, make_role, opened, pushed, rows
+from tests.support.repository import create_repository, isolated_environment
+
+TABLES = (
+    *("repositories", "grants", "views", "view_words", "paths", "path_words", "entries", "contents"),
+    *("chunks", "cuts", "vectors", "postings", "reexports"),
+)
+SECRET = {"secret.py": 'def launch_code():\n    """Return the launch code."""\n    return 4711\n'}
+
+
+def make(place: Path, files=SAMPLE, name: str = "project"):
+    (place / f"home-{name}").mkdir()
+    return create_repository(place / name, isolated_environment(place / f"home-{name}"), files)
+
+
+def grant(address: str, role: str, repository: str, *, pushes: bool = False) -> None:
+    with opened_hub(address, RECIPE) as hub:
+        rights.grant(hub, role, repository, pushes=pushes)
+
+
+@pytest.fixture
+def two(tmp_path: Path, hub_address: str, model_dir: Path) -> tuple[str, str, str]:
+    """A hub with the repositories ``project`` and ``vault``, and two roles, each of which may read one."""
+    pushed(make(tmp_path), hub_address, model_dir)
+    pushed(make(tmp_path, SECRET | {"src/parse.py": SAMPLE["src/parse.py"]}, "vault"), hub_address, model_dir)
+    reader, keeper = make_role(hub_address), make_role(hub_address)
+    grant(hub_address, reader, "project")
+    grant(hub_address, keeper, "vault")
+    return hub_address, as_role(hub_address, reader), as_role(hub_address, keeper)
+
+
+def test_each_role_sees_its_repository_in_every_table_and_nothing_of_the_other(two: tuple[str, str, str]):
+    address, reader, keeper = two
+    for table in TABLES:
+        every = set(rows(address, f"SELECT t.*::text FROM gitrag.{table} t"))
+        own, other = (set(rows(each, f"SELECT t.*::text FROM gitrag.{table} t")) for each in (reader, keeper))
+        assert own | other == every, table
+        assert other or table == "reexports", table  # the vault re-exports nothing
+    shared = rows(address, "SELECT content_id FROM gitrag.contents GROUP BY content_id")
+    assert len(shared) == len(SAMPLE) + 1  # what both have is there once
+    texts = "".join(text for (text,) in rows(reader, "SELECT text FROM gitrag.chunks"))
+    assert "launch_code" not in texts
+    assert "parse_config" in texts
+    assert "Client" not in "".join(text for (text,) in rows(keeper, "SELECT text FROM gitrag.chunks"))
+    for table in ("chunks", "entries", "postings"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            rows(reader, f"SELECT * FROM gitrag.{table}_0")
+
+
+def test_a_search_finds_what_one_may_read_and_names_no_other_repository(two, tmp_path, model_dir):
+    address, reader, keeper = two
+    workspace = opened(make(tmp_path, name="elsewhere"), address, model_dir)
+
+    def search(at: str, question: str, **options):
+        return hub_search.search(at, question, workspace.config, encoder=workspace.encoder, **options)
+
+    assert {each.hit.path for each in search(keeper, "launch code").hits} >= {"secret.py"}
+    assert {each.repository for each in search(reader, "launch code").hits} <= {"project"}
+    assert "secret.py" not in {each.hit.path for each in search(reader, "launch_code").hits}
+    with pytest.raises(NotSetUpError) as refused:
+        search(reader, "launch code", repositories=["vault"])
+    with pytest.raises(NotSetUpError) as missing:
+        search(reader, "launch code", repositories=["nowhere"])
+    assert str(refused.value).replace("vault", "X") == str(missing.value).replace("nowhere", "X")
+    assert {each.repository for each in search(address, "launch code").hits} >= {"vault"}
+    with pytest.raises(NotSetUpError, match="no repository in the hub"):
+        search(as_role(address, make_role(address)), "launch code")
+
+
+def test_no_role_writes_what_is_searched(two: tuple[str, str, str]):
+    address, reader, _keeper = two
+    before = rows(address, "SELECT t.*::text FROM gitrag.grants t ORDER BY 1")
+    role = reader.partition("//")[2].partition("@")[0]
+    for sql in (
+        f"INSERT INTO gitrag.grants SELECT '{role}', repository_id, true FROM gitrag.repositories",
+        f"UPDATE gitrag.grants SET role = '{role}'",
+        "DELETE FROM gitrag.chunks",
+        "UPDATE gitrag.chunks SET text = ''",
+        "INSERT INTO gitrag.entries SELECT * FROM gitrag.entries",
+        "TRUNCATE gitrag.views",
+        "ALTER TABLE gitrag.chunks DISABLE ROW LEVEL SECURITY",
+        "CREATE TABLE gitrag.mine (a int)",
+        "SELECT gitrag.pushable('project')",
+        "INSERT INTO gitrag.sent_words (term, found) VALUES (1, '')",
+        "SELECT * FROM gitrag.sent_chunks",
+        "SELECT nextval('gitrag.chunk_ids')",
+        "SET ROLE owner",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            rows(reader, sql)
+    for asked in ("project", "vault", "nowhere"):
+        for sql in (
+            f"SELECT * FROM gitrag.known('{asked}')",
+            f"SELECT gitrag.push('{asked}', 'main', '', '', 0, '')",
+        ):
+            with pytest.raises(psycopg.Error, match=r"^no repository to push to"):
+                rows(reader, sql)
+    assert rows(address, "SELECT t.*::text FROM gitrag.grants t ORDER BY 1") == before
+
+
+def test_whoever_pushes_learns_nothing_of_contents_that_others_have(two, tmp_path: Path, model_dir: Path):
+    """Everything that its own repository lacks is asked for, whether the hub has it or not."""
+    address, _reader, _keeper = two
+    spy = make_role(address)
+    grant(address, spy, "own", pushes=True)
+    git = make(tmp_path, SECRET | {"new.py": "def unknown():\n    return 1\n"}, "own")
+    sent = pushed(git, as_role(address, spy), model_dir)
+    assert (sent.files, sent.contents) == (2, 2)
+    again = pushed(git, as_role(address, spy), model_dir)
+    assert (again.files, again.contents, again.chunks) == (2, 0, 0)
+    with psycopg.connect(address) as db:
+        known = db.execute("SELECT count(*) FROM gitrag.contents").fetchone()
+    assert known == (len(SAMPLE) + 2,)
+    seen = rows(as_role(address, spy), "SELECT DISTINCT content_id FROM gitrag.chunks")
+    assert len(seen) == 2
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):  # not even what it has sent itself
+        rows(as_role(address, spy), "SELECT * FROM gitrag.sent_chunks")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):  # nor in another's name
+        rows(
+            as_role(address, spy), "INSERT INTO gitrag.sent_words (sender, term, found) VALUES ('99', 1, '')"
+        )
+
+
+def test_wrong_pieces_of_a_blob_stay_with_who_sent_them(two, tmp_path: Path, model_dir: Path):
+    """Whoever knows a blob's id cannot have others find his text for it."""
+    address, _reader, keeper = two
+    forger = make_role(address)
+    grant(address, forger, "forgery", pushes=True)
+    git = make(tmp_path, SECRET, "forgery")
+    workspace = opened(git, as_role(address, forger), model_dir)
+    workspace.update()
+    workspace.embed()
+    with workspace.store.write("forging") as db:
+        db.execute("UPDATE chunks SET text = 'def launch_code(): return 666'")
+    from gitrag.actions.hub.push import push_head
+
+    assert push_head(workspace).contents == 1
+    texts = {text for (text,) in rows(keeper, "SELECT text FROM gitrag.chunks")}
+    assert any("4711" in text for text in texts)
+    assert not any("666" in text for text in texts)
+    other = rows(as_role(address, forger), "SELECT text FROM gitrag.chunks")
+    assert [text for (text,) in other] == ["def launch_code(): return 666"]
+
+
+def test_rights_end_at_once_and_a_role_that_is_gone_hurts_nobody(two: tuple[str, str, str]):
+    address, reader, _keeper = two
+    role = reader.partition("//")[2].partition("@")[0]
+    gone = make_role(address)
+    grant(address, gone, "project")
+    rows(address, f"DROP ROLE {gone}")
+    assert rows(reader, "SELECT name FROM gitrag.repositories") == [("project",)]
+    with opened_hub(address, RECIPE) as hub:
+        assert rights.revoke(hub, role, "project")
+        assert not rights.revoke(hub, role, "project")
+    assert rows(reader, "SELECT count(*) FROM gitrag.chunks") == [(0,)]
+
+
+def test_a_member_of_a_group_has_the_groups_rights(two: tuple[str, str, str]):
+    address, _reader, _keeper = two
+    group, member = make_role(address), make_role(address)
+    grant(address, group, "vault")
+    assert rows(as_role(address, member), "SELECT name FROM gitrag.repositories") == []
+    rows(address, f"GRANT {group} TO {member}")
+    assert rows(as_role(address, member), "SELECT name FROM gitrag.repositories") == [("vault",)]
+
+
+def test_gc_drops_only_what_no_branch_has(two: tuple[str, str, str], tmp_path: Path, model_dir: Path):
+    address, _reader, keeper = two
+    git = make(tmp_path / "home-vault", SECRET, "vault")  # the same name: another state of it
+    pushed(git, address, model_dir)
+    with opened_hub(address, RECIPE) as hub:
+        counted = tidy(hub, really=False)
+        assert (counted.contents, counted.paths, counted.unfinished) == (0, 1, 0)  # project has that content
+        assert tidy(hub, really=True) == counted
+        assert not tidy(hub, really=True)
+    assert rows(keeper, "SELECT DISTINCT convert_from(path, 'UTF8') FROM gitrag.paths") == [("secret.py",)]
+    git.commit({"secret.py": "def other():\n    return 1\n"})
+    pushed(git, address, model_dir)
+    with opened_hub(address, RECIPE) as hub:
+        assert tidy(hub, really=True).contents == 1
+    assert "launch_code" not in str(rows(address, "SELECT text FROM gitrag.chunks"))
+    assert rows(
+        address,
+        "SELECT count(*) FROM gitrag.postings p LEFT JOIN gitrag.contents c USING (content_id)"
+        " WHERE c.content_id IS NULL",
+    ) == [(0,)]
+
+
+def test_two_who_push_the_same_contents_at_once_both_succeed(
+    hub_address: str, tmp_path: Path, model_dir: Path
+):
+    workspaces = []
+    for name in ("one", "two", "three"):
+        git = make(tmp_path, SAMPLE, name)
+        workspace = opened(git, hub_address, model_dir)
+        workspace.update()
+        workspace.embed()
+        workspaces.append(workspace)
+    from gitrag.actions.hub.push import push_head
+
+    failed: list[BaseException] = []
+
+    def run(workspace) -> None:
+        try:
+            push_head(workspace)
+        except Exception as error:  # noqa: BLE001 - any is told below
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=[each]) for each in workspaces]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(120)
+    assert failed == []
+    assert rows(hub_address, "SELECT count(*) FROM gitrag.contents") == [(len(SAMPLE),)]
+    assert rows(hub_address, "SELECT count(*) FROM gitrag.entries") == [(3 * len(SAMPLE),)]
+    assert rows(
+        hub_address,
+        "SELECT count(*) FROM gitrag.chunks k LEFT JOIN gitrag.contents c USING (content_id)"
+        " WHERE c.content_id IS NULL",
+    ) == [(0,)]
