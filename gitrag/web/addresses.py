@@ -15,9 +15,9 @@ def file(path: str, line: int = 0, revision: str = "") -> str:
     return FILES + quote(os.fsencode(path)) + asked + (f"#L{line}" if line else "")
 
 
-def path_of(raw_path: bytes) -> str:
+def path_of(raw_path: bytes, before: str = FILES) -> str:
     """Return the path of the file that an address is of."""
-    return os.fsdecode(unquote_to_bytes(raw_path.partition(b"?")[0]))[len(FILES) :]
+    return os.fsdecode(unquote_to_bytes(raw_path.partition(b"?")[0]))[len(before) :]
 
 
 def search(query: str, chosen: Sequence[tuple[str, str]] = (), most: int = 0) -> str:
@@ -29,6 +29,11 @@ def search(query: str, chosen: Sequence[tuple[str, str]] = (), most: int = 0) ->
         most: The most files of a kind; 0 for as many as usual.
     """
     return "/search" + _asked([("q", query), *chosen, ("n", str(most) if most else "")])
+
+
+def beside(what: str, path: str) -> str:
+    """Return the address of what is said beside a file."""
+    return f"/beside/{what}/" + quote(os.fsencode(path))
 
 
 def graph(target: str, depth: int = 0) -> str:

@@ -6,9 +6,15 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from gitrag.errors import BusyError, GitragError, NoRepositoryError, UsageError
+from gitrag.callgraph.extraction import unsupported
+from gitrag.chunking.languages import is_code
+from gitrag.errors import NOTHING, USAGE, GitragError
+from gitrag.report.why import day
+from gitrag.web import addresses
+from gitrag.web.calls_page import calls_page
 from gitrag.web.desk import Desk
 from gitrag.web.facets import TITLES, Choices
+from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
 from gitrag.web.rendering import STATIC, render, static
 from gitrag.web.search_page import USUAL, search_page
 
@@ -19,12 +25,7 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Desk, Request], "Response"]
 
-_OF_ERRORS: tuple[tuple[type[GitragError], int], ...] = (
-    (NoRepositoryError, 410),
-    (UsageError, 404),
-    (BusyError, 503),
-)
-_PAGES = (("Search", "/"),)
+_PAGES = (("Search", "/"), ("Calls", "/calls"))
 """What every page links to, in order."""
 
 _MOST_DIGITS = 4
@@ -47,6 +48,9 @@ def application(desk: Desk) -> Starlette:
         routes=[
             route("/", _start),
             route("/search", _search),
+            route("/file/{path:path}", _file),
+            route("/beside/{what}/{path:path}", _beside),
+            route("/calls", _calls),
             route("/static/{name}", _static),
         ],
         exception_handlers={HTTPException: missing},
@@ -61,7 +65,7 @@ def _told(desk: Desk, answer: Answer) -> Callable[[Request], Response]:
         try:
             return answer(desk, request)
         except GitragError as error:
-            status = next((status for kind, status in _OF_ERRORS if isinstance(error, kind)), 500)
+            status = 404 if error.exit_code in {NOTHING, USAGE} else 503
             return _problem(desk, status, str(error), error.hint)
         except Exception as error:  # noqa: BLE001 - the boundary: logged, and said without the exception's text
             return _problem(desk, 500, "gitrag hit a bug.", desk.log_bug(request.url.path, error))
@@ -91,13 +95,44 @@ def _search(desk: Desk, request: Request) -> Response:
     return _page(desk, "search.html", page=page)
 
 
+def _file(desk: Desk, request: Request) -> Response:
+    path = addresses.path_of(request.scope["raw_path"])
+    page = file_page(desk, path, request.query_params.get("rev", ""))
+    language = page.view.language
+    has_calls = not page.view.commit and is_code(language) and not list(unsupported([(path, language)]))
+    return _page(desk, "file.html", page=page, depth=depth, has_calls=has_calls)
+
+
+def _beside(desk: Desk, request: Request) -> Response:
+    what = request.path_params["what"]
+    read = _BESIDE.get(what)
+    if read is None:
+        return _problem(desk, 404, f"There is nothing called {what}.", "")
+    path = addresses.path_of(request.scope["raw_path"], f"/beside/{what}/")
+    return _page(desk, "beside.html", what=what, found=read(desk, path), day=day)
+
+
+def _calls(desk: Desk, request: Request) -> Response:
+    asked = request.query_params
+    page = calls_page(desk, asked.get("target", "").strip(), _number(asked.get("depth"), 1))
+    return _page(desk, "calls.html", page=page)
+
+
+_BESIDE: dict[str, Callable[[Desk, str], Any]] = {
+    "history": history_beside,
+    "documents": documents_beside,
+    "calls": calls_beside,
+}
+
+
 def _static(desk: Desk, request: Request) -> Response:
     from starlette.responses import Response
 
     name = request.path_params["name"]
     if name not in STATIC:
         return _problem(desk, 404, f"There is no file {name}.", "")
-    return Response(static(name), media_type=STATIC[name])
+    content, kind = static(name)
+    return Response(content, media_type=kind)
 
 
 def _number(given: str | None, otherwise: int) -> int:

@@ -39,6 +39,8 @@ class Desk:
         self._heard: list[str] = []
         self._lock = threading.Lock()
         self.workspace = Workspace.open(start, environ=environ, say=self._heard.append, resident=True)
+        self._slow_lock = threading.Lock()
+        self._slow = Workspace.open(start, environ=environ)
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
@@ -51,6 +53,17 @@ class Desk:
             self._heard.clear()
             self.workspace.require_repository()
             yield Turn(self.workspace, self._heard)
+
+    @contextmanager
+    def slow_turn(self) -> Iterator[Workspace]:
+        """Wait for one's turn at what takes seconds and drafts no vectors, beside questions: calls, history.
+
+        Raises:
+            RepositoryError: The repository is gone.
+        """
+        with self._slow_lock:
+            self._slow.require_repository()
+            yield self._slow
 
     def warm(self) -> None:
         """Load the model and the index before the first question comes."""

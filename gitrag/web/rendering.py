@@ -14,12 +14,15 @@ from gitrag.words.control_characters import sanitise
 from gitrag.words.numbers import count, size
 
 STATIC = {
-    "style.css": "text/css",
-    "theme.js": "text/javascript",
-    "search.js": "text/javascript",
-    "icon.svg": "image/svg+xml",
+    "style.css": ("gitrag.web", "static/style.css", "text/css"),
+    "theme.js": ("gitrag.web", "static/theme.js", "text/javascript"),
+    "search.js": ("gitrag.web", "static/search.js", "text/javascript"),
+    "file.js": ("gitrag.web", "static/file.js", "text/javascript"),
+    "icon.svg": ("gitrag.web", "static/icon.svg", "image/svg+xml"),
+    "picture.css": ("gitrag.report.pictures", "picture.css", "text/css"),
+    "picture.js": ("gitrag.report.pictures", "page.js", "text/javascript"),
 }
-"""The files of this package that a browser may ask for, and what they are."""
+"""The files that a browser may ask for: package, file, and what they are."""
 
 
 def render(template: str, **values: Any) -> str:
@@ -50,6 +53,7 @@ def _visible(value: Any) -> Any:
 
 
 @cache
-def static(name: str) -> bytes:
-    """Return a file of `STATIC`."""
-    return resources.files("gitrag.web").joinpath("static", name).read_bytes()
+def static(name: str) -> tuple[bytes, str]:
+    """Return a file of `STATIC`, and what it is."""
+    package, file, kind = STATIC[name]
+    return resources.files(package).joinpath(file).read_bytes(), kind

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -198,3 +199,162 @@ def test_search_as_you_type_by_keyboard_alone(site):
         page.keyboard.type("zeppelin quasar")
         page.get_by_text("Nothing found").wait_for()
         assert heard.dialogs == heard.console == []
+
+
+def test_a_file_with_its_outline_its_calls_and_its_history(site):
+    with opened(site, viewport={"width": 1400, "height": 900}) as (page, heard):
+        page.goto(f"http://127.0.0.1:{site.port}/file/shop/cart.py")
+        assert page.locator(".outline a:first-child").all_text_contents() == ["total", "show"]
+        page.locator("#waiting").wait_for(state="detached")
+        beside = page.locator("#beside").text_content()
+        assert "First" in beside  # the commit's subject
+        assert "ADR-0001: Prices are whole cents" in beside
+        assert page.locator(".source .defined").all_text_contents() == ["rate", "total"]
+        page.locator(".source .defined").first.click()
+        page.wait_for_url("**/file/shop/tax.py#L1")
+        assert page.locator("#L1.here").count() == 1
+        page.goto(f"http://127.0.0.1:{site.port}/file/shop/cart.py#L6-L8")
+        assert page.locator(".source .here").count() == 3
+        page.locator(".outline li").first.hover()
+        page.get_by_label("Calls around total").click()
+        page.locator("#picture .node:visible", has_text="rate").wait_for()
+        page.locator("#picture .node:visible", has_text="show").click()
+        assert page.locator("#about h2").text_content() == "show"
+        page.get_by_text("Walk on from here").click()
+        page.wait_for_url("**/calls?target=shop*cart.py*show")
+        assert page.locator("#picture .match .name").text_content() == "show"
+        assert heard.dialogs == heard.console == []
+
+
+def test_what_is_not_committed_is_marked_and_a_revision_is_as_it_was(make_repository):
+    repository = make_repository({"a.py": "one = 1\ntwo = 2\n", "b.bin": b"\0\1"})
+    open_app(repository).update()
+    (repository.path / "a.py").write_text("one = 1\ntwo = 22\nthree = 3\n")
+    (repository.path / "new.py").write_text("fresh = True\n")
+    with served(repository.path, repository.environment) as site:
+        page = site.get("/file/a.py").text
+        assert "2 lines not committed" in page
+        assert [f'id="L{number}" class="new"' in page for number in (1, 2, 3)] == [False, True, True]
+        assert "1 line not committed" in site.get("/file/new.py").text
+        then = site.get("/file/a.py?rev=HEAD").text
+        assert "22" not in then.split('class="source"')[1]
+        assert "not committed" not in then
+        for path, status in {
+            "/file/none.py": 404,
+            "/file/b.bin": 404,
+            "/file/a.py?rev=nonsense": 404,
+            "/file/a.py?rev=--help": 404,
+            "/file/../../etc/passwd": 404,
+            "/file/%2e%2e/%2e%2e/etc/passwd": 404,
+            "/file/.git/config": 404,
+            "/file//etc/passwd": 404,
+            "/file/": 404,
+            "/beside/history/none.py": 404,
+            "/beside/nothing/a.py": 404,
+            "/calls?target=nothing_of_this_name": 200,
+            "/calls?target=%00": 200,
+        }.items():
+            answer = site.get(path)
+            assert answer.status == status, path
+            assert "hit a bug" not in answer.text, path
+            assert "root:" not in answer.text
+
+
+ATTACKS = (
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "\"'><svg onload=alert(3)>",
+    "</code></title></style><iframe srcdoc='<script>alert(4)</script>'></iframe>",
+    "]]><!-- {{ 7*7 }} {% raw %} ${alert(5)} -->",
+    "[click](javascript:alert(6)) <a href=javascript:alert(6)>x</a>",
+    "&lt;script&gt;alert(7)&lt;/script&gt;\u2028\u202e",
+)
+EVERY_ATTACK = "\n".join(ATTACKS)
+
+
+@pytest.fixture
+def hostile(make_repository):
+    """A repository whose every text tries to become script."""
+    names = {
+        f"{attack.replace('/', ' of ')}.py": f"from bad import bad\n\n\ndef f{n}():\n    bad(1)  # {attack}\n"
+        for n, attack in enumerate(ATTACKS)
+    }
+    files = {
+        **names,
+        "bad.py": f"def bad(text):\n    {EVERY_ATTACK!r}\n\n\ndef all_of_them():\n"
+        + "".join(f"    # {attack}\n    bad({attack!r})\n" for attack in ATTACKS),
+        "page.html": f"<html><body onload=alert(8)>{EVERY_ATTACK}</body></html>\n",
+        "image.svg": '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(9)"><script>a()</script></svg>\n',
+        "README.md": f"# Attacks\n\n{EVERY_ATTACK}\n",
+        "docs/adr/0001-bad.md": f"# ADR-0001: {ATTACKS[1]}\n\nStatus: ok{ATTACKS[0]}\n\n{EVERY_ATTACK}\n",
+        ".sdd/issues/1.md": f"---\nid: '1'\ntitle: \"bad {ATTACKS[1]}\"\nstatus: open\n---\n{EVERY_ATTACK}\n",
+    }
+    repository = make_repository(files, name="hostile")
+    (repository.path / "bad.py").write_text(files["bad.py"] + "\n\nlast = 1\n")
+    repository.git("commit", "-aqm", f"Change bad {ATTACKS[1]}\n\nBecause {EVERY_ATTACK}")
+    open_app(repository).update()
+    return repository
+
+
+def test_nothing_of_a_repository_becomes_script(hostile):
+    with served(hostile.path, hostile.environment) as site, opened(site) as (page, heard):
+        own = f"http://127.0.0.1:{site.port}"
+        addresses = [
+            "/search?q=bad+alert+script",
+            "/search?q=%3Cimg+src%3Dx+onerror%3Dalert(2)%3E",
+            "/search?q=zeppelin&path=%3Cimg+src%3Dx+onerror%3Dalert(2)%3E",
+            "/file/bad.py",
+            "/file/page.html",
+            "/file/image.svg",
+            "/file/README.md",
+            "/file/docs/adr/0001-bad.md",
+            "/file/bad.py?rev=HEAD~1",
+            "/file/bad.py?rev=%3Cscript%3Ealert(1)%3C/script%3E",
+            "/calls?target=bad",
+            "/calls?target=%3Cimg+src%3Dx+onerror%3Dalert(2)%3E",
+            "/%3Cscript%3Ealert(1)%3C/script%3E",
+        ]
+        addresses += [f"/file/{quote(path.name)}" for path in hostile.path.glob("*.py")]
+        for address in addresses:
+            assert page.goto(own + address).headers["content-type"].startswith("text/html")
+            if page.locator("#waiting").count():
+                page.locator("#waiting").wait_for(state="detached")
+            scripts = page.eval_on_selector_all(
+                "script", "found => found.map(each => each.getAttribute('src'))"
+            )
+            assert all(each is None or each.startswith("/static/") for each in scripts), address
+            assert page.locator("iframe, img, object, embed, [onload], [onerror]").count() == 0, address
+            assert page.locator("a[href^='javascript']").count() == 0, address
+            assert "49" not in page.title()
+        page.goto(f"{own}/file/bad.py")
+        page.locator("#waiting").wait_for(state="detached")
+        assert "<img src=x onerror=alert(2)>" in page.locator("#beside").text_content()
+        page.goto(f"{own}/calls?target=bad")
+        page.locator("#picture .node:visible", has_text="all_of_them").click()
+        assert "alert(1)" in page.locator("#about pre").text_content()
+        page.goto(own)
+        page.keyboard.type("bad alert")
+        page.locator(".hit").first.wait_for()
+        assert heard.dialogs == []
+        assert [each for each in heard.console if "404" not in each] == []
+        assert {request.split("/")[2] for request in heard.requests} == {f"127.0.0.1:{site.port}"}
+
+
+def test_a_script_that_is_not_the_pages_own_does_not_run(site):
+    """The second wall: even markup that got through would be inert."""
+    with opened(site) as (page, heard):
+        page.evaluate(
+            """() => {
+              const script = document.createElement("script");
+              try { script.textContent = "alert(1)"; } catch (error) { console.error(String(error)); }
+              document.body.append(script);
+              const image = document.createElement("img");
+              image.setAttribute("src", "data:,");
+              document.body.append(image);
+            }"""
+        )
+        with pytest.raises(Exception, match="TrustedHTML"):
+            page.evaluate("document.body.innerHTML = '<img src=x onerror=alert(2)>'")
+        page.wait_for_function("document.images[0].complete")
+        assert heard.dialogs == []
+        assert any("Content Security Policy" in each for each in heard.console)

@@ -31,6 +31,7 @@
   document.addEventListener("keydown", (event) => {
     const field = document.getElementById("q");
     const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
+    if (document.getElementById("search")) return; // the picture's own
     if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     field.focus();
