@@ -25,6 +25,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "gitrag.cli.web:web",
         "Open a page of this repository in the browser: search it as you type, and look around.",
     ),
+    "ui": LazyCommand(
+        "gitrag.cli.ui:ui",
+        "Search as you type, in the whole terminal: see what is found, and open it in $VISUAL or $EDITOR.",
+    ),
     "similar": LazyCommand(
         "gitrag.cli.similar:similar",
         "List the code nearest in meaning to a line, a range of lines, a file or a definition.",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
-from gitrag.report.parts import cut, plain_list
+from gitrag.report.parts import PIECE, cut, plain_list
 from gitrag.search.engine import Hit
 from gitrag.words.terms import query_terms
 
 _OWN = "it is the product's own code"
 """True of most hits: said only where little else is."""
-
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
-"""A part of an identifier, or a word."""
 
 _FOR = {
     "its meaning is near the question's": (*("cosine", "cosine_sum", "cosine_best", "title_cosine", "like"),),
@@ -47,7 +42,7 @@ def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
     """
     text = f"{hit.path} {hit.chunk.qualified_name} {hit.chunk.text}"
     pieces: dict[str, str] = {}  # by term, as the hit spells it
-    for piece in _PIECE.findall(text):
+    for piece in PIECE.findall(text):
         for term in words.intersection(query_terms(piece)):
             pieces.setdefault(term, cut(piece.casefold(), _LONGEST))
     held = list(dict.fromkeys(pieces.values()))[:_MOST_WORDS]

@@ -17,6 +17,7 @@ from gitrag.web.facets import TITLES, Choices
 from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
 from gitrag.web.rendering import STATIC, render, static
 from gitrag.web.search_page import USUAL, search_page
+from gitrag.web.state_page import MOST_UNREAD, state_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Desk, Request], "Response"]
 
-_PAGES = (("Search", "/"), ("Calls", "/calls"))
+_PAGES = (("Search", "/"), ("Calls", "/calls"), ("State", "/state"))
 """What every page links to, in order."""
 
 _MOST_DIGITS = 4
@@ -51,6 +52,7 @@ def application(desk: Desk) -> Starlette:
             route("/file/{path:path}", _file),
             route("/beside/{what}/{path:path}", _beside),
             route("/calls", _calls),
+            route("/state", _state),
             route("/static/{name}", _static),
         ],
         exception_handlers={HTTPException: missing},
@@ -116,6 +118,11 @@ def _calls(desk: Desk, request: Request) -> Response:
     asked = request.query_params
     page = calls_page(desk, asked.get("target", "").strip(), _number(asked.get("depth"), 1))
     return _page(desk, "calls.html", page=page)
+
+
+def _state(desk: Desk, request: Request) -> Response:
+    page = state_page(desk, with_checks="checks" in request.query_params)
+    return _page(desk, "state.html", page=page, most_unread=MOST_UNREAD)
 
 
 _BESIDE: dict[str, Callable[[Desk, str], Any]] = {

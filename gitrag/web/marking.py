@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from gitrag.report import PIECE
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.terms import query_terms
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
-
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
-"""A part of an identifier, or a word."""
 
 _TAB = 4
 _MOST_CHARACTERS = 400_000
@@ -48,7 +45,7 @@ def marked(text: str, words: frozenset[str]) -> Markup:
         return escape(text)
     found: list[Markup] = []
     end = 0
-    for piece in _PIECE.finditer(text):
+    for piece in PIECE.finditer(text):
         if words.intersection(query_terms(piece[0])):
             found += [escape(text[end : piece.start()]), Markup("<mark>%s</mark>") % piece[0]]
             end = piece.end()

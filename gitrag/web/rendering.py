@@ -18,6 +18,7 @@ STATIC = {
     "theme.js": ("gitrag.web", "static/theme.js", "text/javascript"),
     "search.js": ("gitrag.web", "static/search.js", "text/javascript"),
     "file.js": ("gitrag.web", "static/file.js", "text/javascript"),
+    "state.js": ("gitrag.web", "static/state.js", "text/javascript"),
     "icon.svg": ("gitrag.web", "static/icon.svg", "image/svg+xml"),
     "picture.css": ("gitrag.report.pictures", "picture.css", "text/css"),
     "picture.js": ("gitrag.report.pictures", "page.js", "text/javascript"),

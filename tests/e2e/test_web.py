@@ -358,3 +358,47 @@ def test_a_script_that_is_not_the_pages_own_does_not_run(site):
         page.wait_for_function("document.images[0].complete")
         assert heard.dialogs == []
         assert any("Content Security Policy" in each for each in heard.console)
+
+
+def test_the_state_of_the_index_and_its_checks(site):
+    page = site.get("/state").text
+    assert "up to date" in page
+    assert "shop-adrs" in page
+    assert "main: indexed" in page
+    assert "Background worker" in page
+    checked = site.get("/state?checks=1").text
+    assert "grammars" in checked
+    assert "languages parsed" in checked
+
+
+PAGES = (
+    "/",
+    "/search?q=total+price",
+    "/search?q=zeppelin",
+    "/file/shop/cart.py",
+    "/calls?target=total",
+    "/state",
+)
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(360, "light"), (1280, "dark"), (1280, "light"), (2560, "dark")]
+)
+def test_every_page_fits_every_width_and_is_usable_with_a_screen_reader(site, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    with opened(site, viewport={"width": width, "height": 900}, color_scheme=scheme) as (page, heard):
+        page.add_init_script(
+            "window.shifts = []; new PerformanceObserver(list => {"
+            " for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifts.push(each.value);"
+            "}).observe({type: 'layout-shift', buffered: true})"
+        )
+        for address in PAGES:
+            page.goto(f"http://127.0.0.1:{site.port}{address}")
+            if page.locator("#waiting").count():
+                page.locator("#waiting").wait_for(state="detached")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+            assert sum(page.evaluate("window.shifts")) < 0.01, address
+            found = axe.run(page).response["violations"]
+            bad = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] != "minor"]
+            assert bad == [], address
+        assert heard.dialogs == []
