@@ -42,7 +42,8 @@ class SearchOptions:
     With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
     question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
-    ``grouped``, files of code that are nearly the same are one hit, which names the others.
+    ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
+    found are embedded for ``refine_s`` seconds at most; None as the setting says.
     """
 
     filters: Filters = NO_FILTERS
@@ -55,6 +56,7 @@ class SearchOptions:
     directory: str = ""
     as_it_is: bool = False
     grouped: bool = False
+    refine_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,8 @@ def search(
     vectors.of(question.meaning, encoder)  # while git is asked
     ask = _asking(workspace, question, vectors, wanted, options, encoder)
     result = view.read(ask, encoder)
-    result = view.refine(ask, result, result.found.chunk_ids, encoder, workspace.config.refine_s)
+    refine_s = workspace.config.refine_s if options.refine_s is None else options.refine_s
+    result = view.refine(ask, result, result.found.chunk_ids, encoder, refine_s)
     refreshed, drafts = result.refreshed, result.unembedded
     # A running worker embeds the drafts of all views, and reads commits; it may not know of files to index.
     unfinished = (drafts and encoder is not None) or result.found.unread_history

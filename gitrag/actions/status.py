@@ -15,7 +15,7 @@ from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine.locks import Holder
 from gitrag.store.connection import StoreMissingError
-from gitrag.store.inspection import CollectionCounts, StoreCounts, Unread, ViewCounts
+from gitrag.store.inspection import CollectionCounts, StoreCounts, TableSize, Unread, ViewCounts
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -121,6 +121,15 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
         failure=last_failure(workspace.store.directory),
         refined_in_s=unembedded / rate if (rate := measured_rate(workspace.store.directory)) else None,
     )
+
+
+def table_sizes(workspace: Workspace) -> tuple[TableSize, ...]:
+    """Return how much room each table of the index takes on disk, the largest first."""
+    from gitrag.store import inspection
+
+    with suppress(StoreMissingError), workspace.store.read() as db:
+        return tuple(inspection.table_sizes(db))
+    return ()
 
 
 def collection_names(workspace: Workspace) -> list[str]:

@@ -115,13 +115,14 @@ class Why:
     notes: tuple[str, ...]
 
 
-def why(workspace: Workspace, start: Path, target: str) -> Why:
+def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool = True) -> Why:
     """Find out why lines of a file are as they are, uncommitted changes included.
 
     Args:
         workspace: The repository.
         start: The directory that paths are relative to.
         target: ``path``, ``path:line`` or ``path:first-last``.
+        with_documents: Whether to look up the decisions and specifications that bear on the file.
 
     Raises:
         UsageError: There is no such file, or no such line in it.
@@ -183,7 +184,7 @@ def why(workspace: Workspace, start: Path, target: str) -> Why:
         (len(rest), sum(rest)),
         last - first + 1 - len(origins) if own else 0,
         read.get(before) if before else None,
-        _documents(workspace, root / path, notes),
+        _documents(workspace, root / path, notes) if with_documents else (),
         tuple(notes),
     )
 

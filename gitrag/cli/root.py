@@ -21,6 +21,14 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "prime": LazyCommand("gitrag.cli.prime:prime", "Say what a session should know at its start."),
     "graph": LazyCommand("gitrag.cli.graph:graph", "Show who calls whom, in the files as they are now."),
+    "web": LazyCommand(
+        "gitrag.cli.web:web",
+        "Open a page of this repository in the browser: search it as you type, and look around.",
+    ),
+    "ui": LazyCommand(
+        "gitrag.cli.ui:ui",
+        "Search as you type, in the whole terminal: see what is found, and open it in $VISUAL or $EDITOR.",
+    ),
     "similar": LazyCommand(
         "gitrag.cli.similar:similar",
         "List the code nearest in meaning to a line, a range of lines, a file or a definition.",

@@ -12,7 +12,7 @@ from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
-from gitrag.indexing.worker import REFINING
+from gitrag.report.standing import state_of, work_of
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
 
@@ -50,7 +50,9 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         _show_none(found, line, terminal)
         return
     view = found.view
-    state = terminal.style("up to date", "green") if found.fresh else terminal.style(_state(found), "magenta")
+    state = (
+        terminal.style("up to date", "green") if found.fresh else terminal.style(state_of(found), "magenta")
+    )
     since = f", updated {age(time.time() - found.updated)} ago" if found.updated else ""
     line("index", f"{state}{since}" + _uncommitted(found))
     languages = ", ".join(f"{name} {number}" for name, number in view.languages[:6])
@@ -79,28 +81,11 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         f"{size(found.size_bytes)}, {count(found.store.worktrees, 'worktree')},"
         f" {count(found.store.chunks, 'chunk')} in all",
     )
-    line("working", _work(found))
+    line("working", work_of(found))
     if found.failure:
         line("failed", f"the last background worker: {sanitise_line(found.failure)}")
     line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
     _hints(found, fetch_failure, terminal)
-
-
-def _state(found: WorkspaceStatus) -> str:
-    """Return why the index is not up to date."""
-    return f"behind {found.behind}" if found.behind else "not complete yet"
-
-
-def _work(found: WorkspaceStatus) -> str:
-    """Return what the background worker does now, how far it is, and how long that takes."""
-    if found.worker is None:
-        return "nobody"
-    doing = f"{sanitise_line(found.worker.purpose)} in the background"
-    if found.worker.purpose == REFINING and found.view is not None and found.unembedded:
-        done = int(100 * found.view.embedded / max(found.view.texts, 1))
-        left = f", about {age(found.refined_in_s)} left" if found.refined_in_s is not None else ""
-        doing += f", {done} %{left}"
-    return f"{doing} (process {found.worker.pid})"
 
 
 def _uncommitted(found: WorkspaceStatus) -> str:

@@ -17,6 +17,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from gitrag import __version__
 from gitrag.actions.hub.push import OFF
 from gitrag.errors import UsageError
+from gitrag.machine.loopback import listen
 from gitrag.mcp_server import governance_tools, history_tools, hub_tools, memory_tools, stdio, tools
 from gitrag.mcp_server.bearer import RequireToken
 from gitrag.mcp_server.binding import Hints, Reply, bind
@@ -197,14 +198,4 @@ def _listen(place: str) -> socket.socket:
             f"Cannot serve at {place[:60]}: it must be 127.0.0.1:PORT.",
             "What is said is not encrypted, so only this machine may reach it.",
         )
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(("127.0.0.1", int(port)))
-        listening.listen(64)
-    except OSError as error:
-        listening.close()
-        raise UsageError(
-            f"Cannot serve at {place}: {error.strerror}.", "Choose another port, or 0."
-        ) from error
-    return listening
+    return listen(int(port))

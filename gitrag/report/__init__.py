@@ -2,6 +2,7 @@
 
 from gitrag.report.markdown import as_markdown
 from gitrag.report.parts import (
+    PIECE,
     Style,
     cleaned,
     cut,
@@ -20,6 +21,7 @@ from gitrag.report.structured import as_json
 from gitrag.report.text import as_text
 
 __all__ = [
+    "PIECE",
     "Style",
     "as_json",
     "as_markdown",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,6 +18,9 @@ from gitrag.words.numbers import count
 
 Style = Callable[[str, str], str]
 """Applies the style of a role to a text: title, path, name, kind, score, number, match, dim."""
+
+PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
+"""A part of an identifier, or a word: what a question's words are compared with, to mark them."""
 
 _TAB = 4
 _GIST = 160

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
-from gitrag.report.parts import cut, plain_list
+from gitrag.report.parts import PIECE, cut, plain_list
 from gitrag.search.engine import Hit
 from gitrag.words.terms import query_terms
 
 _OWN = "it is the product's own code"
 """True of most hits: said only where little else is."""
-
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
-"""A part of an identifier, or a word."""
 
 _FOR = {
     "its meaning is near the question's": (*("cosine", "cosine_sum", "cosine_best", "title_cosine", "like"),),
@@ -47,7 +42,7 @@ def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
     """
     text = f"{hit.path} {hit.chunk.qualified_name} {hit.chunk.text}"
     pieces: dict[str, str] = {}  # by term, as the hit spells it
-    for piece in _PIECE.findall(text):
+    for piece in PIECE.findall(text):
         for term in words.intersection(query_terms(piece)):
             pieces.setdefault(term, cut(piece.casefold(), _LONGEST))
     held = list(dict.fromkeys(pieces.values()))[:_MOST_WORDS]
@@ -60,5 +55,10 @@ def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
     second = f"For it counts most that {' and that '.join(best)}" if best else "It was looked up by its name"
     against = [said for name, said in _AGAINST.items() if worth.get(name, 0.0) < 0]
     second += f"; against it, that {against[0]}." if against else "."
-    third = f"About {round(hit.score * 100)} of 100 files with a score of {hit.score:.2f} answer."
+    third = f"{chance(hit.score)} files with a score of {hit.score:.2f} answer."
     return [first, second, third]
+
+
+def chance(score: float) -> str:
+    """Return a score in words, for a sentence on how many files answer: ``About 72 of 100``."""
+    return f"About {round(score * 100)} of 100"

@@ -11,6 +11,7 @@ from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
+    PIECE,
     Style,
     cut,
     listed_paths,
@@ -30,9 +31,6 @@ from gitrag.words.terms import query_terms
 _NO_END = 1 << 30
 _LEAST_COLUMNS = 20
 """Least columns for the callees, however long the caller's path and name."""
-
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
-"""A part of an identifier, or a word."""
 
 _TITLES = {
     CollectionKind.ADRS: "Decisions",
@@ -129,7 +127,7 @@ def _marker(words: frozenset[str], style: Style) -> Callable[[str], str]:
     def marked(found: re.Match[str]) -> str:
         return style(found[0], "word") if words.intersection(query_terms(found[0])) else found[0]
 
-    return lambda text: _WORD.sub(marked, text)
+    return lambda text: PIECE.sub(marked, text)
 
 
 def _block(

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from gitrag.store.views import View, ViewOverlay
 
 
+_BLOCK_BYTES = 1 << 18
+"""A block of a DuckDB file."""
+
+
 class Stage(StrEnum):
     """A step that a file may fail at."""
 
@@ -105,6 +109,21 @@ class CollectionCounts:
     chunks: int
     unembedded: int
     updated: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """How much a table holds.
+
+    Attributes:
+        name: Its name.
+        rows: About how many rows it has.
+        size_bytes: The blocks of the file that it has a part in; several tables may share one.
+    """
+
+    name: str
+    rows: int
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +285,17 @@ def count_store(db: DuckDBPyConnection) -> StoreCounts:
     tables = ("views", worktrees, "contents", "chunks", "vectors")
     counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
     return StoreCounts(*(int(row[0]) if row else 0 for row in counts))
+
+
+def table_sizes(db: DuckDBPyConnection) -> list[TableSize]:
+    """Return how much room each table takes in the file, the largest first."""
+    found = []
+    for name, rows in db.execute("SELECT table_name, estimated_size FROM duckdb_tables()").fetchall():
+        blocks = db.execute(
+            "SELECT count(DISTINCT block_id) FROM pragma_storage_info(?) WHERE block_id >= 0", [name]
+        ).fetchone()
+        found.append(TableSize(name, int(rows), (int(blocks[0]) if blocks else 0) * _BLOCK_BYTES))
+    return sorted(found, key=lambda each: (-each.size_bytes, each.name))
 
 
 def updated_at(db: DuckDBPyConnection, view: View) -> float | None:

@@ -310,6 +310,16 @@ def count_pending(
     return int(np.count_nonzero(needed & drafted))
 
 
+def count_of_content(db: DuckDBPyConnection, content_id: int) -> tuple[int, int]:
+    """Count the chunks of a content, and those of their texts that have only a draft."""
+    row = db.execute(
+        "SELECT count(*), count(DISTINCT drafts.text_id) FROM chunks LEFT JOIN drafts USING (text_id)"
+        " WHERE content_id = ?",
+        [content_id],
+    ).fetchone()
+    return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
 def pending(
     db: DuckDBPyConnection,
     limit: int,

@@ -97,8 +97,13 @@ class Checked:
         return self.candidates[len(self.likely) :]
 
 
-def check(workspace: Workspace, target: Path) -> Checked:
+def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Checked:
     """Find what bears on a file or directory of the working tree.
+
+    Args:
+        workspace: The repository.
+        target: The file or directory.
+        with_impact: Whether to find out who calls what it defines, which takes the most time.
 
     Raises:
         NotSetUpError: There is no index, or no working tree.
@@ -126,7 +131,7 @@ def check(workspace: Workspace, target: Path) -> Checked:
         missing,
         preset.min_score,
         lacking,
-        callers_from_outside(workspace, read_target.path, paths),
+        callers_from_outside(workspace, read_target.path, paths) if with_impact else None,
     )
 
 

@@ -136,6 +136,15 @@ function choose(number, moves) {
   close.title = "Close ( Esc )";
   close.addEventListener("click", () => choose(null));
   about.append(close, make("h2", node.name), make("div", `${node.path}:${node.first}-${node.last}`, "place"));
+  if (node.links.length) {
+    const links = make("p", undefined, "links");
+    for (const [words, address] of node.links) {
+      const link = make("a", words);
+      link.href = address;
+      links.append(link, " ");
+    }
+    about.append(links);
+  }
   const callees = data.calls.filter((each) => each[0] === number);
   const callers = data.calls.filter((each) => each[1] === number);
   if (node.code.length) {

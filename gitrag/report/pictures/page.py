@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from gitrag.actions.graph import Source
 from gitrag.callgraph.graph import Graph, Node
@@ -55,6 +56,23 @@ _PAGE = """<!doctype html>
 """
 
 
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """What a page of a graph is made of; no name and no line of code in it is markup.
+
+    Attributes:
+        pictures: The elements of the picture, as SVG: one without tests, one with them.
+        folded: How many tests are not drawn at first; 0 where there is one picture.
+        notes: What lines mean, and what is not drawn.
+        data: What the script shows, as JSON.
+    """
+
+    pictures: str
+    folded: int
+    notes: tuple[str, ...]
+    data: str
+
+
 def as_page(
     graph: Graph,
     centre: Iterable[Node] = (),
@@ -74,6 +92,47 @@ def as_page(
         sources: The code of definitions, shown where they are clicked.
         with_tests: Whether tests are shown from the beginning.
     """
+    parts = parts_of(graph, centre, tests, sources=sources, with_tests=with_tests)
+    switch = ""
+    if parts.folded:
+        checked = " checked" if with_tests else ""
+        switch = f'<label><input id="tests" type="checkbox"{checked}> {parts.folded:,} tests</label>\n'
+    css, script = style("picture.css") + style("page.css"), style("page.js")
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(css)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return _PAGE.format(
+        policy=policy,
+        title=text(title),
+        css=css,
+        tests=switch,
+        pictures=parts.pictures,
+        notes=" · ".join(map(text, parts.notes)),
+        data=parts.data,
+        script=script,
+    )
+
+
+def parts_of(
+    graph: Graph,
+    centre: Iterable[Node] = (),
+    tests: Collection[Node] = (),
+    *,
+    sources: Mapping[Node, Source],
+    with_tests: bool = False,
+    links: Callable[[Node], Sequence[tuple[str, str]]] = lambda _node: (),
+) -> PageParts:
+    """Draw a graph as the parts of a page; see `as_page`.
+
+    Args:
+        graph: The calls.
+        centre: What was asked for by name.
+        tests: The definitions that are tests'.
+        sources: The code of definitions.
+        with_tests: Whether tests are shown from the beginning.
+        links: Returns words and addresses of the links beside a definition.
+    """
     centre = set(centre)
     numbers = {node: number for number, node in enumerate(graph.nodes)}
     drawings = [choose(graph, centre, tests, with_tests=False)]
@@ -91,29 +150,19 @@ def as_page(
             *elements(layout, drawn, numbers),
             "</g></g>",
         ]
-    switch = ""
-    if len(drawings) > 1:
-        checked = " checked" if with_tests else ""
-        switch = f'<label><input id="tests" type="checkbox"{checked}> {drawings[0].folded:,} tests</label>\n'
-    notes = [LEGEND, *(note for note in drawings[-1].notes)]
-    css, script = style("picture.css") + style("page.css"), style("page.js")
-    policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(css)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return _PAGE.format(
-        policy=policy,
-        title=text(title),
-        css=css,
-        tests=switch,
-        pictures="\n".join(pictures),
-        notes=" · ".join(map(text, notes)),
-        data=_data(graph, sources),
-        script=script,
+    return PageParts(
+        "\n".join(pictures),
+        drawings[0].folded,
+        (LEGEND, *drawings[-1].notes),
+        _data(graph, sources, links),
     )
 
 
-def _data(graph: Graph, sources: Mapping[Node, Source]) -> str:
+def _data(
+    graph: Graph,
+    sources: Mapping[Node, Source],
+    links: Callable[[Node], Sequence[tuple[str, str]]],
+) -> str:
     """Return what the script shows of each definition and call, as JSON that no parser of HTML can leave."""
     numbers = {node: number for number, node in enumerate(graph.nodes)}
     value = {
@@ -125,6 +174,7 @@ def _data(graph: Graph, sources: Mapping[Node, Source]) -> str:
                 "last": node.line_end,
                 "code": [sanitise(line) for line in sources[node].lines] if node in sources else [],
                 "more": sources[node].more if node in sources else 0,
+                "links": [[sanitise_line(words), address] for words, address in links(node)],
             }
             for node in graph.nodes
         ],

@@ -1,0 +1,263 @@
+"""A list of files that follows a question as it is typed, with a preview; on prompt_toolkit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import ConditionalContainer, HSplit, Layout, VSplit, Window
+from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
+from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.styles import Style
+
+from gitrag import report
+from gitrag.actions.lines import file_lines
+from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.cli.editor import editor_command, open_in_editor
+from gitrag.errors import GitragError
+from gitrag.search.engine import Hit
+from gitrag.search.question import read
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
+from gitrag.words.terms import query_terms
+from gitrag.workspace import Workspace
+
+_LIMIT = 50
+_WIDE = 100
+"""Columns from which the preview stands beside the list, not below it."""
+
+_TAB = 4
+_LONGEST_LINE = 400
+_SCORE_COLUMNS = 5
+
+_STYLE = Style.from_dict(
+    {
+        "chosen": "reverse",
+        "path": "bold",
+        "number": "ansigray",
+        "score": "ansigreen",
+        "match": "bold ansired",  # as grep's
+        "best": "bold",
+        "quiet": "ansigray",
+        "line": "ansigray",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What is on the screen of one question."""
+
+    query: str = ""
+    hits: tuple[Hit, ...] = ()
+    said: str = ""
+    words: frozenset[str] = frozenset()
+
+
+class Picker:
+    """A full-screen search.
+
+    Args:
+        start: The directory that it was started in.
+        environ: The environment.
+        query: The question to begin with.
+        color: Whether to use colour.
+    """
+
+    def __init__(self, start: Path, environ: Mapping[str, str], query: str, *, color: bool) -> None:
+        self._start = start
+        self._environ = environ
+        self._heard: list[str] = []
+        self._workspace = Workspace.open(start, environ=environ, say=self._heard.append, resident=True)
+        self._shown = _Shown()
+        self._row = 0
+        self._problem = ""
+        self._changed = threading.Condition()
+        self._wanted: str | None = query
+        self._ended = False
+        self._asked = Buffer(
+            document=Document(query, len(query)), multiline=False, on_text_changed=lambda _: self._want()
+        )
+        self._app: Application[None] = Application(
+            layout=Layout(self._windows(), focused_element=self._asked),
+            key_bindings=self._keys(),
+            style=_STYLE,
+            full_screen=True,
+            color_depth=None if color else ColorDepth.DEPTH_1_BIT,
+        )
+
+    def run(self) -> None:
+        """Show it until the user ends it.
+
+        Raises:
+            KeyboardInterrupt: The user has pressed Ctrl-C.
+        """
+        asking = threading.Thread(target=self._ask_always, daemon=True)
+        asking.start()
+        try:
+            self._app.run()
+        finally:
+            with self._changed:
+                self._ended = True
+                self._changed.notify()
+            asking.join()
+
+    def _windows(self) -> HSplit:
+        def is_wide() -> bool:
+            return self._app.output.get_size().columns >= _WIDE
+
+        found = Window(FormattedTextControl(self._list), wrap_lines=False)
+        preview = Window(FormattedTextControl(self._preview), wrap_lines=False)
+        beside = VSplit([found, Window(width=1, char="│", style="class:line"), preview])
+        below = HSplit([found, Window(height=1, char="─", style="class:line"), preview])
+        return HSplit(
+            [
+                Window(
+                    BufferControl(self._asked, input_processors=[BeforeInput("> ", "class:path")]), height=1
+                ),
+                Window(height=1, char="─", style="class:line"),
+                ConditionalContainer(beside, Condition(is_wide)),
+                ConditionalContainer(below, ~Condition(is_wide)),
+                Window(FormattedTextControl(self._status), height=1, style="class:quiet"),
+            ]
+        )
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        @keys.add("escape", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit()
+
+        @keys.add("c-c")
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(exception=KeyboardInterrupt)
+
+        for names, by in ((("down", "c-n"), 1), (("up", "c-p"), -1), (("pagedown",), 10), (("pageup",), -10)):
+            for name in names:
+                keys.add(name)(lambda _event, by=by: self._move(by))
+
+        @keys.add("enter")
+        def _(event: KeyPressEvent) -> None:
+            del event
+            if self._shown.hits:
+                run_in_terminal(self._open)
+
+        return keys
+
+    def _move(self, by: int) -> None:
+        self._row = max(0, min(self._row + by, len(self._shown.hits) - 1))
+        self._problem = ""
+
+    def _open(self) -> None:
+        """Open the chosen file in the user's editor, and come back."""
+        hit = self._shown.hits[self._row]
+        root = self._workspace.place
+        try:
+            command = editor_command(self._environ, root / hit.path, report.best_lines(hit)[0].number)
+            open_in_editor(command, self._start, self._environ)
+            self._problem = ""
+        except GitragError as error:
+            self._problem = f"{error} {error.hint}".strip()
+
+    def _want(self) -> None:
+        with self._changed:
+            self._wanted = self._asked.text
+            self._changed.notify()
+
+    def _ask_always(self) -> None:
+        """Answer the newest question, one at a time, until the screen ends."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._ended or self._wanted is not None)
+                if self._ended:
+                    return
+                query, self._wanted = (self._wanted or "").strip(), None
+            try:
+                shown = self._answered(query)
+            except GitragError as error:
+                shown = _Shown(query, said=f"{error} {error.hint}".strip())
+            if self._ended:
+                return
+            self._shown, self._row = shown, 0
+            self._app.invalidate()
+
+    def _answered(self, query: str) -> _Shown:
+        if not query:
+            return _Shown()
+        answer = search(self._workspace, query, SearchOptions(limit=_LIMIT, grouped=True, refine_s=0.0))
+        words = frozenset(read(answer.wording.searched_for or answer.query).words)
+        return _Shown(query, answer.hits, self._said(answer), words)
+
+    def _said(self, answer: Answer) -> str:
+        notes = [*report.notes_of(answer), *dict.fromkeys(self._heard)]
+        self._heard.clear()
+        if not answer.hits:
+            return "  ".join([report.as_text(answer), *notes])
+        return "  ".join([count(len(answer.hits), "file"), *notes[:1]])
+
+    def _list(self) -> StyleAndTextTuples:
+        size = self._app.output.get_size()
+        rows = max(size.rows - 3 if size.columns >= _WIDE else (size.rows - 4) // 2, 1)
+        columns = (size.columns - 1) // 2 if size.columns >= _WIDE else size.columns
+        first = max(0, min(self._row - rows + 1, len(self._shown.hits) - rows)) if self._row >= rows else 0
+        found: StyleAndTextTuples = []
+        for number, hit in enumerate(self._shown.hits[first : first + rows], first):
+            chosen = "class:chosen " if number == self._row else ""
+            line = report.best_lines(hit)[0].number
+            name = sanitise_line(hit.document.title if hit.document else hit.chunk.qualified_name)
+            place = sanitise_line(hit.path)
+            room = columns - _SCORE_COLUMNS
+            text = report.cut(f"{place}:{line}  {name}", room)
+            end = min(len(place), len(text))
+            found += [
+                (f"{chosen}class:score", f"{hit.score:.2f} "),
+                (f"{chosen}class:path", text[:end]),
+                (chosen, text[end:].ljust(room - end)),
+                ("", "\n"),
+            ]
+        return found
+
+    def _preview(self) -> StyleAndTextTuples:
+        if not self._shown.hits:
+            return []
+        hit = self._shown.hits[self._row]
+        rows = self._app.output.get_size().rows
+        best = {line.number for line in report.best_lines(hit)}
+        try:
+            lines = file_lines(self._workspace, hit.path)
+        except GitragError as error:
+            return [("class:quiet", sanitise_line(str(error)))]
+        first = max(min(best) - rows // 4, 1)
+        found: StyleAndTextTuples = [("class:path", f"{sanitise_line(hit.path)}\n")]
+        for number, line in enumerate(lines[first - 1 : first + rows], first):
+            found.append(("class:number", f"{number:>5}  "))
+            text = sanitise_line(line[:_LONGEST_LINE].expandtabs(_TAB))
+            found += _marked(text, self._shown.words, "class:best" if number in best else "")
+            found.append(("", "\n"))
+        return found
+
+    def _status(self) -> StyleAndTextTuples:
+        said = self._problem or self._shown.said
+        keys = "↑↓ choose  Enter opens  Esc ends"
+        return [("", sanitise_line(f"{said}  " if said else "")), ("", keys)]
+
+
+def _marked(text: str, words: frozenset[str], style: str) -> StyleAndTextTuples:
+    """Return a line with the question's words marked."""
+    found: StyleAndTextTuples = []
+    end = 0
+    for piece in report.PIECE.finditer(text):
+        if words.intersection(query_terms(piece[0])):
+            found += [(style, text[end : piece.start()]), (f"{style} class:match", piece[0])]
+            end = piece.end()
+    return [*found, (style, text[end:])]

@@ -1,0 +1,46 @@
+"""The addresses of pages. A path is in them byte for byte, whatever its encoding."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from urllib.parse import quote, unquote_to_bytes, urlencode
+
+FILES = "/file/"
+
+
+def file(path: str, line: int = 0, revision: str = "") -> str:
+    """Return the address of a file, at a line, in a revision; empty for the working tree."""
+    asked = _asked([("rev", revision)])
+    return FILES + quote(os.fsencode(path)) + asked + (f"#L{line}" if line else "")
+
+
+def path_of(raw_path: bytes, before: str = FILES) -> str:
+    """Return the path of the file that an address is of."""
+    return os.fsdecode(unquote_to_bytes(raw_path.partition(b"?")[0]))[len(before) :]
+
+
+def search(query: str, chosen: Sequence[tuple[str, str]] = (), most: int = 0) -> str:
+    """Return the address of an answer.
+
+    Args:
+        query: The question.
+        chosen: Names and values of facets.
+        most: The most files of a kind; 0 for as many as usual.
+    """
+    return "/search" + _asked([("q", query), *chosen, ("n", str(most) if most else "")])
+
+
+def beside(what: str, path: str) -> str:
+    """Return the address of what is said beside a file."""
+    return f"/beside/{what}/" + quote(os.fsencode(path))
+
+
+def graph(target: str, depth: int = 0) -> str:
+    """Return the address of the calls around a target."""
+    return "/calls" + _asked([("target", target), ("depth", str(depth) if depth else "")])
+
+
+def _asked(values: Sequence[tuple[str, str]]) -> str:
+    given = [(name, value.encode("utf-8", "surrogateescape")) for name, value in values if value]
+    return f"?{urlencode(given)}" if given else ""

@@ -1,0 +1,149 @@
+"""The addresses of the page, and what answers at each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from gitrag.callgraph.extraction import unsupported
+from gitrag.chunking.languages import is_code
+from gitrag.errors import NOTHING, USAGE, GitragError
+from gitrag.report.why import day
+from gitrag.web import addresses
+from gitrag.web.calls_page import calls_page
+from gitrag.web.desk import Desk
+from gitrag.web.facets import TITLES, Choices
+from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
+from gitrag.web.rendering import STATIC, render, static
+from gitrag.web.search_page import USUAL, search_page
+from gitrag.web.state_page import MOST_UNREAD, state_page
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    Answer = Callable[[Desk, Request], "Response"]
+
+_PAGES = (("Search", "/"), ("Calls", "/calls"), ("State", "/state"))
+"""What every page links to, in order."""
+
+_MOST_DIGITS = 4
+
+
+def application(desk: Desk) -> Starlette:
+    """Return the pages of a repository; who may see them is the guard's business."""
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.routing import Route
+
+    def route(path: str, answer: Answer) -> Route:
+        return Route(path, _told(desk, answer), methods=["GET"])
+
+    def missing(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        return _problem(desk, status, f"There is no page {request.url.path}.", "")
+
+    return Starlette(
+        routes=[
+            route("/", _start),
+            route("/search", _search),
+            route("/file/{path:path}", _file),
+            route("/beside/{what}/{path:path}", _beside),
+            route("/calls", _calls),
+            route("/state", _state),
+            route("/static/{name}", _static),
+        ],
+        exception_handlers={HTTPException: missing},
+    )
+
+
+def _told(desk: Desk, answer: Answer) -> Callable[[Request], Response]:
+    """Return an answer that says what went wrong, in one line; Starlette runs it in a thread."""
+
+    @wraps(answer)
+    def told(request: Request) -> Response:
+        try:
+            return answer(desk, request)
+        except GitragError as error:
+            status = 404 if error.exit_code in {NOTHING, USAGE} else 503
+            return _problem(desk, status, str(error), error.hint)
+        except Exception as error:  # noqa: BLE001 - the boundary: logged, and said without the exception's text
+            return _problem(desk, 500, "gitrag hit a bug.", desk.log_bug(request.url.path, error))
+
+    return told
+
+
+def _problem(desk: Desk, status: int, message: str, hint: str) -> Response:
+    return _page(desk, "problem.html", status=status, message=message, hint=hint)
+
+
+def _page(desk: Desk, template: str, *, status: int = 200, **values: Any) -> Response:
+    from starlette.responses import HTMLResponse
+
+    return HTMLResponse(render(template, repository=desk.workspace.name, pages=_PAGES, **values), status)
+
+
+def _start(desk: Desk, request: Request) -> Response:
+    del request
+    return _page(desk, "search.html", page=search_page(desk, "", Choices(), USUAL))
+
+
+def _search(desk: Desk, request: Request) -> Response:
+    asked = request.query_params
+    chosen = tuple((name, value) for name, value in asked.multi_items() if name in TITLES and value)
+    page = search_page(desk, asked.get("q", ""), Choices(chosen), _number(asked.get("n"), USUAL))
+    return _page(desk, "search.html", page=page)
+
+
+def _file(desk: Desk, request: Request) -> Response:
+    path = addresses.path_of(request.scope["raw_path"])
+    page = file_page(desk, path, request.query_params.get("rev", ""))
+    language = page.view.language
+    has_calls = not page.view.commit and is_code(language) and not list(unsupported([(path, language)]))
+    return _page(desk, "file.html", page=page, depth=depth, has_calls=has_calls)
+
+
+def _beside(desk: Desk, request: Request) -> Response:
+    what = request.path_params["what"]
+    read = _BESIDE.get(what)
+    if read is None:
+        return _problem(desk, 404, f"There is nothing called {what}.", "")
+    path = addresses.path_of(request.scope["raw_path"], f"/beside/{what}/")
+    return _page(desk, "beside.html", what=what, found=read(desk, path), day=day)
+
+
+def _calls(desk: Desk, request: Request) -> Response:
+    asked = request.query_params
+    page = calls_page(desk, asked.get("target", "").strip(), _number(asked.get("depth"), 1))
+    return _page(desk, "calls.html", page=page)
+
+
+def _state(desk: Desk, request: Request) -> Response:
+    page = state_page(desk, with_checks="checks" in request.query_params)
+    return _page(desk, "state.html", page=page, most_unread=MOST_UNREAD)
+
+
+_BESIDE: dict[str, Callable[[Desk, str], Any]] = {
+    "history": history_beside,
+    "documents": documents_beside,
+    "calls": calls_beside,
+}
+
+
+def _static(desk: Desk, request: Request) -> Response:
+    from starlette.responses import Response
+
+    name = request.path_params["name"]
+    if name not in STATIC:
+        return _problem(desk, 404, f"There is no file {name}.", "")
+    content, kind = static(name)
+    return Response(content, media_type=kind)
+
+
+def _number(given: str | None, otherwise: int) -> int:
+    """Return a number from an address; another where it is none."""
+    if given is None or len(given) > _MOST_DIGITS or not (given.isascii() and given.isdigit()):
+        return otherwise
+    return int(given)

@@ -1,0 +1,80 @@
+"""What the pages ask: one repository, its index kept in memory, one question at a time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag.actions.search import SearchOptions, search
+from gitrag.errors import GitragError
+from gitrag.machine.log import open_log
+from gitrag.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The repository while nobody else asks it, and what the user should know of the answer, a line each."""
+
+    workspace: Workspace
+    heard: list[str]
+
+
+class Desk:
+    """A repository to ask.
+
+    Neither the drafting of vectors nor an index in memory is thread-safe: one question is asked at a time.
+
+    Args:
+        start: The directory that the command was started in.
+        environ: The environment.
+    """
+
+    def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
+        self.start = start
+        self.environ = environ
+        self._heard: list[str] = []
+        self._lock = threading.Lock()
+        self.workspace = Workspace.open(start, environ=environ, say=self._heard.append, resident=True)
+        self._slow_lock = threading.Lock()
+        self._slow = Workspace.open(start, environ=environ)
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Wait for one's turn, and have the repository for oneself.
+
+        Raises:
+            RepositoryError: The repository is gone.
+        """
+        with self._lock:
+            self._heard.clear()
+            self.workspace.require_repository()
+            yield Turn(self.workspace, self._heard)
+
+    @contextmanager
+    def slow_turn(self) -> Iterator[Workspace]:
+        """Wait for one's turn at what takes seconds and drafts no vectors, beside questions: calls, history.
+
+        Raises:
+            RepositoryError: The repository is gone.
+        """
+        with self._slow_lock:
+            self._slow.require_repository()
+            yield self._slow
+
+    def warm(self) -> None:
+        """Load the model and the index before the first question comes."""
+        with suppress(GitragError), self.turn() as turn:  # the first question meets it again, and says so
+            search(turn.workspace, "main", SearchOptions(refine_s=0.0))
+
+    def log_bug(self, where: str, error: Exception) -> str:
+        """Log a bug; return what the page says of it."""
+        directory = self.workspace.store.directory
+        with suppress(OSError):
+            open_log(directory)
+            logging.getLogger("gitrag").error("a bug in the page %s", where, exc_info=error)
+            return f"The traceback is in {directory / 'log'}; please report it."
+        return "Please report it."

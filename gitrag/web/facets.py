@@ -1,0 +1,176 @@
+"""What an answer can be narrowed to, and how many of the files found would be left. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gitrag.corpus.layout import CollectionKind
+from gitrag.model import Kind
+from gitrag.search.engine import Hit
+
+COLLECTION, LANGUAGE, KIND, PATH = "collection", "lang", "kind", "path"
+"""The names of facets in an address."""
+
+TITLES = {COLLECTION: "Collections", LANGUAGE: "Languages", KIND: "Kinds", PATH: "Folders"}
+COLLECTIONS = {
+    CollectionKind.CODE: "Code",
+    CollectionKind.ADRS: "Decisions",
+    CollectionKind.SPECS: "Specifications",
+    CollectionKind.ISSUES: "Issues",
+}
+
+_MOST_VALUES = 12
+
+Found = Sequence[tuple[CollectionKind, Hit]]
+"""The files of an answer, each with the kind of its collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """One thing that an answer can be narrowed to.
+
+    Attributes:
+        value: As in an address.
+        label: As shown.
+        count: How many of the files have it.
+        is_chosen: Whether the answer is narrowed to it.
+        choices: The facets chosen once it is clicked.
+    """
+
+    value: str
+    label: str
+    count: int
+    is_chosen: bool
+    choices: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One way to narrow an answer."""
+
+    name: str
+    title: str
+    values: tuple[FacetValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What an answer is narrowed to: names and values of facets, in the order of the address."""
+
+    chosen: tuple[tuple[str, str], ...] = ()
+
+    def of(self, name: str) -> tuple[str, ...]:
+        """Return the values chosen of a facet."""
+        return tuple(value for each, value in self.chosen if each == name)
+
+    def toggled(self, name: str, value: str) -> tuple[tuple[str, str], ...]:
+        """Return the choices with a value added, or taken away."""
+        if (name, value) in self.chosen:
+            return tuple(each for each in self.chosen if each != (name, value))
+        return (*self.chosen, (name, value))
+
+
+def facets(everything: Found, narrowed: Found, choices: Choices) -> tuple[Facet, ...]:
+    """Return the facets of an answer that make a difference.
+
+    Args:
+        everything: The files found where nothing is chosen.
+        narrowed: Those found with what is chosen.
+        choices: What is chosen.
+    """
+    found = []
+    readers = ((COLLECTION, _collection), (LANGUAGE, _language), (KIND, _kind))
+    for name, read in readers:
+        own = choices.of(name)
+        others = [each for each in everything if _fits(each, choices, but=name)]
+        counts = Counter(value for each in others if (value := read(each)))
+        found.append((name, _values(name, counts, own, choices, _label(name))))
+    folders = choices.of(PATH)
+    counts = Counter(folder for _, hit in narrowed if (folder := _folder(hit.path, narrowed)))
+    if len(counts) < 2:
+        counts.clear()
+    counts.update({folder: _below(folder, narrowed) for folder in folders})
+    found.append((PATH, _values(PATH, counts, folders, choices, lambda folder: f"{folder}/")))
+    return tuple(
+        Facet(name, TITLES[name], values)
+        for name, values in found
+        if len(values) > 1 or any(each.is_chosen for each in values)
+    )
+
+
+def _fits(each: tuple[CollectionKind, Hit], choices: Choices, *, but: str) -> bool:
+    """Tell whether a file has what is chosen in all facets but one."""
+    return all(
+        not own or name == but or read(each) in own
+        for name, read in ((COLLECTION, _collection), (LANGUAGE, _language), (KIND, _kind))
+        for own in (choices.of(name),)
+    ) and (
+        not (folders := choices.of(PATH)) or any(each[1].path.startswith(f"{folder}/") for folder in folders)
+    )
+
+
+def _collection(each: tuple[CollectionKind, Hit]) -> str:
+    return each[0].value
+
+
+def _language(each: tuple[CollectionKind, Hit]) -> str:
+    return each[1].language
+
+
+def _kind(each: tuple[CollectionKind, Hit]) -> str:
+    return each[1].chunk.kind.value
+
+
+def _label(name: str) -> Callable[[str], str]:
+    if name == COLLECTION:
+        return lambda value: COLLECTIONS[CollectionKind(value)] if value in set(CollectionKind) else value
+    if name == KIND:
+        return lambda value: _KINDS.get(value, value)
+    return str
+
+
+_KINDS = {
+    Kind.FUNCTION.value: "Functions",
+    Kind.METHOD.value: "Methods",
+    Kind.CLASS.value: "Classes",
+    Kind.MODULE.value: "Other code",
+    Kind.SECTION.value: "Sections",
+}
+
+
+def _values(
+    name: str, counts: Counter[str], chosen: Iterable[str], choices: Choices, label: Callable[[str], str]
+) -> tuple[FacetValue, ...]:
+    own = list(chosen)
+    best = [value for value, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    shown = dict.fromkeys([*own, *best[:_MOST_VALUES]])
+    return tuple(
+        FacetValue(value, label(value), counts[value], value in own, choices.toggled(name, value))
+        for value in shown
+    )
+
+
+def _folder(path: str, among: Found) -> str:
+    """Return the folder of a file that is one step below the folders that all files found are in."""
+    common = _common(hit.path for _, hit in among)
+    parts = path.split("/")[:-1]
+    return "/".join(parts[: common + 1]) if len(parts) > common else ""
+
+
+def _common(paths: Iterable[str]) -> int:
+    """Return how many leading folders paths have in common."""
+    folders = [path.split("/")[:-1] for path in paths]
+    return sum(1 for _ in _same(zip(*folders, strict=False))) if folders else 0
+
+
+def _same(columns: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    for column in columns:
+        if len(set(column)) > 1:
+            return
+        yield column
+
+
+def _below(folder: str, among: Found) -> int:
+    return sum(hit.path.startswith(f"{folder}/") for _, hit in among)

@@ -1,0 +1,60 @@
+"""Fill in the templates: whatever is put into one is text, made visible where it would steer a reader."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from gitrag.web import addresses
+from gitrag.words.control_characters import sanitise
+from gitrag.words.numbers import count, size
+
+STATIC = {
+    "style.css": ("gitrag.web", "static/style.css", "text/css"),
+    "theme.js": ("gitrag.web", "static/theme.js", "text/javascript"),
+    "search.js": ("gitrag.web", "static/search.js", "text/javascript"),
+    "file.js": ("gitrag.web", "static/file.js", "text/javascript"),
+    "state.js": ("gitrag.web", "static/state.js", "text/javascript"),
+    "icon.svg": ("gitrag.web", "static/icon.svg", "image/svg+xml"),
+    "picture.css": ("gitrag.report.pictures", "picture.css", "text/css"),
+    "picture.js": ("gitrag.report.pictures", "page.js", "text/javascript"),
+}
+"""The files that a browser may ask for: package, file, and what they are."""
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a template filled in."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("gitrag.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals.update(address=addresses, count=count, size=size)
+    return environment
+
+
+def _visible(value: Any) -> Any:
+    """Return a value for a template: text without control characters, nothing for None."""
+    if value is None:
+        return ""
+    return sanitise(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def static(name: str) -> tuple[bytes, str]:
+    """Return a file of `STATIC`, and what it is."""
+    package, file, kind = STATIC[name]
+    return resources.files(package).joinpath(file).read_bytes(), kind

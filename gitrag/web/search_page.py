@@ -1,0 +1,225 @@
+"""The page of an answer: what was found, and what it can be narrowed to."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from gitrag import report
+from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import UsageError
+from gitrag.report.reasons import chance
+from gitrag.search.engine import Hit
+from gitrag.search.language_filter import language_named
+from gitrag.search.question import read
+from gitrag.search.sections import Wanted
+from gitrag.store.candidates import Filters
+from gitrag.web import addresses
+from gitrag.web.desk import Desk
+from gitrag.web.facets import COLLECTION, COLLECTIONS, KIND, LANGUAGE, PATH, Choices, Facet, Found, facets
+from gitrag.web.marking import lines_of, marked
+from gitrag.workspace import Workspace
+
+USUAL = 20
+"""Files of each kind on a page."""
+
+MOST = 200
+LONGEST_QUERY = 8_000
+"""Characters of a question: a bug report of some pages, in an address."""
+
+_LIKELY = 0.5
+_DOUBTFUL = 0.2
+_SPECIAL = frozenset("*?[]\\")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line of a file, coloured, and where it is."""
+
+    number: int
+    text: Markup
+    matches: bool
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where something else is."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownHit:
+    """A file of an answer as a page shows it.
+
+    Attributes:
+        path: Its path, the question's words marked.
+        address: Where its best lines are.
+        place: The lines of its best piece.
+        what: What that is: ``method``, or the status of a document.
+        name: The name of it, or id and title.
+        score: In [0, 1].
+        level: ``high``, ``middle`` or ``low``.
+        said: The score in words.
+        lines: The lines that say most.
+        note: A sentence of a document that bears on the question.
+        also: Other places in the file.
+        variants: Files that are nearly the same.
+    """
+
+    path: Markup
+    address: str
+    place: str
+    what: str
+    name: str
+    score: float
+    level: str
+    said: str
+    lines: tuple[ShownLine, ...]
+    note: Markup
+    also: tuple[Link, ...]
+    variants: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """The files of one kind of collection; the title is empty where there is no other."""
+
+    title: str
+    hits: tuple[ShownHit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """An answer as a page shows it.
+
+    Attributes:
+        query: The question as asked.
+        sections: What was found.
+        facets: What it can be narrowed to.
+        chosen: What it is narrowed to.
+        files: How many files were found.
+        notes: What the user should know beside it, a line each.
+        problem: Why there is no answer; empty where there is one.
+        hint: What to do about it.
+        more: Where more files are; empty where there are no more.
+        milliseconds: How long it took.
+    """
+
+    query: str
+    sections: tuple[ShownSection, ...] = ()
+    facets: tuple[Facet, ...] = ()
+    chosen: tuple[tuple[str, str], ...] = ()
+    files: int = 0
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    hint: str = ""
+    more: str = ""
+    milliseconds: int = 0
+
+
+def search_page(desk: Desk, query: str, choices: Choices, most: int) -> SearchPage:
+    """Ask a question; an empty one has an empty page.
+
+    Raises:
+        UsageError: What it is narrowed to makes no sense.
+    """
+    begin = time.perf_counter()
+    query = query[:LONGEST_QUERY].strip()
+    most = min(max(most, 1), MOST)
+    if not query:
+        return SearchPage("", chosen=choices.chosen)
+    try:
+        with desk.turn() as turn:
+            everything = _ask(turn.workspace, query, Choices(), most)
+            narrowed = _ask(turn.workspace, query, choices, most) if choices.chosen else everything
+            heard = tuple(dict.fromkeys(turn.heard))
+    except (UsageError, NoCollectionError) as error:
+        if choices.chosen or isinstance(error, UsageError):
+            return SearchPage(query, chosen=choices.chosen, problem=str(error), hint=error.hint)
+        raise
+    found = _found(narrowed)
+    words = frozenset(read(narrowed.wording.searched_for or narrowed.query).words)
+    held = [section for section in narrowed.sections if section.hits]
+    alone = [section.kind for section in held] == [CollectionKind.CODE]
+    sections = tuple(
+        ShownSection(
+            "" if alone else COLLECTIONS[section.kind], tuple(_shown(hit, words) for hit in section.hits)
+        )
+        for section in held
+    )
+    is_full = any(len(section.hits) >= most for section in held)
+    notes = tuple(report.notes_of(narrowed))
+    if found and (line := report.wording_line(narrowed)):
+        notes = (f"{line[0].upper()}{line[1:]}; these are the nearest.", *notes)
+    return SearchPage(
+        query,
+        sections,
+        facets(_found(everything), found, choices),
+        choices.chosen,
+        len(found),
+        (*notes, *heard),
+        problem="" if found else report.as_text(narrowed),
+        more=addresses.search(query, choices.chosen, min(most * 2, MOST)) if is_full and most < MOST else "",
+        milliseconds=round((time.perf_counter() - begin) * 1000),
+    )
+
+
+def _ask(workspace: Workspace, query: str, choices: Choices, most: int) -> Answer:
+    own = choices.of(COLLECTION)
+    kinds = tuple(kind for kind in CollectionKind if kind.value in own) if own else tuple(CollectionKind)
+    filters = Filters(
+        choices.of(KIND),
+        tuple(language_named(name) for name in choices.of(LANGUAGE)),
+        tuple(_glob(folder) for folder in choices.of(PATH)),
+    )
+    options = SearchOptions(
+        filters=filters, wanted=Wanted(kinds or tuple(CollectionKind)), limit=most, grouped=True, refine_s=0.0
+    )
+    return search(workspace, query, options)
+
+
+def _glob(folder: str) -> str:
+    """Return the pattern of all files in a folder."""
+    name = "".join(f"\\{each}" if each in _SPECIAL else each for each in folder.strip("/"))
+    return f"/{name}/**"
+
+
+def _found(answer: Answer) -> Found:
+    return [(section.kind, hit) for section in answer.sections for hit in section.hits]
+
+
+def _shown(hit: Hit, words: frozenset[str]) -> ShownHit:
+    chunk, document = hit.chunk, hit.document
+    path = report.shown(hit.path)
+    coloured = lines_of([line.text for line in hit.lines], hit.path, words)
+    best = report.best_lines(hit)[0].number
+    place = f"{chunk.line_start}-{chunk.line_end}" if chunk.line_end > chunk.line_start else f"{best}"
+    return ShownHit(
+        path=marked(path, words),
+        address=addresses.file(hit.path, best),
+        place=place,
+        what=report.standing(document) if document else chunk.kind.value,
+        name=f"{document.id}: {document.title}" if document else chunk.qualified_name,
+        score=hit.score,
+        level="high" if hit.score >= _LIKELY else "middle" if hit.score >= _DOUBTFUL else "low",
+        said=chance(hit.score),
+        lines=tuple(
+            ShownLine(line.number, text, line.matches, addresses.file(hit.path, line.number))
+            for line, text in zip(hit.lines, coloured, strict=True)
+        ),
+        note=marked(hit.note, words),
+        also=tuple(
+            Link(
+                f"{further.chunk.line_start} {further.chunk.name}".rstrip(),
+                addresses.file(hit.path, further.chunk.line_start),
+            )
+            for further in hit.also
+        ),
+        variants=tuple(Link(report.shown(each), addresses.file(each)) for each in hit.variants),
+    )

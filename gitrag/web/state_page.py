@@ -1,0 +1,74 @@
+"""The page of how things stand: what ``status``, ``index status``, ``check --push`` and ``doctor`` say."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from gitrag.actions.doctor import examine
+from gitrag.actions.push_check import Pushed, behind
+from gitrag.actions.status import WorkspaceStatus, read_status, table_sizes
+from gitrag.machine.prerequisites import Check
+from gitrag.report.standing import state_of, work_of
+from gitrag.store.inspection import TableSize
+from gitrag.web.desk import Desk
+from gitrag.words.numbers import age
+
+MOST_UNREAD = 100
+
+
+@dataclass(frozen=True, slots=True)
+class StatePage:
+    """How an index stands, as a page shows it.
+
+    Attributes:
+        found: What ``gitrag status`` reads.
+        state: How fresh it is, in words.
+        since: How long ago it was brought up to date; empty if never.
+        work: What the background worker does.
+        refined: The share of texts that have the model's vector, in [0, 1].
+        left: How long refining the others takes; empty if unknown.
+        tables: How much room each table takes.
+        push: What a push of HEAD would be told.
+        pre_push: The setting that decides what happens then.
+        checks: What ``gitrag doctor`` says; None where it was not asked for.
+        ages: How long ago each collection changed, by name.
+    """
+
+    found: WorkspaceStatus
+    state: str
+    since: str
+    work: str
+    refined: float
+    left: str
+    tables: tuple[TableSize, ...]
+    push: str
+    pre_push: str
+    checks: tuple[Check, ...] | None
+    ages: dict[str, str]
+
+
+def state_page(desk: Desk, *, with_checks: bool) -> StatePage:
+    """Return how the index stands; checks start programs of the user's agents, so they are asked for."""
+    with desk.slow_turn() as workspace:
+        found = read_status(workspace)
+        tables = table_sizes(workspace)
+        head = [Pushed(found.branch or "HEAD", found.commit)] if found.commit else []
+        push = "; ".join(map(str, behind(workspace, head))) or "no commit yet"
+        pre_push = workspace.config.pre_push
+    checks = tuple(examine(desk.start, desk.environ)) if with_checks else None
+    now = time.time()
+    view = found.view
+    return StatePage(
+        found,
+        "up to date" if found.fresh else "no index of this worktree yet" if view is None else state_of(found),
+        age(now - found.updated) if found.updated else "",
+        work_of(found),
+        view.embedded / view.texts if view is not None and view.texts else 1.0,
+        age(found.refined_in_s) if found.refined_in_s and found.unembedded else "",
+        tables,
+        push,
+        pre_push,
+        checks,
+        {each.name: age(now - each.updated) for each in found.collections if each.updated},
+    )

@@ -1,0 +1,79 @@
+"use strict";
+// Search as one types: one question at a time is on its way, then the newest one.
+(() => {
+  const field = document.getElementById("q");
+  const answer = document.getElementById("answer");
+  let shown = field.value.trim();
+  let busy = false;
+
+  function addressOf(query) {
+    const address = new URL(location.href);
+    if (address.pathname !== "/search") address.search = "";
+    address.pathname = "/search";
+    address.searchParams.set("q", query);
+    address.searchParams.delete("n");
+    address.hash = "";
+    return address;
+  }
+
+  function show(page, query, address) {
+    answer.replaceChildren(...page.getElementById("answer").childNodes);
+    document.title = page.title;
+    history.replaceState(null, "", query ? address.pathname + address.search : "/");
+    shown = query;
+  }
+
+  function ask() {
+    const query = field.value.trim();
+    if (busy || query === shown) return;
+    busy = true;
+    const address = addressOf(query);
+    const request = new XMLHttpRequest();
+    request.open("GET", query ? address.pathname + address.search : "/");
+    request.responseType = "document"; // parsed without running anything
+    request.addEventListener("loadend", () => {
+      busy = false;
+      const page = request.response;
+      if (page?.getElementById("answer")) show(page, query, address);
+      else shown = query; // an error: not asked again and again
+      ask();
+    });
+    request.send();
+  }
+  field.addEventListener("input", ask);
+  field.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask();
+    const first = links()[0];
+    if (first && !busy) first.click();
+  });
+
+  function links() {
+    return [...answer.querySelectorAll("a.to")];
+  }
+
+  function step(by) {
+    const all = links();
+    const now = all.indexOf(document.activeElement);
+    if (by < 0 && now <= 0) {
+      field.focus();
+      return;
+    }
+    const next = all[now < 0 ? 0 : Math.min(now + by, all.length - 1)];
+    next?.focus();
+    next?.closest(".hit").scrollIntoView({ block: "nearest" });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isInAnswer = answer.contains(document.activeElement);
+    const isInField = document.activeElement === field;
+    if (event.key === "ArrowDown" && (isInField || isInAnswer)) step(1);
+    else if (event.key === "ArrowUp" && isInAnswer) step(-1);
+    else if (event.key === "Escape" && !isInField) {
+      field.focus();
+      field.select();
+    } else return;
+    event.preventDefault();
+  });
+})();

@@ -1,0 +1,23 @@
+"use strict";
+// What changes by itself: asked for again while the page is in sight; this does not keep it from ending.
+(() => {
+  const EVERY_MS = 4000;
+  function look() {
+    if (document.hidden) {
+      setTimeout(look, EVERY_MS);
+      return;
+    }
+    const request = new XMLHttpRequest();
+    request.open("GET", "/state");
+    request.setRequestHeader("X-Gitrag-Live", "1");
+    request.responseType = "document";
+    request.addEventListener("load", () => {
+      const now = request.response?.getElementById("live");
+      const before = document.getElementById("live");
+      if (now && now.textContent !== before.textContent) before.replaceWith(now);
+      setTimeout(look, EVERY_MS);
+    });
+    request.send();
+  }
+  setTimeout(look, EVERY_MS);
+})();
