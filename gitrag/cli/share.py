@@ -200,9 +200,8 @@ def verify(session: Session, *, every: bool, as_json: bool) -> int:
     else:
         gone = ""
         if found.gone:
-            gone = (
-                f", and {count(found.gone_texts, 'vector')} here of {count(found.gone, 'pack')} not there now"
-            )
+            taken = count(found.gone_texts, "vector")
+            gone = f", and {taken} here of {count(found.gone, 'pack')} that is not there or not readable"
         bad = f"; {count(len(found.refused), 'pack')} refused" if found.refused else ""
         terminal.print(
             f"Checked {count(found.packs, 'pack')} of {count(found.texts, 'vector')}{gone}:"

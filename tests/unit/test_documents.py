@@ -12,6 +12,7 @@ import pytest
 from gitrag.actions import issues
 from gitrag.config.keys import Config
 from gitrag.embedding import fetching
+from gitrag.git import remote_files
 from gitrag.memory import core_files, observations
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +65,7 @@ def test_the_seconds_we_wait_for_locks_are_those_of_the_code():
         ("gitrag/embedding/fetching.py", fetching._LOCK_TIMEOUT_S),
         ("gitrag/memory/core_files.py", core_files._LOCK_TIMEOUT_S),
         ("gitrag/memory/observations.py", observations.BUSY_TIMEOUT_S),
+        ("gitrag/git/remote_files.py", remote_files._SWEEPING_S),
         ("hooks/post-commit", float(of_hooks)),
     ]
 

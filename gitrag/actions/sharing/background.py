@@ -44,9 +44,7 @@ def pull_first(workspace: Workspace, entries: Sequence[tuple[int, int]], asked: 
     _recorded(workspace, act)
 
 
-def pull_before(
-    workspace: Workspace, entries: Sequence[tuple[int, int]], stop: Callable[[], bool] = lambda: False
-) -> None:
+def pull_before(workspace: Workspace, entries: Sequence[tuple[int, int]], stop: Callable[[], bool]) -> None:
     """Take what others have computed, before a user waits for the rest; failures as in `pull_first`.
 
     Args:

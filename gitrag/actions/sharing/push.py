@@ -92,8 +92,8 @@ def _push(team: Shared, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> Pus
         with team.workspace.store.read() as db:
             rows = shared.read(db, ids[missing])
         new = _packs_of(keys[missing], rows)
-    held = [*there.values(), *(pack.index for pack in new)]
-    replaced = _replaced(team, listed, held)
+    sure = [index for name, index in there.items() if name in team.ledger.checked]
+    replaced = _replaced(team, listed, [*sure, *(pack.index for pack in new)])
     if not (new or replaced):
         return Pushed(known=known)
     sizes = {name: len(index.keys) for name, index in there.items()}
@@ -136,7 +136,7 @@ def _replaced(team: Shared, listed: Listed, held: Sequence[PackKeys]) -> list[st
     Args:
         team: The place.
         listed: What is there.
-        held: The keys of packs that are intact there, or are to be added.
+        held: The keys of packs that were checked or made here and are there, or are to be added.
     """
     import numpy as np
 

@@ -139,7 +139,7 @@ class Shared:
                 return act()
             except GoneError as error:
                 pack = str(error).rpartition(".")[0]
-                if pack in missed:
+                if pack and pack in missed:
                     self._skip(pack, "is listed, and not there", damaged=False)
                 missed.add(pack)
         raise BusyError(f"The packs at {self.place.address} change faster than they are read.", "Try again.")
