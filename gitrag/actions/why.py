@@ -39,7 +39,7 @@ _RANGES = 200
 _MOST_BYTES = 16 * 1024 * 1024
 _MOST_LINES = 500_000
 
-_TARGET = re.compile(r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?")
+_TARGET = re.compile(r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

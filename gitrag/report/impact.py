@@ -45,7 +45,7 @@ class TouchedEntry:
         how: added, changed or removed.
         line_start: Its first line; of a removed one the first that it had.
         risk: Its places that may break, twice as much without a test; by which they are ordered.
-        looked_for: Whether its callers were looked for.
+        looked_for: Whether its callers were looked for; of a removed one, what still has its name.
         callers: The calls from product code, an entry for each calling definition.
         tests: The calls from tests.
         still_named: Of a removed one the places outside the change that have its name: ``path:line``.
@@ -246,8 +246,10 @@ def _definition_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
         yield "~ likely, not certain"
     rest = [each for each in found.definitions if each not in risky]
     where = found.callers.looked_at if found.callers else ""
+    gone = [each for each in rest if each.how == "removed" and each.is_looked_for]
     for said, own in (
-        (f"No caller in {where}", [each for each in rest if each.is_looked_for]),
+        (f"No caller in {where}", [each for each in rest if each.is_looked_for and each not in gone]),
+        ("No line of code outside the change found that has its name", gone),
         ("Callers were not looked for", [each for each in rest if not each.is_looked_for]),
     ):
         if own:
@@ -263,10 +265,11 @@ def _shown_edges(each: Touched) -> tuple[Edge, ...]:
 
 def _fate(each: Touched) -> str:
     if each.how == "removed":
-        return f"removed; {count(len(each.named), 'line')} elsewhere still have its name"
+        lines = count(len(each.named), "line")
+        return f"removed; {lines} elsewhere still {'has' if len(each.named) == 1 else 'have'} its name"
     if each.called is None:
         return each.how
-    tests = count(len(each.called.tests), "test") if each.called.tests else "no test calls it"
+    tests = count(len(each.called.tests), "test") if each.called.tests else "no test found that calls it"
     if not each.called.callers:
         return f"{each.how}; called by {tests} only"
     places = count(len(each.called.callers), "place")
@@ -288,14 +291,12 @@ def _more(there: int, most: int) -> str:
 
 
 def _companion_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
-    looked = (
-        f"{count(found.searched, 'earlier commit')} that {'changes' if found.searched == 1 else 'change'}"
-    )
     usual = [each for each in found.companions if each.is_usual]
     for each in usual:
         yield f"- {form(shown(each.path), 'path')}: {_often(each, form)}"
     if not usual:
-        yield f"None, by {looked} at most 50 files."
+        looked = count(found.searched, "earlier commit")
+        yield f"None, by {looked}: all that were read but merges, and those of more than 50 files."
     if others := [each for each in found.companions if not each.is_usual]:
         yield "Now and then:"
         for each in others:

@@ -85,6 +85,18 @@ def test_what_is_removed_and_still_named_comes_first(own):
     assert [each["name"] for each in others] == ["rate", "new_rate"]
 
 
+def test_what_is_removed_and_named_nowhere_is_said_to_be(own):
+    text = own.git.file("shop/tax.py").read_text()
+    own.git.write({"shop/tax.py": text.replace("unused", "used")})
+    out = own.gitrag("impact", "-o", "text", "--calls-within", "100").out
+    assert "- No line of code outside the change found that has its name: unused (removed)\n" in out
+    own.git.commit(message="Rename")
+    own.git.commit({"docs/tax.md": "# More\n"})
+    out = own.gitrag("impact", "HEAD~2..HEAD~1", "-o", "text").out
+    assert "- Callers were not looked for: unused (removed)" in out
+    assert "the range ends at another commit" in out
+
+
 def test_untracked_files_are_part_of_what_is_uncommitted(own):
     own.git.write({"shop/new.py": "def fresh():\n    return 1\n"})
     said = asked(own)
@@ -131,7 +143,7 @@ def test_each_none_says_what_was_looked_at(own):
     out = own.gitrag("impact", "-o", "text").out
     for line in (
         "None: no function, method or class differs in the 1 file.",
-        "None, by 7 earlier commits that change at most 50 files.",
+        "None, by 7 earlier commits: all that were read but merges, and those of more than 50 files.",
         "None of the 1 file of tests calls it, is named after it, or changed together with it.",
         "No ADR and no spec and no issue is indexed here, so there was nothing to compare with.",
         "None: no commit has a message for it yet, and of 0 issues here no open one is enough like it.",

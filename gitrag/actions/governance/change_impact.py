@@ -82,9 +82,9 @@ class Touched:
         name: Qualified name.
         kind: function, method or class.
         how: ``added``, ``changed`` or ``removed``.
-        line_start: Its first line; of a removed one the last that it had.
+        line_start: Its first line; of a removed one the first that it had.
         called: Who calls it; None where nobody was found, or it was not looked for.
-        is_looked_for: Whether its callers were looked for.
+        is_looked_for: Whether its callers were looked for; of a removed one, what still has its name.
         named: Of a removed one the lines outside the change that still have its name.
     """
 
@@ -349,7 +349,7 @@ def _still_named(
         if line.path not in changed and is_code(language_of(line.path) or "")
     ]
     found = {each: _naming(lines, _own_name(each)) for each in asked}
-    return [replace(each, named=found.get(each, ())) for each in removed]
+    return [replace(each, named=found.get(each, ()), is_looked_for=each in found) for each in removed]
 
 
 def _ends_here(workspace: Workspace, span: str) -> bool:
