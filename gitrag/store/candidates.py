@@ -346,8 +346,8 @@ def with_terms(
     import numpy as np
 
     wanted, places = hashes(terms), integers(range(len(terms)))
-    if not memo.whole:
-        if table == "postings" and memo.vectors is not None and 0 < len(terms) <= _FEW_TERMS:
+    if not memo.whole and (table == "postings" or not memo.lasting):
+        if memo.vectors is not None and 0 < len(terms) <= _FEW_TERMS:
             # Sorted in parts, so that each term is in few row groups; a join would read them all.
             one = f"SELECT *, ?::INTEGER AS place FROM {table} WHERE term = ?::UBIGINT"
             values = [value for pair in enumerate(terms) for value in pair]
@@ -449,14 +449,35 @@ def _likeliest(
     import numpy as np
 
     text_ids, signs = vectors.read_signs(db, memo)
-    differing = vectors.differing(signs, vectors.signs(question.reshape(1, -1))[0])
-    last = max(int(column.max(initial=0)) for column in (text_ids, scope.text_id, scope.path_text))
-    about = np.full(1 + last, -1.0, dtype=np.float32)
-    about[text_ids] = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))[differing]
-    about[0] = -np.inf  # no text
-    near = about[scope.text_id]
-    near += np.float32(PATH_WEIGHT) * np.maximum(about[scope.path_text], 0)[scope.file]
+    own = vectors.signs(question.reshape(1, -1))[0]
+    of_text, of_path = _places(scope, text_ids)
+    about = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))
+    about = np.append(about, np.array([-1, -np.inf], np.float32))  # no vector, no text
+    differing = np.append(vectors.differing(signs, own), np.arange(1, 3, dtype=np.uint16) + DIMENSIONS)
+    near = about[differing[of_text]]
+    near += (np.float32(PATH_WEIGHT) * np.maximum(about[differing[of_path]], 0))[scope.file]
     return np.flatnonzero(near >= np.partition(near, len(near) - many)[len(near) - many])
+
+
+def _places(scope: SearchScope, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return where the texts of a scope's chunks, and of its files' paths, are among some texts.
+
+    The number of those where there is none, and one more where there is no text.
+    """
+    kept = scope.memo.get("places", lambda: (text_ids, _place(text_ids, scope)))
+    if kept[0] is not text_ids:  # of an index that has changed since
+        return _place(text_ids, scope)
+    return kept[1]
+
+
+def _place(text_ids: NDArray[np.int32], scope: SearchScope) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    import numpy as np
+
+    last = max(int(column.max(initial=0)) for column in (text_ids, scope.text_id, scope.path_text))
+    place = np.full(1 + last, len(text_ids), dtype=np.int32)
+    place[text_ids] = np.arange(len(text_ids), dtype=np.int32)
+    place[0] = len(text_ids) + 1
+    return place[scope.text_id], place[scope.path_text]
 
 
 def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:

@@ -37,15 +37,16 @@ class VectorCache:
         import numpy as np
 
         found = np.zeros((len(text_ids), DIMENSIONS), dtype=np.int8)
+        ids = text_ids.tolist()
         room = memoryview(found.view(np.uint8).reshape(-1))  # type: ignore[arg-type]
         with suppress(OSError), self._path.open("rb", buffering=0) as file:
-            starts = (text_ids.astype(np.int64) * DIMENSIONS).tolist()
+            at_once, descriptor = getattr(os, "preadv", None), file.fileno()
             for first, last in _runs(text_ids):
-                part = room[first * DIMENSIONS : last * DIMENSIONS]
-                if hasattr(os, "preadv"):
-                    os.preadv(file.fileno(), (part,), starts[first])
+                part, start = room[first * DIMENSIONS : last * DIMENSIONS], ids[first] * DIMENSIONS
+                if at_once is not None:
+                    at_once(descriptor, (part,), start)
                 else:
-                    file.seek(starts[first])
+                    file.seek(start)
                     file.readinto(part)
         return found
 

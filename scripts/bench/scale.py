@@ -1,0 +1,131 @@
+"""What grows with an index: questions, as new processes and kept, status, memory; and are answers exact.
+
+    .venv/bin/python scripts/bench/scale.py REPOSITORY... [--questions 40] [--exact 200]
+
+Each repository must be indexed (`gitrag index`). The questions are the first sentences of comments, drawn by
+lot from its definitions. A row has the chunks; the milliseconds of a question where the index is kept, with
+git asked each time, p50 and p95, and those of processor time, its own and git's; those of `gitrag search
+--no-graph` as a new process and of `gitrag status`, processor time with git's; memory in MB. With --exact, so
+many are asked again with all vectors compared: how many have the same first ten files, in the same order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from projects import GITRAG, memory_mb
+
+from gitrag.actions import catch_up
+from gitrag.actions.search import search
+from gitrag.actions.status import read_status
+from gitrag.store import candidates
+from gitrag.workspace import Workspace
+
+EVERYTHING = 1 << 24
+NEW_PROCESSES = 7
+FEWEST_WORDS = 4
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("repositories", nargs="+", type=Path, metavar="REPOSITORY")
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--exact", type=int, default=0, metavar="N")
+    arguments = parser.parse_args()
+    catch_up.start_worker = lambda _workspace: None  # it would take the processor from what is measured
+    for repository in arguments.repositories:
+        measure(repository, arguments.questions, arguments.exact)
+
+
+def measure(repository: Path, many: int, exact: int) -> None:
+    """Print a repository's row."""
+    workspace = Workspace.open(repository, environ=os.environ, flags={"refine_s": 0.0}, resident=True)
+    asked = questions(workspace, max(many, exact))
+    for question in asked[:4]:
+        search(workspace, question)
+    times = [spent(lambda question=question: search(workspace, question)) for question in asked[:many]]
+    memory = memory_mb()
+    wall = sorted(each[0] for each in times)
+    view = read_status(workspace).view
+    environ = os.environ | {"GITRAG_RESIDENT": "off"}
+    new = [
+        new_process(repository, environ, "search", "--no-graph", question)
+        for question in asked[:NEW_PROCESSES]
+    ]
+    status = [new_process(repository, environ, "status") for _ in range(3)]
+    _wall, own, of_git = middle(times)
+    new_ms, _, new_cpu = middle(new)
+    status_ms, _, status_cpu = middle(status)
+    print(
+        f"{view.chunks if view else 0:,} chunks: kept p50 {statistics.median(wall):.0f}"
+        f" p95 {wall[int(0.95 * len(wall))]:.0f} ms, processor {own:.0f} + {of_git:.0f};"
+        f" new process p50 {new_ms:.0f} ms, processor {new_cpu:.0f};"
+        f" status {status_ms:.0f} ms, processor {status_cpu:.0f};"
+        f" {memory:.0f} MB; load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
+    if exact:
+        compare(workspace, asked[:exact])
+
+
+def middle(times: list[tuple[float, float, float]]) -> tuple[float, ...]:
+    """Return the medians."""
+    return tuple(statistics.median(column) for column in zip(*times, strict=True))
+
+
+def compare(workspace: Workspace, asked: list[str]) -> None:
+    """Count the questions with the same answer where all vectors are compared."""
+    surplus, same = candidates.SURPLUS, 0
+    for question in asked:
+        answers = []
+        for candidates.SURPLUS in (surplus, EVERYTHING):
+            answers.append([hit.path for hit in search(workspace, question).hits[:10]])
+        same += answers[0] == answers[1]
+    candidates.SURPLUS = surplus
+    print(f"the same as with all vectors compared: {same} of {len(asked)}", flush=True)
+
+
+def questions(workspace: Workspace, many: int) -> list[str]:
+    """Draw first sentences of comments by lot."""
+    with workspace.store.read() as db:
+        rows = db.execute(
+            "SELECT docstring FROM chunks WHERE kind IN ('function', 'method', 'class') AND length(docstring)"
+            " BETWEEN 20 AND 400 ORDER BY hash(chunk_id) LIMIT ?",
+            [20 * many],
+        ).fetchall()
+    sentences = {re.split(r"[.:;\n]", text, maxsplit=1)[0].strip() for (text,) in rows}
+    fit = sorted(each for each in sentences if FEWEST_WORDS <= len(re.findall(r"[A-Za-z]{3,}", each)) <= 15)
+    return random.Random(1).sample(fit, min(many, len(fit)))
+
+
+def spent(run: object) -> tuple[float, float, float]:
+    """Return the milliseconds that a call takes: in all, of processor time, of its children's."""
+    before, begin = os.times(), time.perf_counter()
+    run()  # type: ignore[operator]
+    wall, after = time.perf_counter() - begin, os.times()
+    own = after.user + after.system - before.user - before.system
+    children = after.children_user + after.children_system - before.children_user - before.children_system
+    return 1000 * wall, 1000 * own, 1000 * children
+
+
+def new_process(repository: Path, environ: dict[str, str], *command: str) -> tuple[float, float, float]:
+    """Run a command of gitrag, and return what it takes."""
+    return spent(
+        lambda: subprocess.run(
+            [GITRAG, *command], cwd=repository, env=environ, capture_output=True, check=True
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
