@@ -28,6 +28,7 @@ from gitrag.actions.search import (
     search,
 )
 from gitrag.corpus.layout import CollectionKind
+from gitrag.embedding.draft import drafter
 from gitrag.errors import GitragError, NotSetUpError, RepositoryError
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
@@ -39,7 +40,7 @@ from gitrag.workspace import Workspace
 BUDGET_S = 10.0
 """Seconds in which all have to answer."""
 
-_AT_ONCE = 16
+_AT_ONCE = 8
 """Most repositories that are asked at the same time: some wait for git or a disk."""
 
 _CATCH_UP_SHARE = 0.5
@@ -86,6 +87,11 @@ class Asked:
     hint: str = ""
     commit: str | None = None
 
+    @property
+    def line(self) -> str:
+        """Who it is, and why it has not answered in full."""
+        return f"{self.name}: {self.outcome.value}: {self.why}"
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerOfMany:
@@ -98,6 +104,11 @@ class AnswerOfMany:
 
     answer: Answer
     asked: tuple[Asked, ...]
+
+    @property
+    def lacking(self) -> list[str]:
+        """What the answer lacks, a line for each repository that has not answered in full."""
+        return [each.line for each in self.asked if each.why]
 
     @property
     def roots(self) -> Mapping[str, Path]:
@@ -149,6 +160,7 @@ def ask(
         UsageError: The question has no words.
     """
     question = read_question(query)
+    drafter()  # once, not in each thread
     asking = _Asking(query, open_, options, budget_s, len(chosen))
     replies = {reply.chosen.name: reply for reply in asking.run(chosen)}
     answers = {name: reply.answer for name, reply in replies.items() if reply.answer is not None}
@@ -239,20 +251,21 @@ def _log(reply: _Reply) -> None:
 
 
 def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
+    path = chosen.files or chosen.place
     if reply is None:
-        return Asked(chosen.name, chosen.place, Outcome.LATE, f"no answer within {budget_s:g} s")
+        return Asked(chosen.name, path, Outcome.LATE, f"no answer within {budget_s:g} s")
     if reply.answer is not None:
         waiting = reply.answer.waiting
         outcome = Outcome.BEHIND if waiting else Outcome.ANSWERED
         why = f"{waiting:,} of its files are not read yet" if waiting else ""
-        return Asked(chosen.name, chosen.place, outcome, why, commit=reply.answer.commit)
+        return Asked(chosen.name, path, outcome, why, commit=reply.answer.commit)
     error = reply.error
     if isinstance(error, NoCollectionError):
-        return Asked(chosen.name, chosen.place, Outcome.ANSWERED, str(error))
+        return Asked(chosen.name, path, Outcome.ANSWERED, str(error))
     if not chosen.place.is_dir():
         return Asked(
             chosen.name,
-            chosen.place,
+            path,
             Outcome.UNREACHABLE,
             f"there is no {chosen.place}",
             "Moved: gitrag repos add PATH. Deleted: gitrag repos forget --missing",
@@ -260,13 +273,13 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
     if isinstance(error, NotSetUpError) and not isinstance(error, RepositoryError):
         return Asked(
             chosen.name,
-            chosen.place,
+            path,
             Outcome.NOT_INDEXED,
             "it has no index",
             f"gitrag -C {chosen.place} index",
         )
     if isinstance(error, GitragError):
-        return Asked(chosen.name, chosen.place, Outcome.UNREACHABLE, str(error), error.hint)
+        return Asked(chosen.name, path, Outcome.UNREACHABLE, str(error), error.hint)
     return Asked(
         chosen.name,
         chosen.place,
