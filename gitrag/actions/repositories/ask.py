@@ -145,6 +145,7 @@ def ask(
     *,
     limit: int,
     budget_s: float = BUDGET_S,
+    keep: bool = False,
 ) -> AnswerOfMany:
     """Ask several repositories a question, each its own index.
 
@@ -155,13 +156,14 @@ def ask(
         options: What the question is limited to, of each.
         limit: Most hits of each kind in all.
         budget_s: Seconds in which they have to answer; those that have not are named.
+        keep: Whether the repositories are asked again: else what each has in memory is given back at once.
 
     Raises:
         UsageError: The question has no words.
     """
     question = read_question(query)
     drafter()  # once, not in each thread
-    asking = _Asking(query, open_, options, budget_s, len(chosen))
+    asking = _Asking(query, open_, options, budget_s, len(chosen), keep=keep)
     replies = {reply.chosen.name: reply for reply in asking.run(chosen)}
     answers = {name: reply.answer for name, reply in replies.items() if reply.answer is not None}
     for workspace in asking.unfinished[:1]:  # one worker at a time: each has a model in memory
@@ -176,13 +178,15 @@ def ask(
 class _Asking:
     """Threads that ask repositories; those that do not answer in time are left behind."""
 
-    def __init__(self, query: str, open_: Open, options: Options, budget_s: float, of: int) -> None:
+    def __init__(
+        self, query: str, open_: Open, options: Options, budget_s: float, of: int, *, keep: bool
+    ) -> None:
         self._query = query
         self._open = open_
         self._options = options
         self._deadline = time.monotonic() + budget_s
-        self._budget_s = budget_s
         self._of = of
+        self._keep = keep
         self._vectors = QuestionVectors()
         self.unfinished: list[Workspace] = []
 
@@ -231,6 +235,9 @@ class _Asking:
                 workspace.config = config
         except Exception as error:  # noqa: BLE001 - a repository's error is told of it, the others answer
             return _Reply(chosen, workspace, error=error)
+        finally:
+            if workspace is not None and not self._keep:
+                workspace.store.close()
         return _Reply(chosen, workspace, answer)
 
 

@@ -48,7 +48,7 @@ class KeptRepositories:
                 self._kept[each.git_dir] = each.name, self._open(each, resident=each.git_dir in resident)
             return self._kept[each.git_dir][1]
 
-        found = ask(chosen, query, open_, options, limit=limit)
+        found = ask(chosen, query, open_, options, limit=limit, keep=True)
         for each, asked in zip(chosen, found.asked, strict=True):
             if asked.outcome in {Outcome.LATE, Outcome.UNREACHABLE}:  # a thread may be at it still
                 self._kept.pop(each.git_dir, None)
