@@ -153,7 +153,7 @@ def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
                 if key != "description"
             }
         each.pop("title", None)
-        if each.get("default") in ("", False):
+        if each.get("default") in ("", False, []):
             del each["default"]
         if "enum" in each:
             each.pop("type", None)

@@ -34,14 +34,14 @@ from gitrag.search.language_filter import language_named
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 
-Project = Annotated[str, Field(description="Another project, as index_code named it.")]
+Project = Annotated[str, Field(description="As index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
 
 
 def search_code(
     bench: Workbench,
     call: ToolCall,
-    query: Annotated[str, Field(description="A question, or an identifier.")],
+    query: Annotated[str, Field(description="A question or identifier.")],
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
     path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
@@ -51,12 +51,12 @@ def search_code(
         Field(description="Section: prose."),
     ] = "",
     collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
-    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line that has it.")] = "",
-    repositories: Annotated[list[str], Field(description="Several, by name or glob; * all.")] = [],  # noqa: B006
+    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line with it.")] = "",
+    repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, else exact grep.
 
-    Gives code with its line range, uncommitted changes included. When it says sufficient, search no further.
+    Gives code with its line range. When it says sufficient, search no further.
     """
     del call
     languages, kinds = (((each,) if each else ()) for each in (language, kind))
@@ -161,7 +161,7 @@ def call_graph(
     limit: Annotated[int, Field(ge=1, le=500)] = replies.CALLS,
     draw: Annotated[bool, Field(description="As Mermaid too.")] = False,
     to: Annotated[str, Field(description="Only chains of calls to this.")] = "",
-    references: Annotated[bool, Field(description="Where it is named besides, too.")] = False,
+    references: Annotated[bool, Field(description="Where it is named, too.")] = False,
     project: Project = "",
 ) -> Reply[replies.Calls]:
     """Who calls whom around a definition, with the line of each call; who uses a constant or a type."""
