@@ -222,8 +222,15 @@ class Workspace:
         *,
         budget_s: float | None = None,
         advance: Callable[[int, int], None] = lambda _done, _total: None,
+        register: bool = True,
     ) -> Indexed:
-        """Bring the text index up to date with HEAD and the uncommitted changes."""
+        """Bring the text index up to date with HEAD and the uncommitted changes.
+
+        Args:
+            budget_s: Seconds after which files that are left wait; None for no limit.
+            advance: Called with files done, of how many.
+            register: Whether a first index is to be asked by searches of all repositories.
+        """
         from gitrag.store import inspection
 
         begin = time.monotonic()
@@ -231,7 +238,7 @@ class Workspace:
         now = self.snapshot()
         refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
         read_few(self.store, self.repo, refreshed.head.commit)
-        if first:
+        if first and register:
             self.register()
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)

@@ -96,6 +96,7 @@ class Snippet:
         via: How it was found.
         text: The lines, exactly.
         variants: Paths of files that are nearly the same, and not among the snippets for that.
+        repository: The repository's name, where several were asked; empty where one was.
     """
 
     id: str
@@ -110,6 +111,7 @@ class Snippet:
     via: Via
     text: str
     variants: tuple[str, ...] = ()
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,19 @@ def search_code(
     whole = question.text.casefold()
     told = telling and any(whole in each.text.casefold() for each in snippets)
     return Cascade(question.text, snippets, told, answer, notes)
+
+
+def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
+    """Return what several repositories answer as snippets; exact matches are not looked for.
+
+    Args:
+        answer: Their answer, in one order.
+        limit: Most snippets.
+        notes: What it lacks, a line each.
+    """
+    likeliest = _likeliest(answer.hits, limit)
+    found = tuple(_of_hit(each.hit, each.chunk) for each in likeliest)
+    return Cascade(answer.query, found, _any_answers(likeliest) >= SUFFICIENT, answer, tuple(notes))
 
 
 def exact_lines(
@@ -254,7 +269,8 @@ def _any_answers(passages: Sequence[_Passage]) -> float:
     """Return the probability that some passage answers, files taken as independent of each other."""
     found: dict[str, float] = {}
     for each in passages:
-        found[each.hit.path] = found.get(each.hit.path, 0.0) + each.hit.score * each.share
+        file = f"{each.hit.repository}:{each.hit.path}"
+        found[file] = found.get(file, 0.0) + each.hit.score * each.share
     return 1 - math.prod(1 - share for share in found.values())
 
 
@@ -263,7 +279,13 @@ def _of_hit(hit: Hit, chunk: Chunk) -> Snippet:
     centre = max(own, key=lambda line: len(line.text), default=None)
     place = centre.number if centre is not None else chunk.line_start
     snippet = _of_chunk(hit.path, chunk, place)
-    return replace(snippet, score=round(hit.score, 4), via=via(hit), variants=hit.variants)
+    return replace(
+        snippet,
+        score=round(hit.score, 4),
+        via=via(hit),
+        variants=hit.variants,
+        repository=hit.repository,
+    )
 
 
 def via(hit: Hit) -> Via:

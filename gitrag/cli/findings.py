@@ -99,6 +99,20 @@ def several_options(function: Callable[..., int]) -> Callable[..., int]:
                 help="Ask those of this group: gitrag repos.",
             ),
             click.option(
+                "--git-url",
+                "git_urls",
+                multiple=True,
+                metavar="URL",
+                help="Ask what is at this https, ssh or file URL: fetched without history, kept for a day.",
+            ),
+            click.option(
+                "--dep",
+                "dependencies",
+                multiple=True,
+                metavar="NAME",
+                help="Ask the source of this installed dependency of the project: Python's or npm's.",
+            ),
+            click.option(
                 "--submodules", is_flag=True, help="Ask this one, and submodules and clones inside of it."
             ),
         )

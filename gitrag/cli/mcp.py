@@ -18,6 +18,7 @@ from gitrag.mcp_server.bearer import SHORTEST_TOKEN_CHARS, new_token
         Example("gitrag mcp", "over standard streams, as clients start it"),
         Example("gitrag mcp --tools core", "six tools, for agents with little room"),
         Example("gitrag -C ~/src/shop mcp", "for another repository"),
+        Example("gitrag mcp --everywhere", "code is searched in all repositories of this machine"),
         Example("gitrag mcp --http 127.0.0.1:8321", "over HTTP, with a token that it prints"),
         Example("gitrag mcp --http 127.0.0.1:8321 --token-env GITRAG_MCP_TOKEN", "with a token of your own"),
     ],
@@ -34,8 +35,17 @@ from gitrag.mcp_server.bearer import SHORTEST_TOKEN_CHARS, new_token
     show_default=True,
     help="Every tool, or the six used most: search_code, get, call_graph, related, check, prime.",
 )
+@click.option("--everywhere", is_flag=True, help="search_code asks all repositories that gitrag knows.")
 @pass_session
-def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: bool, tools: str) -> int:
+def mcp(
+    session: Session,
+    *,
+    http: str | None,
+    token_env: str | None,
+    no_token: bool,
+    tools: str,
+    everywhere: bool,
+) -> int:
     """Serve agents: a Model Context Protocol server for this repository."""
     from gitrag.mcp_server.server import serve_http, serve_stdio
     from gitrag.mcp_server.workbench import Workbench
@@ -47,7 +57,8 @@ def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: 
     if token_env and no_token:
         raise UsageError("Either --token-env or --no-token.", "Leave one out.")
     if http is None:
-        serve_stdio(Workbench(session.start, session.environ), core_only=tools == "core")
+        bench = Workbench(session.start, session.environ, everywhere=everywhere)
+        serve_stdio(bench, core_only=tools == "core")
         return OK
     token = None if no_token else _own_token(token_env, session.environ) if token_env else new_token()
 
@@ -59,7 +70,7 @@ def mcp(session: Session, *, http: str | None, token_env: str | None, no_token: 
         elif not token_env:
             terminal.note(f"Token (requests need `Authorization: Bearer TOKEN`): {token}")
 
-    bench = Workbench(session.start, session.environ)
+    bench = Workbench(session.start, session.environ, everywhere=everywhere)
     serve_http(bench, http, tell, token, core_only=tools == "core")
     return OK
 

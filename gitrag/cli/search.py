@@ -53,6 +53,8 @@ _OF_SEVERAL = {
     "repositories": "--repo",
     "groups": "--group",
     "submodules": "--submodules",
+    "git_urls": "--git-url",
+    "dependencies": "--dep",
 }
 _OF_ONE = {
     "word": "--word",
@@ -81,6 +83,8 @@ _NOT_IN_A_HUB = {
     "everywhere": "--everywhere",
     "groups": "--group",
     "submodules": "--submodules",
+    "git_urls": "--git-url",
+    "dependencies": "--dep",
 }
 """Options that a search in a hub does not take."""
 
@@ -119,6 +123,7 @@ class _Search(ExampleCommand):
         Example('gitrag search --ref v1.2 "retry"', "a tag, a branch, HEAD~3: nothing is checked out"),
         Example('gitrag search --everywhere "rate limiting"', "all repositories of this machine"),
         Example('gitrag search --repo shop --repo "api-*" "stock"', "some of them, by name"),
+        Example('gitrag search --dep click "parse an option"', "the source of an installed dependency"),
         Example('gitrag search --open "parse the config"', "the best hit in your editor"),
         Example('vim -q <(gitrag search -o vimgrep "parse the config")', "all hits in vim's list"),
         Example('gitrag search --output text "parse the config" | cat', "compact, for agents"),
@@ -206,6 +211,8 @@ def search(
     repositories: tuple[str, ...],
     groups: tuple[str, ...],
     submodules: bool,
+    git_urls: tuple[str, ...],
+    dependencies: tuple[str, ...],
 ) -> int:
     """Search code, decisions, specifications and issues as they are now, uncommitted changes included.
 
@@ -238,7 +245,7 @@ def search(
             globs=globs,
             languages=languages,
         )
-    scope = Scope(everywhere, repositories, groups, submodules)
+    scope = Scope(everywhere, repositories, groups, submodules, git_urls, dependencies)
     if scope:
         from gitrag.cli.several import Asking, search_several
 

@@ -11,7 +11,7 @@ from gitrag.cli import resident
 from gitrag.cli.findings import form_of
 from gitrag.cli.page import styler
 from gitrag.cli.session import Session
-from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError
+from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError, UsageError
 from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def search_several(session: Session, scope: Scope, text: str, asking: Asking) ->
     """Ask several repositories, and show what they answer."""
     from gitrag.actions.repositories.ask import ask
     from gitrag.actions.repositories.chosen import choose
+    from gitrag.actions.repositories.elsewhere import Elsewhere
     from gitrag.memory.registry import Registry
     from gitrag.search.language_filter import language_named
 
@@ -96,8 +97,12 @@ def search_several(session: Session, scope: Scope, text: str, asking: Asking) ->
     for name in asking.languages:
         language_named(name)  # one that is unknown is so in all of them
     form = form_of(asking.output, config.output, session.terminal)
-    chosen = choose(scope, Registry(), session.start, here)
     heard: list[str] = []
+    chosen = choose(scope, Registry(), session.start, here) if scope.is_known else []
+    if scope.urls or scope.dependencies:
+        elsewhere = Elsewhere(session.environ, heard.append, session.terminal.progress)
+        chosen += [elsewhere.of_url(url) for url in dict.fromkeys(scope.urls)]
+        chosen += [elsewhere.of_dependency(each, session.start) for each in dict.fromkeys(scope.dependencies)]
     found = ask(
         chosen,
         text,
@@ -127,9 +132,7 @@ def _around(session: Session) -> tuple[Repository | None, Config]:
 def _open(session: Session, heard: list[str], chosen: Chosen) -> Workspace:
     from gitrag.workspace import Workspace
 
-    environ = {
-        key: value for key, value in session.environ.items() if key not in {"GIT_DIR", "GIT_WORK_TREE"}
-    }
+    environ = chosen.environment(session.environ)
     return Workspace.open(
         chosen.place, environ=environ, say=lambda line: heard.append(f"{chosen.name}: {line}")
     )
@@ -195,6 +198,10 @@ def _open_best(session: Session, found: AnswerOfMany) -> int:
         return NOTHING
     best = found.answer.hits[0]
     path = found.roots[best.repository] / best.path
+    if not path.is_file():
+        raise UsageError(
+            f"{best.repository}:{best.path} is no file on this disk.", "Search without --open to read it."
+        )
     open_in_editor(
         editor_command(session.environ, path, report.best_lines(best)[0].number),
         session.start,
@@ -214,7 +221,7 @@ def _say_unanswered(session: Session, found: AnswerOfMany, heard: Sequence[str])
         terminal.note(line)
     lacking = [each for each in found.asked if each.why]
     for each in lacking[:_MOST_NAMED]:
-        terminal.note(f"{each.name}: {each.outcome.value}: {each.why}")
+        terminal.note(each.line)
         if each.hint:
             terminal.hint(each.hint)
     if len(lacking) > _MOST_NAMED:

@@ -49,7 +49,7 @@ _SUMS = 2
 
 
 class Drafter:
-    """The loaded table. Not to be shared between threads: it caches words."""
+    """The loaded table. Threads may share it: of a word that two of them cut, both cache the same pieces."""
 
     def __init__(self, tensors: dict[str, NDArray[np.generic]]) -> None:
         import numpy as np

@@ -19,6 +19,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from gitrag.errors import GitragError
 from gitrag.mcp_server.limits import too_much
+from gitrag.mcp_server.roots import client_roots
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
 from gitrag.words.control_characters import sanitise, sanitise_line
 
@@ -49,6 +50,7 @@ class Hints:
         repeatable: Called again with the same arguments, it changes nothing more.
         reaches_out: It may use the network.
         needs_index: It answers from the index: a repository that never was indexed is, first.
+        asks_several: It may ask several repositories: the client is asked which it works in.
     """
 
     reads_only: bool = True
@@ -56,6 +58,7 @@ class Hints:
     repeatable: bool = True
     reaches_out: bool = False
     needs_index: bool = False
+    asks_several: bool = False
 
 
 class _Arguments(FuncMetadata):
@@ -150,7 +153,7 @@ def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
                 if key != "description"
             }
         each.pop("title", None)
-        if each.get("default") in ("", False):
+        if each.get("default") in ("", False, []):
             del each["default"]
         if "enum" in each:
             each.pop("type", None)
@@ -185,6 +188,8 @@ async def _run(
             return function(bench, call, **arguments)
 
     try:
+        if hints.asks_several:
+            bench.roots = await client_roots(context)
         return await bench.in_thread(partial(work))
     except anyio.get_cancelled_exc_class():
         call.stop()

@@ -46,7 +46,10 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class SnippetData:
-    """Lines of a file; ``variants`` are the paths of files that are nearly the same."""
+    """Lines of a file; ``variants`` are the paths of files that are nearly the same.
+
+    ``repository``: where several were asked, its name, which is also that of a project.
+    """
 
     id: str
     path: str
@@ -60,6 +63,7 @@ class SnippetData:
     via: str
     text: str
     variants: list[str] = field(default_factory=list)
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +312,7 @@ def snippet_data(snippet: Snippet) -> SnippetData:
         via=snippet.via.value,
         text=snippet.text,
         variants=list(snippet.variants),
+        repository=snippet.repository,
     )
 
 
@@ -340,7 +345,8 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
         name = ".".join(part for part in (each.enclosing, each.name) if part)
         score = f"{each.score:.2f} " if each.score is not None else ""
         what = " ".join(part for part in (each.kind, name) if part)
-        lines += [f"{each.path}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
+        place = f"{each.repository}:{each.path}" if each.repository else each.path
+        lines += [f"{place}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
         lines += [f"also: {listed_paths(each.variants)}"] if each.variants else []
         lines += [each.text, ""]
     sufficient = "sufficient" if found.sufficient else f"not sufficient: {_NEXT_SEARCH}"

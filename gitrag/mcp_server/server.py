@@ -39,12 +39,13 @@ INSTRUCTIONS = (
 
 _READS = Hints()
 _ASKS = Hints(needs_index=True)
+_ASKS_SEVERAL = Hints(needs_index=True, asks_several=True)
 _ASKS_TRACKER = Hints(needs_index=True, reaches_out=True)
 _ADDS = Hints(reads_only=False)
 _REPLACES = Hints(reads_only=False, replaces=True)
 
 TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
-    (tools.search_code, _ASKS),
+    (tools.search_code, _ASKS_SEVERAL),
     (tools.search, _ASKS),
     (tools.get, _READS),
     (tools.call_graph, _ASKS),

@@ -30,16 +30,18 @@ from gitrag.report import as_json, as_markdown
 from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
+from gitrag.search.language_filter import language_named
 from gitrag.search.sections import Wanted
+from gitrag.store.candidates import Filters
 
-Project = Annotated[str, Field(description="Another project, as index_code named it.")]
+Project = Annotated[str, Field(description="As index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
 
 
 def search_code(
     bench: Workbench,
     call: ToolCall,
-    query: Annotated[str, Field(description="A question, or an identifier.")],
+    query: Annotated[str, Field(description="A question or identifier.")],
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
     path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
@@ -49,17 +51,26 @@ def search_code(
         Field(description="Section: prose."),
     ] = "",
     collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
-    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line that has it.")] = "",
+    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line with it.")] = "",
+    repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, else exact grep.
 
-    Gives code with its line range, uncommitted changes included. When it says sufficient, search no further.
+    Gives code with its line range. When it says sufficient, search no further.
     """
     del call
+    languages, kinds = (((each,) if each else ()) for each in (language, kind))
+    if repositories or (bench.asks_everywhere and not project and not exact):
+        if project or exact:
+            raise UsageError(
+                f"repositories asks several; {'project' if project else 'exact'} is for one.",
+                "Leave out one.",
+            )
+        filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
+        return _search_several(bench, query, repositories, limit, filters, collection)
     asked = bench.project(project)
     workspace = asked.workspace
     globs = asked.globs(path)
-    languages, kinds = (((each,) if each else ()) for each in (language, kind))
     if exact:
         found, lines_found = search_code_action.exact_lines(
             workspace,
@@ -86,6 +97,24 @@ def search_code(
     data = replies.CodeFound(
         query=found.query,
         project=asked.name,
+        sufficient=found.sufficient,
+        results=[replies.snippet_data(each) for each in found.snippets],
+        freshness=freshness,
+        words=replies.word_data(found.answer),
+    )
+    return Reply(replies.code_text(found, freshness), data)
+
+
+def _search_several(
+    bench: Workbench, query: str, repositories: list[str], limit: int, filters: Filters, collection: str
+) -> Reply[replies.CodeFound]:
+    """Ask several repositories; without names, those of the client's roots, else all."""
+    answered = bench.ask_several(query, repositories, limit, filters, collection)
+    found = search_code_action.search_several(answered.answer, limit, answered.lacking)
+    freshness = replies.of_answer(found.answer, None, [*found.notes, *bench.notes()])
+    data = replies.CodeFound(
+        query=found.query,
+        project="",
         sufficient=found.sufficient,
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,
@@ -132,7 +161,7 @@ def call_graph(
     limit: Annotated[int, Field(ge=1, le=500)] = replies.CALLS,
     draw: Annotated[bool, Field(description="As Mermaid too.")] = False,
     to: Annotated[str, Field(description="Only chains of calls to this.")] = "",
-    references: Annotated[bool, Field(description="Where it is named besides, too.")] = False,
+    references: Annotated[bool, Field(description="Where it is named, too.")] = False,
     project: Project = "",
 ) -> Reply[replies.Calls]:
     """Who calls whom around a definition, with the line of each call; who uses a constant or a type."""

@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, count
@@ -19,13 +19,23 @@ import anyio.to_thread
 from gitrag.actions.core_context import project_of
 from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
-from gitrag.errors import GitragError, NoRepositoryError, UsageError
+from gitrag.actions.repositories.ask import AnswerOfMany
+from gitrag.actions.repositories.chosen import choose
+from gitrag.actions.repositories.kept import KeptRepositories
+from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.search import SearchOptions
+from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import GitragError, NoRepositoryError, RepositoryError, UsageError
+from gitrag.git import Repository
 from gitrag.git.patterns import MAX_GLOB_CHARS
 from gitrag.machine.files import existing
 from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
 from gitrag.memory.home import home_directory
+from gitrag.memory.registry import Entry, Registry
+from gitrag.search.sections import Wanted
+from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
 
 MOST_OTHERS = 8
@@ -137,15 +147,22 @@ class Workbench:
     Args:
         start: Where the server was started.
         environ: The environment.
+        everywhere: Whether code is searched in all repositories, where a call names none.
+
+    Attributes:
+        roots: The directories that the client works in, as it says.
     """
 
-    def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, start: Path, environ: Mapping[str, str], *, everywhere: bool = False) -> None:
         self.lock = threading.Lock()
         self._threads = anyio.CapacityLimiter(_MOST_THREADS)
         self.start = start
         self._environ = environ
         self._heard: list[str] = []
         self._named: dict[str, Project] = {}
+        self._several = KeptRepositories(environ, self._heard.append)
+        self._everywhere = everywhere
+        self.roots: tuple[Path, ...] = ()
         self.workspace = self._open(start)
         self.core = CoreFiles(home_directory(environ))
         self.log_path: Path | None = None
@@ -160,6 +177,50 @@ class Workbench:
         ping would be read.
         """
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+
+    @property
+    def asks_everywhere(self) -> bool:
+        """Whether code is searched in several repositories, where a call names none."""
+        return self._everywhere or len(self._root_repositories()) > 1
+
+    def ask_several(
+        self, query: str, names: Sequence[str], limit: int, filters: Filters, collection: str
+    ) -> AnswerOfMany:
+        """Ask several repositories a question about code.
+
+        Args:
+            query: The question.
+            names: Names and globs; none means the client's roots, or all where the server asks everywhere.
+            limit: Most hits.
+            filters: What they may be.
+            collection: In place of code.
+
+        Raises:
+            UsageError: A name is unknown, or the query is empty.
+            NotSetUpError: None has answered.
+        """
+        roots = dict(self._root_repositories())
+        everywhere = "*" in names or (not names and self._everywhere)
+        wanted = tuple(name for name in names if name != "*" and name not in roots)
+        asked = tuple(str(roots[name].path) for name in (names or roots) if name in roots)
+        chosen = choose(Scope(everywhere, (*wanted, *asked)), Registry(), self.start, self.workspace.repo)
+
+        def options(workspace: Workspace) -> SearchOptions:
+            code = Wanted((CollectionKind.CODE,))
+            kind = Wanted.of(workspace.name, (collection,), "") if collection else code
+            return SearchOptions(filters=filters, wanted=kind, limit=limit, grouped=True)
+
+        self._several.own = self.workspace
+        return self._several.ask(chosen, query, options, limit)
+
+    def _root_repositories(self) -> list[tuple[str, Entry]]:
+        """Return the repositories of the client's roots, each once, by the names of their directories."""
+        found: dict[Path, Entry] = {}
+        for root in self.roots:
+            with suppress(RepositoryError):
+                entry = Entry.of(Repository.discover(root))
+                found.setdefault(entry.git_dir, entry)
+        return [(each.path.name, each) for each in found.values()]
 
     def explorations(self) -> Explorations:
         """Open the user's explorations, with the model that searches use, if it is there."""
@@ -178,6 +239,9 @@ class Workbench:
             return self._named[wanted]
         if not wanted or wanted in {own, self.workspace.name}:
             return Project(own, self.workspace)
+        if (kept := self._several.find(wanted)) is not None:
+            kept.require_repository()
+            return Project(wanted, kept)
         known = ", ".join([own, *self._named])
         raise UsageError(
             f'There is no project "{wanted[:60]}" here; there is {known}.',

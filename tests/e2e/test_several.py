@@ -186,3 +186,103 @@ def test_submodules_and_clones_inside_are_asked_when_asked_for(machine):
     assert found["code_snippets"][0]["repository"] == "vendor/web"
     outside = machine.gitrag("search", "--submodules", "renderPage")
     assert outside.status == 78
+
+
+def test_a_remote_is_fetched_once_and_nothing_of_it_is_run(machine, tmp_path):
+    remote = create_repository(tmp_path / "remote/library", machine.environment, BANK)
+    canary = tmp_path / "canary"
+    touch = f"#!/bin/sh\ntouch {canary}\n"
+    remote.write(
+        {
+            ".gitattributes": "* filter=evil\n",
+            ".gitmodules": f'[submodule "x"]\n\tpath = x\n\turl = file://{machine.place / "shop"}\n',
+            ".gitrag.yaml": "limit: 1\nexclude: ['*']\n",
+        }
+    )
+    remote.git("add", "--all")
+    remote.git("commit", "-m", "hostile")
+    for hook in ("post-checkout", "reference-transaction", "pre-auto-gc", "post-index-change"):
+        path = remote.path / ".git/hooks" / hook
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(touch)
+        path.chmod(0o755)
+    url = f"file://{remote.path}"
+    found = machine.json("search", "--git-url", url, "transfer money between accounts")
+    assert found["code_snippets"][0]["path"] == "bank/transfer.py"
+    assert found["repositories"][0]["outcome"] == "answered"
+    assert not canary.exists()
+    assert [each["name"] for each in machine.json("repos", "list")] == ["bank", "shop", "web"]
+    remote.path.rename(remote.path.with_name("gone"))  # it is asked again: the copy is of today
+    again = machine.json("search", "--git-url", url, "transfer money between accounts")
+    assert again["code_snippets"] == found["code_snippets"]
+
+
+def test_a_remote_that_cannot_be_fetched_is_said_in_one_line(machine, tmp_path):
+    done = machine.gitrag("search", "--git-url", f"file://{tmp_path}/none", "stock")
+    assert done.status == 75
+    assert f"file://{tmp_path}/none cannot be fetched:" in done.err
+    secret = machine.gitrag("search", "--git-url", "https://me:secret@127.0.0.1:1/x.git", "stock")
+    assert secret.status == 75
+    assert "secret" not in secret.err
+    for url in ("http://x/y", "git://x/y", "ext::sh -c id", "--upload-pack=id", "/etc", "file::x"):
+        refused = machine.gitrag("search", f"--git-url={url}", "stock")
+        assert (refused.status, "cannot be fetched from" in refused.err) == (2, True), refused.err
+    copies = Path(machine.environment["XDG_CACHE_HOME"], "gitrag/copies")
+    assert not list(copies.glob("*.git"))
+
+
+def python_package(place: Path, name: str, files: dict[str, str], record: list[str]) -> None:
+    (place / ".venv").mkdir(parents=True, exist_ok=True)
+    (place / ".venv/pyvenv.cfg").write_text("home = /usr\n")
+    site = place / ".venv/lib/python3.11/site-packages"
+    info = site / f"{name.replace('-', '_')}-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+    for path, text in files.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(text)
+    (info / "RECORD").write_text("".join(f"{path},,\n" for path in (*files, *record)))
+
+
+def test_an_installed_dependency_is_asked_and_never_imported(machine, tmp_path):
+    canary = tmp_path / "canary"
+    secret = tmp_path / "secret.py"
+    secret.write_text("def the_secret():\n    return 1\n")
+    files = {
+        "tillwork/__init__.py": f"open({str(canary)!r}, 'w')\n",
+        "tillwork/receipt.py": 'def print_receipt(order):\n    """Print the receipt of an order."""\n',
+    }
+    python_package(machine.place / "shop", "Till-Work", files, [str(secret), "../../../../../secret.py"])
+    site = machine.place / "shop/.venv/lib/python3.11/site-packages"
+    (site / "tillwork/link.py").symlink_to(secret)
+    with (next(site.glob("*.dist-info")) / "RECORD").open("a") as record:
+        record.write("tillwork/link.py,,\n")
+    for name in ("till_work", "tillwork", "python:till-work"):
+        found = machine.json("search", "--dep", name, "--min-score", "0", "print a receipt", at="shop/shop")
+        assert [each["repository"] for each in found["code_snippets"]][:1] == ["Till-Work@1.2"]
+        assert {each["path"] for each in found["code_snippets"]} <= set(files)
+    paths = machine.gitrag("search", "--dep", "tillwork", "-o", "paths", "print a receipt", at="shop").out
+    assert paths.splitlines()[0] == ".venv/lib/python3.11/site-packages/tillwork/receipt.py"
+    assert not canary.exists()
+    (site / "tillwork/receipt.py").write_text("def sign_invoice(order):\n    return order\n")
+    changed = machine.json("search", "--dep", "tillwork", "sign_invoice", at="shop")
+    assert changed["code_snippets"][0]["name"] == "sign_invoice"
+
+
+def test_an_npm_dependency_is_asked_without_its_own_dependencies(machine):
+    modules = machine.place / "web/node_modules"
+    for path, text in {
+        "@scope/lib/package.json": '{"name": "@scope/lib", "version": "3.0.0"}',
+        "@scope/lib/index.js": "export function formatPrice(price) {\n  return price.toFixed(2);\n}\n",
+        "@scope/lib/node_modules/inner/index.js": "export function innerPrice() {}\n",
+        "deep/package.json": "[" * 5000,
+    }.items():
+        (modules / path).parent.mkdir(parents=True, exist_ok=True)
+        (modules / path).write_text(text)
+    found = machine.json("search", "--dep", "@scope/lib", "--min-score", "0", "format a price", at="web")
+    assert found["code_snippets"][0]["path"] == "index.js"
+    assert "innerPrice" not in json.dumps(found)
+    for name in ("deep", "../shop", "@scope/lob"):
+        refused = machine.gitrag("search", "--dep", name, "price", at="web")
+        assert (refused.status, "is installed here" in refused.err) == (2, True), refused
+    assert 'Did you mean "@scope/lib"?' in machine.gitrag("search", "--dep", "@scope/lob", "x", at="web").err

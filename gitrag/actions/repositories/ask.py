@@ -28,6 +28,7 @@ from gitrag.actions.search import (
     search,
 )
 from gitrag.corpus.layout import CollectionKind
+from gitrag.embedding.draft import drafter
 from gitrag.errors import GitragError, NotSetUpError, RepositoryError
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
@@ -39,7 +40,7 @@ from gitrag.workspace import Workspace
 BUDGET_S = 10.0
 """Seconds in which all have to answer."""
 
-_AT_ONCE = 16
+_AT_ONCE = 8
 """Most repositories that are asked at the same time: some wait for git or a disk."""
 
 _CATCH_UP_SHARE = 0.5
@@ -86,6 +87,11 @@ class Asked:
     hint: str = ""
     commit: str | None = None
 
+    @property
+    def line(self) -> str:
+        """Who it is, and why it has not answered in full."""
+        return f"{self.name}: {self.outcome.value}: {self.why}"
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerOfMany:
@@ -98,6 +104,11 @@ class AnswerOfMany:
 
     answer: Answer
     asked: tuple[Asked, ...]
+
+    @property
+    def lacking(self) -> list[str]:
+        """What the answer lacks, a line for each repository that has not answered in full."""
+        return [each.line for each in self.asked if each.why]
 
     @property
     def roots(self) -> Mapping[str, Path]:
@@ -134,6 +145,7 @@ def ask(
     *,
     limit: int,
     budget_s: float = BUDGET_S,
+    keep: bool = False,
 ) -> AnswerOfMany:
     """Ask several repositories a question, each its own index.
 
@@ -144,12 +156,14 @@ def ask(
         options: What the question is limited to, of each.
         limit: Most hits of each kind in all.
         budget_s: Seconds in which they have to answer; those that have not are named.
+        keep: Whether the repositories are asked again: else what each has in memory is given back at once.
 
     Raises:
         UsageError: The question has no words.
     """
     question = read_question(query)
-    asking = _Asking(query, open_, options, budget_s, len(chosen))
+    drafter()  # once, not in each thread
+    asking = _Asking(query, open_, options, budget_s, len(chosen), keep=keep)
     replies = {reply.chosen.name: reply for reply in asking.run(chosen)}
     answers = {name: reply.answer for name, reply in replies.items() if reply.answer is not None}
     for workspace in asking.unfinished[:1]:  # one worker at a time: each has a model in memory
@@ -164,13 +178,15 @@ def ask(
 class _Asking:
     """Threads that ask repositories; those that do not answer in time are left behind."""
 
-    def __init__(self, query: str, open_: Open, options: Options, budget_s: float, of: int) -> None:
+    def __init__(
+        self, query: str, open_: Open, options: Options, budget_s: float, of: int, *, keep: bool
+    ) -> None:
         self._query = query
         self._open = open_
         self._options = options
         self._deadline = time.monotonic() + budget_s
-        self._budget_s = budget_s
         self._of = of
+        self._keep = keep
         self._vectors = QuestionVectors()
         self.unfinished: list[Workspace] = []
 
@@ -219,6 +235,9 @@ class _Asking:
                 workspace.config = config
         except Exception as error:  # noqa: BLE001 - a repository's error is told of it, the others answer
             return _Reply(chosen, workspace, error=error)
+        finally:
+            if workspace is not None and not self._keep:
+                workspace.store.close()
         return _Reply(chosen, workspace, answer)
 
 
@@ -239,20 +258,21 @@ def _log(reply: _Reply) -> None:
 
 
 def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
+    path = chosen.files or chosen.place
     if reply is None:
-        return Asked(chosen.name, chosen.place, Outcome.LATE, f"no answer within {budget_s:g} s")
+        return Asked(chosen.name, path, Outcome.LATE, f"no answer within {budget_s:g} s")
     if reply.answer is not None:
         waiting = reply.answer.waiting
         outcome = Outcome.BEHIND if waiting else Outcome.ANSWERED
         why = f"{waiting:,} of its files are not read yet" if waiting else ""
-        return Asked(chosen.name, chosen.place, outcome, why, commit=reply.answer.commit)
+        return Asked(chosen.name, path, outcome, why, commit=reply.answer.commit)
     error = reply.error
     if isinstance(error, NoCollectionError):
-        return Asked(chosen.name, chosen.place, Outcome.ANSWERED, str(error))
+        return Asked(chosen.name, path, Outcome.ANSWERED, str(error))
     if not chosen.place.is_dir():
         return Asked(
             chosen.name,
-            chosen.place,
+            path,
             Outcome.UNREACHABLE,
             f"there is no {chosen.place}",
             "Moved: gitrag repos add PATH. Deleted: gitrag repos forget --missing",
@@ -260,13 +280,13 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
     if isinstance(error, NotSetUpError) and not isinstance(error, RepositoryError):
         return Asked(
             chosen.name,
-            chosen.place,
+            path,
             Outcome.NOT_INDEXED,
             "it has no index",
             f"gitrag -C {chosen.place} index",
         )
     if isinstance(error, GitragError):
-        return Asked(chosen.name, chosen.place, Outcome.UNREACHABLE, str(error), error.hint)
+        return Asked(chosen.name, path, Outcome.UNREACHABLE, str(error), error.hint)
     return Asked(
         chosen.name,
         chosen.place,

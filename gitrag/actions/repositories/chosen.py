@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -28,11 +28,21 @@ class Chosen:
         name: Its name in the answer.
         place: The worktree to ask.
         git_dir: The git directory that is expected there.
+        is_ours: Whether it is a bare repository that gitrag made.
+        files: Where its files are, if that is not ``place``.
     """
 
     name: str
     place: Path
     git_dir: Path
+    is_ours: bool = False
+    files: Path | None = None
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment to open it in: what names another repository is not for this one."""
+        kept = {key: value for key, value in environ.items() if key not in {"GIT_DIR", "GIT_WORK_TREE"}}
+        # Named, it may lie in a home that is a repository, and git may refuse bare ones that it finds.
+        return kept | ({"GIT_DIR": str(self.git_dir)} if self.is_ours else {})
 
 
 @dataclass(slots=True)

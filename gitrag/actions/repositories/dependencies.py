@@ -1,0 +1,187 @@
+"""Find the source of an installed dependency: of Python or npm, without importing or running any of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag.errors import UsageError
+from gitrag.machine.files import read_regular
+from gitrag.words.spelling import did_you_mean
+
+_MOST_FILES = 20_000
+_MOST_FILE_BYTES = 1 << 20
+_MOST_BYTES = 256 << 20
+"""How much of a dependency is looked at: the largest of PyPI's and npm's most used have less."""
+
+_MANIFEST_BYTES = 1 << 20
+_COMPILED = frozenset({".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".node", ".wasm", ".map"})
+_VENVS = (".venv", "venv")
+_NPM_NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """An installed dependency.
+
+    Attributes:
+        name: Its name.
+        version: Its version; empty if it says none.
+        root: The directory that its paths start in.
+        paths: Its files, sorted.
+    """
+
+    name: str
+    version: str
+    root: Path
+    paths: tuple[str, ...]
+
+
+def find(name: str, start: Path, environ: Mapping[str, str]) -> Dependency:
+    """Find a dependency of the project around a directory.
+
+    Args:
+        name: The name of a Python distribution or of what it is imported as, or of an npm package;
+            ``python:NAME`` or ``npm:NAME`` where both have one.
+        start: The directory.
+        environ: The environment; VIRTUAL_ENV names the one of Python's.
+
+    Raises:
+        UsageError: There is none of this name, or there are two.
+    """
+    kind, _, rest = name.partition(":")
+    wanted = rest if kind in {"python", "npm"} else name
+    places, modules = _site_packages(start, environ), _node_modules(start)
+    found: list[tuple[str, Dependency]] = []
+    if kind != "npm":
+        found += [("python", each) for each in _python(wanted, places)]
+    if kind != "python" and _NPM_NAME.fullmatch(wanted):
+        found += [("npm", each) for each in _npm(wanted, modules)]
+    if len(found) > 1:
+        both = " or ".join(f"{kind}:{wanted}" for kind, _ in found)
+        raise UsageError(f'Both Python and npm have "{wanted}" installed here.', f"Say which: {both}.")
+    if not found:
+        known = [*_python_names(places), *_npm_names(modules)]
+        looked = [str(each) for each in (*places, *modules)]
+        where = (
+            f"Looked in {', '.join(looked)}." if looked else "There is no .venv, VIRTUAL_ENV or node_modules."
+        )
+        raise UsageError(
+            f'No dependency "{wanted[:60]}" is installed here.{did_you_mean(wanted, known)}', where
+        )
+    if not found[0][1].paths:
+        raise UsageError(f'The dependency "{wanted}" has no source files here.', str(found[0][1].root))
+    return found[0][1]
+
+
+def _python(wanted: str, places: list[Path]) -> Iterator[Dependency]:
+    """Yield the distribution of a name, else that which brings the package of that name; one at most."""
+    from importlib.metadata import Distribution, distributions
+
+    every = list(distributions(path=list(map(str, places))))
+    own = [each for each in every if _normal(each.name or "") == _normal(wanted)]
+    for each in own or [each for each in every if wanted in _tops(each)]:
+        found: Distribution = each
+        root = Path(str(found.locate_file(""))).resolve()
+        listed = (str(path) for path in found.files or ())
+        inside = (path for path in listed if not path.split("/")[0].endswith((".dist-info", ".egg-info")))
+        yield Dependency(found.name, found.version or "", root, _usable(root, inside))
+        return
+
+
+def _tops(distribution: object) -> set[str]:
+    files = getattr(distribution, "files", None) or ()
+    return {str(path).split("/")[0].removesuffix(".py") for path in files}
+
+
+def _python_names(places: list[Path]) -> list[str]:
+    from importlib.metadata import distributions
+
+    return [each.name for each in distributions(path=list(map(str, places))) if each.name]
+
+
+def _site_packages(start: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Return the directories of packages of the project's environment: the active one, else the nearest."""
+    given = environ.get("VIRTUAL_ENV", "")
+    roots = [Path(given)] if given.startswith("/") else []
+    roots += [above / name for above in (start, *start.parents) for name in _VENVS]
+    for root in roots:
+        if (root / "pyvenv.cfg").is_file():
+            found = {each.resolve(): each for each in sorted(root.glob("lib*/python*/site-packages"))}
+            return [each for each in found.values() if each.is_dir()]  # lib64 may be the same
+    return []
+
+
+def _npm(wanted: str, modules: list[Path]) -> Iterator[Dependency]:
+    for place in modules:
+        root = place / wanted
+        manifest = _manifest(root)
+        if manifest is not None:
+            version = manifest.get("version")
+            real = root.resolve()
+            yield Dependency(
+                wanted, version if isinstance(version, str) else "", real, _usable(real, _walk(real))
+            )
+            return
+
+
+def _npm_names(modules: list[Path]) -> list[str]:
+    found = []
+    for place in modules:
+        for each in place.glob("*"):
+            found += (
+                [f"{each.name}/{inner.name}" for inner in each.glob("*")]
+                if each.name[0] == "@"
+                else [each.name]
+            )
+    return found
+
+
+def _node_modules(start: Path) -> list[Path]:
+    return [above / "node_modules" for above in (start, *start.parents) if (above / "node_modules").is_dir()]
+
+
+def _manifest(root: Path) -> dict[str, object] | None:
+    try:
+        held = json.loads(read_regular(root / "package.json", _MANIFEST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) else None
+
+
+def _walk(root: Path) -> Iterator[str]:
+    for folder, directories, names in os.walk(root):
+        directories[:] = sorted(each for each in directories if each not in {"node_modules", ".git"})
+        for name in sorted(names):
+            yield Path(folder, name).relative_to(root).as_posix()
+
+
+def _usable(root: Path, paths: Iterator[str]) -> tuple[str, ...]:
+    """Return those of a dependency's files that may be read: plain files inside of it, within limits."""
+    found: list[str] = []
+    total = 0
+    for path in paths:
+        place = root / path
+        if "\n" in path or place.suffix in _COMPILED or ".." in Path(path).parts or Path(path).is_absolute():
+            continue
+        try:
+            status = place.lstat()
+            inside = place.resolve().is_relative_to(root)
+        except OSError:
+            continue
+        if not inside or place.is_symlink() or not place.is_file() or status.st_size > _MOST_FILE_BYTES:
+            continue
+        total += status.st_size
+        if total > _MOST_BYTES or len(found) >= _MOST_FILES:
+            break
+        found.append(path)
+    return tuple(sorted(found))
+
+
+def _normal(name: str) -> str:
+    """Return a distribution's name as packaging tools compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,93 @@
+"""Agents ask several repositories: by name, all, or those of the client's roots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.support.command import GITRAG, Gitrag, user_environment
+from tests.support.mcp_client import text_of
+from tests.support.repository import create_repository
+
+SHOP = {"shop/stock.py": 'def reserve_stock(item):\n    """Reserve an item."""\n    return item\n'}
+BANK = {"bank/transfer.py": 'def transfer_money(amount):\n    """Move an amount."""\n    return amount\n'}
+WEB = {"web/page.py": 'def render_page(page):\n    """Render a page."""\n    return page\n'}
+
+
+@pytest.fixture
+def machine(tmp_path, model_dir):
+    environment = user_environment(tmp_path / "home", model_dir)
+    for name, files in (("shop", SHOP), ("bank", BANK), ("web", WEB)):
+        create_repository(tmp_path / name, environment, files)
+        assert Gitrag(tmp_path / name, environment)("index", "update", "--no-embed").status == 0
+    return tmp_path, environment
+
+
+def calls(machine, steps: list[tuple[str, dict[str, Any]]], *arguments: str, roots: tuple[str, ...] = ()):
+    place, environment = machine
+    server = StdioServerParameters(
+        command=str(GITRAG), args=["mcp", *arguments], cwd=str(place / "shop"), env=dict(environment)
+    )
+
+    async def list_roots(_context: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=each) for each in roots])
+
+    async def run() -> list[types.CallToolResult]:
+        # Since 2026-07-28 servers cannot ask for roots; clients that have them speak an earlier version.
+        options: dict[str, Any] = {"list_roots_callback": list_roots, "mode": "legacy"} if roots else {}
+        async with Client(server, **options) as client:
+            return [await client.call_tool(name, given) for name, given in steps]
+
+    return anyio.run(run)
+
+
+def test_repositories_are_asked_by_name_and_read_as_projects(machine):
+    found, lines, alone, unknown, both = calls(
+        machine,
+        [
+            ("search_code", {"query": "transfer money", "repositories": ["b*", "shop"]}),
+            ("get", {"what": "bank/transfer.py:1-3", "project": "bank"}),
+            ("search_code", {"query": "transfer money"}),
+            ("search_code", {"query": "transfer money", "repositories": ["bnak"]}),
+            ("search_code", {"query": "money", "repositories": ["bank"], "project": "bank"}),
+        ],
+    )
+    assert not found.is_error, found
+    best = found.structured_content["results"][0]
+    assert (best["repository"], best["path"]) == ("bank", "bank/transfer.py")
+    assert "bank:bank/transfer.py:1-3" in found.content[0].text
+    assert "def transfer_money" in lines.content[0].text
+    assert {each["repository"] for each in alone.structured_content["results"]} <= {""}
+    assert 'Did you mean "bank"?' in text_of(unknown)
+    assert "project is for one" in text_of(both)
+
+
+def test_all_are_asked_where_the_server_says_so_and_who_is_silent_is_named(machine):
+    place, _environment = machine
+    (place / "web").rename(place / "gone")
+    (found,) = calls(machine, [("search_code", {"query": "transfer money"})], "--everywhere")
+    assert found.structured_content["results"][0]["repository"] == "bank"
+    assert any(
+        note.startswith("web: not reachable") for note in found.structured_content["freshness"]["notes"]
+    )
+
+
+def test_a_clients_roots_are_its_repositories(machine):
+    place, _environment = machine
+    roots = (*tuple(f"file://{place / name}" for name in ("shop", "bank")), "file:///nowhere")
+    both, one = calls(
+        machine,
+        [
+            ("search_code", {"query": "transfer money"}),
+            ("search_code", {"query": "render a page", "repositories": ["web"]}),
+        ],
+        roots=roots,
+    )
+    assert both.structured_content["results"][0]["repository"] == "bank"
+    assert {each["repository"] for each in one.structured_content["results"]} == {"web"}
+    (alone,) = calls(machine, [("search_code", {"query": "reserve stock"})], roots=roots[:1])
+    assert {each["repository"] for each in alone.structured_content["results"]} == {""}

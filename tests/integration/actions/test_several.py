@@ -1,0 +1,121 @@
+"""One question, asked of several repositories at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from gitrag.actions.repositories.ask import Outcome, ask
+from gitrag.actions.repositories.chosen import Chosen, choose, nested
+from gitrag.actions.repositories.kept import KeptRepositories
+from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.search import SearchOptions, search
+from gitrag.errors import UsageError
+from gitrag.git import Repository
+from gitrag.memory.registry import Registry
+from gitrag.workspace import Workspace
+
+MANY = 6
+QUESTION = "how is the parcel weighed"
+
+
+def function(name: str) -> str:
+    return f'def {name}(parcel):\n    """Weigh a parcel, {name}."""\n    return parcel.weight\n'
+
+
+@pytest.fixture
+def many(make_repository) -> list[Chosen]:
+    chosen = []
+    for number in range(MANY):
+        files = {f"m{at}.py": function(f"weigh_{number}_{at}") for at in range(6)}
+        repo = make_repository(files, name=f"r{number:02}")
+        Workspace.open(repo.path, environ=repo.environment).update()
+        chosen.append(Chosen(repo.path.name, repo.path, repo.path / ".git"))
+    return chosen
+
+
+def opened(chosen: Chosen) -> Workspace:
+    return Workspace.open(chosen.place, environ=os.environ)
+
+
+def options(_workspace: Workspace) -> SearchOptions:
+    return SearchOptions(limit=20, min_score=0.0)
+
+
+def test_asked_together_each_answers_as_if_it_were_alone(many):
+    alone = {
+        (each.name, hit.path): (hit.chunk, hit.lines)
+        for each in many
+        for hit in search(opened(each), QUESTION, options(opened(each))).hits
+    }
+    kept = KeptRepositories(os.environ, lambda _line: None)
+    for turn in range(4):
+        found = (
+            kept.ask(many, QUESTION, options, 500)
+            if turn % 2
+            else ask(many, QUESTION, opened, options, limit=500)
+        )
+        assert {each.outcome for each in found.asked} == {Outcome.ANSWERED}
+        assert {(hit.repository, hit.path): (hit.chunk, hit.lines) for hit in found.answer.hits} == alone
+
+
+def test_one_that_hangs_is_named_and_the_others_answer(many):
+    hanging = threading.Event()
+
+    def open_(chosen: Chosen) -> Workspace:
+        if chosen.name == "r03":
+            hanging.wait(120)
+        return opened(chosen)
+
+    try:
+        found = ask(many, QUESTION, open_, options, limit=500, budget_s=20.0)
+    finally:
+        hanging.set()
+    late = [each for each in found.asked if each.outcome is not Outcome.ANSWERED]
+    assert [(each.name, each.outcome, each.why) for each in late] == [
+        ("r03", Outcome.LATE, "no answer within 20 s")
+    ]
+    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - {"r03"}
+
+
+def test_a_bug_in_one_is_logged_there_and_named(many):
+    def broken(workspace: Workspace) -> SearchOptions:
+        if workspace.repo.root is not None and workspace.repo.root.name == "r01":
+            raise ZeroDivisionError("oops")
+        return options(workspace)
+
+    found = ask(many, QUESTION, opened, broken, limit=500)
+    assert [(each.name, each.outcome) for each in found.asked if each.why] == [("r01", Outcome.UNREACHABLE)]
+    assert "ZeroDivisionError" in (many[1].git_dir / "gitrag/log").read_text()
+
+
+def test_a_question_without_words_is_refused_before_anything_is_opened(many):
+    with pytest.raises(UsageError):
+        ask(many, "?!", lambda _: pytest.fail("opened"), options, limit=8)
+
+
+def test_what_is_nested_is_found_and_other_worktrees_are_not(make_repository, tmp_path):
+    outer = make_repository({"a.py": "a = 1\n"}, name="outer")
+    make_repository({"b.py": "b = 1\n"}, name="outer/libs/inner")
+    make_repository({"b.py": "b = 1\n"}, name="outer/libs/inner/deeper")
+    make_repository({"c.py": "c = 1\n"}, name="outer/node_modules/none")
+    outer.git("worktree", "add", "--detach", str(outer.path / "tree"))
+    (outer.path / "link").symlink_to(tmp_path)
+    (outer.path / "fake").mkdir()
+    (outer.path / "fake/.git").write_text("gitdir: /nowhere\n")
+    found = [name for name, _entry in nested(outer.path, outer.path / ".git")]
+    assert found == ["libs/inner", "libs/inner/deeper"]
+    here = Repository.discover(outer.path)
+    chosen = choose(Scope(nested=True), Registry(tmp_path / "state"), outer.path, here)
+    assert [each.name for each in chosen] == ["libs/inner", "libs/inner/deeper", "outer"]
+
+
+def test_a_repository_that_is_meant_twice_is_asked_once(make_repository, tmp_path):
+    repo = make_repository({"a.py": "a = 1\n"}, name="shop")
+    registry = Registry(tmp_path / "state")
+    scope = Scope(names=(str(repo.path), str(repo.path / "")))
+    chosen = choose(scope, registry, Path("/"), None)
+    assert [each.place for each in chosen] == [repo.path]

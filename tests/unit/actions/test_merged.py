@@ -1,0 +1,95 @@
+"""Answers of several repositories, put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitrag.actions.repositories.ask import merge, share
+from gitrag.actions.search import Answer
+from gitrag.corpus.layout import CollectionKind
+from gitrag.model import Chunk, Kind
+from gitrag.search.engine import Hit
+from gitrag.search.sections import AnswerSection
+from gitrag.search.wording import Wording
+
+CHUNK = Chunk(Kind.FUNCTION, "f", "f", "def f()", "", "def f(): ...", 1, 1)
+
+
+def hit(path: str, score: float) -> Hit:
+    return Hit(path, CHUNK, score, (), (), 1.0, 0.5, ())
+
+
+def answer(*scores: float, adrs: tuple[float, ...] = (), **fields: object) -> Answer:
+    sections = (
+        AnswerSection(CollectionKind.ADRS, tuple(hit(f"adr{at}.md", each) for at, each in enumerate(adrs))),
+        AnswerSection(CollectionKind.CODE, tuple(hit(f"{at}.py", each) for at, each in enumerate(scores))),
+    )
+    made = Answer("q", sections, commit="c", dirty=1, drafts=2, waiting=0, model=True)
+    return replace(made, **fields)
+
+
+def places(found: Answer, kind: CollectionKind = CollectionKind.CODE) -> list[str]:
+    return [
+        f"{each.repository}:{each.path}"
+        for section in found.sections
+        if section.kind is kind
+        for each in section.hits
+    ]
+
+
+def test_what_hardly_knows_does_not_stand_between_the_hits_of_what_does():
+    found = merge("q", {"a": answer(0.9, 0.3, 0.2), "b": answer(0.4, 0.35)}, 10)
+    assert places(found) == ["a:0.py", "a:1.py", "a:2.py", "b:0.py", "b:1.py"]
+    scores = [each.score for each in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[:3] == [0.9, 0.3, 0.2]
+
+
+def test_those_that_know_alike_are_mixed_by_their_scores():
+    found = merge("q", {"a": answer(0.9, 0.3), "b": answer(0.88, 0.4)}, 3)
+    assert places(found) == ["a:0.py", "b:0.py", "b:1.py"]
+
+
+def test_the_likeliest_repository_keeps_its_scores_and_none_is_negative():
+    shares = share({"a": answer(0.5, 0.5), "b": answer(0.5), "c": answer()})
+    assert shares["a"] == 1.0
+    assert 0 < shares["b"] < 1
+    assert shares["c"] == 0
+    assert share({"a": answer(), "b": answer()}) == {"a": 0.0, "b": 0.0}
+
+
+def test_what_is_lowered_below_the_least_score_is_left_out_but_not_where_none_is_set():
+    weak = {"a": answer(0.99), "b": answer(0.15, adrs=(0.4,))}
+    assert places(merge("q", weak, 10)) == ["a:0.py"]
+    assert places(merge("q", weak, 10), CollectionKind.ADRS) == []
+    everything = {name: replace(each, least=0.0) for name, each in weak.items()}
+    assert places(merge("q", everything, 10)) == ["a:0.py", "b:0.py"]
+
+
+def test_each_kind_has_its_own_limit_and_states_are_added():
+    found = merge("q", {"a": answer(0.9, 0.8, adrs=(0.9,)), "b": answer(0.9, 0.8, adrs=(0.8,))}, 2)
+    assert len(places(found)) == 2
+    assert len(places(found, CollectionKind.ADRS)) == 2
+    assert (found.dirty, found.drafts, found.commit) == (2, 4, None)
+
+
+def test_a_word_that_one_repository_knows_is_not_misspelt():
+    corrected = answer(0.9, wording=Wording(searched_for="axis"))
+    found = merge("axum", {"a": corrected, "b": answer(0.3)}, 10)
+    assert places(found) == ["b:0.py"]
+    assert not found.wording.searched_for
+    both = merge("axum", {"a": corrected, "b": replace(corrected, wording=Wording(searched_for="axis"))}, 10)
+    assert both.hits
+
+
+def test_a_word_is_missing_only_where_all_miss_it():
+    one = answer(0.1, wording=Wording(missing=("jwt", "token"), searched=3))
+    two = answer(0.1, wording=Wording(missing=("jwt",), searched=4))
+    found = merge("q", {"a": one, "b": two}, 10)
+    assert (found.wording.missing, found.wording.searched) == (("jwt",), 7)
+    assert merge("q", {"a": one, "b": answer(0.9)}, 10).wording.missing == ()
+
+
+def test_no_answer_at_all_is_an_answer_without_hits():
+    found = merge("q", {}, 10)
+    assert (found.query, found.hits) == ("q", ())
