@@ -97,6 +97,7 @@ RUNS = [
     ("hub grant", ["owner", "project"]),
     ("hub grant", []),
     ("hub gc", []),
+    ("hub try", ["--stop"]),
     ("model fetch", []),
     ("model status", []),
     ("doctor", []),
