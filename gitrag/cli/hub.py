@@ -1,7 +1,8 @@
-"""``gitrag hub``: init, push, search, status, grant, gc."""
+"""``gitrag hub``: init, push, search, status, grant, gc, try."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from gitrag.hub.hub import Hub
+    from gitrag.hub.sending import Pushed
+    from gitrag.workspace import Workspace
 
 _MOST_PARTITIONS = 256
 
@@ -98,16 +101,10 @@ def push(session: Session, *, branch: str | None, repository: str | None, as_jso
     Sent are the contents that the repository does not have there. All of it is one transaction: others see
     the branch as it was, or as it is now. The first branch that is pushed is the one that is searched.
     """
-    from gitrag.actions.hub.push import push_head
-    from gitrag.actions.model import fetch_model
-
     terminal = session.terminal
-    workspace = session.index_first(session.workspace(auto_index="on"))
+    workspace = session.workspace(auto_index="on")
     _require_hub(workspace.config.hub)
-    if not workspace.model_is_there():
-        fetch_model(workspace.model_dir, terminal.progress)
-    with terminal.progress("Pushing") as progress:
-        done = push_head(workspace, repository=repository, branch=branch, advance=progress.update)
+    done = _push(session, session.index_first(workspace), repository, branch)
     if as_json:
         terminal.print_document(done)
         return OK
@@ -317,6 +314,60 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     return OK
 
 
+@command(
+    "try",
+    examples=[
+        Example("gitrag hub try", "in a repository: a server of your own, with this repository in it"),
+        Example("gitrag hub try --stop", "end it; what it holds stays"),
+    ],
+)
+@click.option("--stop", is_flag=True, help="End the server; what it holds stays for the next time.")
+@json_option
+@pass_session
+def try_(session: Session, *, stop: bool, as_json: bool) -> int:
+    """Start a PostgreSQL of your own in the background, and push this repository to it.
+
+    For a first look: it needs the extra gitrag[hub-try], listens on a Unix socket that only you can open, and
+    lies in your data directory. It prints what to set hub to, and sets nothing itself.
+    """
+    from gitrag.hub.hub import initialise
+    from gitrag.hub.trial_server import TrialServer
+    from gitrag.indexing.recipe import RECIPE
+    from gitrag.report.hub import HubTried
+
+    terminal = session.terminal
+    server = TrialServer.here()
+    if stop:
+        ran = server.stop()
+        if as_json:
+            terminal.print_document(HubTried(server.address, running=False))
+        else:
+            terminal.print(f"Stopped the server in {server.directory}." if ran else "No server runs.")
+        return OK
+    workspace = session.index_first(session.workspace(auto_index="on", hub=server.address))
+    server.start()
+    initialise(server.address, RECIPE)
+    done = _push(session, workspace, None, None)
+    if as_json:
+        terminal.print_document(HubTried(server.address, running=True))
+        return OK
+    terminal.print(f"Pushed {count(done.files, 'file')} to the server in {server.directory}.")
+    terminal.print(f"git config --global gitrag.hub {shlex.quote(server.address)}")
+    terminal.hint("gitrag hub try --stop ends it.")
+    return OK
+
+
+def _push(session: Session, workspace: Workspace, repository: str | None, branch: str | None) -> Pushed:
+    """Push HEAD; the model is fetched first where it is missing."""
+    from gitrag.actions.hub.push import push_head
+    from gitrag.actions.model import fetch_model
+
+    if not workspace.model_is_there():
+        fetch_model(workspace.model_dir, session.terminal.progress)
+    with session.terminal.progress("Pushing") as progress:
+        return push_head(workspace, repository=repository, branch=branch, advance=progress.update)
+
+
 def _require_hub(address: str) -> None:
     from gitrag.actions.hub.push import address_of
 
@@ -336,5 +387,5 @@ def _open(session: Session) -> AbstractContextManager[Hub]:
     return opened(_address(session), RECIPE)
 
 
-for each in (init, push, search, status, grant, gc):
+for each in (init, push, search, status, grant, gc, try_):
     hub.add_command(each)

@@ -29,6 +29,19 @@ class HubMade:
 
 
 @dataclass(frozen=True, slots=True)
+class HubTried:
+    """What `gitrag hub try` leaves: where the server is, and whether it runs.
+
+    Attributes:
+        address: What to set hub to.
+        running: Whether the server runs.
+    """
+
+    address: str
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HubMatch:
     """A file of a repository in the hub that answers, by its best chunk.
 

@@ -26,7 +26,7 @@ from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
 from gitrag.report import documents
 from gitrag.report.exact import ExactDocument
-from gitrag.report.hub import HubMade, HubSearchDocument
+from gitrag.report.hub import HubMade, HubSearchDocument, HubTried
 from gitrag.report.impact import ImpactDocument
 from gitrag.report.similar import SimilarDocument
 from gitrag.words.spelling import did_you_mean
@@ -85,6 +85,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "hub status": (HubStatus,),
     "hub grant": (list[Grant],),
     "hub gc": (Dropped,),
+    "hub try": (HubTried,),
     "model fetch": (ModelFetch,),
     "model status": (ModelStatus,),
     "doctor": (list[documents.CheckRow],),

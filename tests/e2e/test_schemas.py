@@ -99,6 +99,7 @@ RUNS = [
     ("hub grant", ["owner", "project"]),
     ("hub grant", []),
     ("hub gc", []),
+    ("hub try", ["--stop"]),
     ("model fetch", []),
     ("model status", []),
     ("doctor", []),
