@@ -201,6 +201,14 @@ def test_search_as_you_type_by_keyboard_alone(site):
         assert heard.dialogs == heard.console == []
 
 
+def test_a_page_whose_server_has_ended_says_so(project):
+    with served(project.path, project.environment) as own, opened(own) as (page, _heard):
+        own.process.send_signal(signal.SIGINT)
+        own.process.wait(PATIENCE_S)
+        page.keyboard.type("total")
+        page.get_by_text("No answer: start gitrag web again.").wait_for()
+
+
 def test_a_file_with_its_outline_its_calls_and_its_history(site):
     with opened(site, viewport={"width": 1400, "height": 900}) as (page, heard):
         page.goto(f"http://127.0.0.1:{site.port}/file/shop/cart.py")
