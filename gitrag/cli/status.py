@@ -12,7 +12,7 @@ from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
-from gitrag.report.standing import state_of, work_of
+from gitrag.report.index_state import state_of, work_of
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
 

@@ -112,6 +112,29 @@ class CollectionCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class MappedFile:
+    """What a map shows of an indexed file.
+
+    Attributes:
+        path: The file.
+        language: Its language; empty if unknown.
+        lines: Lines, up to the last one that is not blank.
+        texts: How many texts of it are embedded.
+        drafts: How many of them have a draft vector as yet.
+        commits: How many of the commits that were read change it under this name.
+        changed: When the newest of them was written, Unix seconds; None without one.
+    """
+
+    path: str
+    language: str
+    lines: int
+    texts: int
+    drafts: int
+    commits: int
+    changed: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class TableSize:
     """How much a table holds.
 
@@ -285,6 +308,30 @@ def count_store(db: DuckDBPyConnection) -> StoreCounts:
     tables = ("views", worktrees, "contents", "chunks", "vectors")
     counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
     return StoreCounts(*(int(row[0]) if row else 0 for row in counts))
+
+
+def mapped(db: DuckDBPyConnection, view: View, overlay: ViewOverlay) -> list[MappedFile]:
+    """Read what a map of a view and its overlay shows of each indexed file, by path."""
+    rows = run(
+        db,
+        pairs(overlay.entries),
+        _HELD
+        + """, own AS (
+            SELECT path_id, max(line_end) AS lines, count(DISTINCT chunks.text_id) AS texts,
+                count(DISTINCT drafts.text_id) AS drafts
+            FROM held JOIN chunks USING (content_id) LEFT JOIN drafts ON drafts.text_id = chunks.text_id
+            GROUP BY path_id
+        ), told AS (
+            SELECT path_id, count(*) AS times, max(authored) AS last FROM commit_paths
+            JOIN changed_paths USING (changed_path) JOIN commits USING (commit_number) GROUP BY path_id
+        )
+        SELECT path, coalesce(language, ''), lines, texts, drafts, coalesce(times, 0), last
+        FROM own JOIN held USING (path_id) JOIN contents USING (content_id) JOIN paths USING (path_id)
+        LEFT JOIN told USING (path_id) ORDER BY path
+        """,
+        [view.view_id, list(overlay.masked)],
+    ).fetchall()
+    return [MappedFile(decode_path(path), *rest) for path, *rest in rows]
 
 
 def table_sizes(db: DuckDBPyConnection) -> list[TableSize]:

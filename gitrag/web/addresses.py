@@ -41,6 +41,11 @@ def graph(target: str, depth: int = 0) -> str:
     return "/calls" + _asked([("target", target), ("depth", str(depth) if depth else "")])
 
 
+def map_of(by: str, folder: str = "", query: str = "") -> str:
+    """Return the address of the map of a folder, coloured by something."""
+    return "/map" + _asked([("by", by), ("in", folder), ("q", query)])
+
+
 def _asked(values: Sequence[tuple[str, str]]) -> str:
     given = [(name, value.encode("utf-8", "surrogateescape")) for name, value in values if value]
     return f"?{urlencode(given)}" if given else ""

@@ -15,6 +15,7 @@ from gitrag.web.calls_page import calls_page
 from gitrag.web.desk import Desk
 from gitrag.web.facets import TITLES, Choices
 from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
+from gitrag.web.map_page import COLOURS, map_page
 from gitrag.web.rendering import STATIC, render, static
 from gitrag.web.search_page import USUAL, search_page
 from gitrag.web.state_page import MOST_UNREAD, state_page
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Desk, Request], "Response"]
 
-_PAGES = (("Search", "/"), ("Calls", "/calls"), ("State", "/state"))
+_PAGES = (("Search", "/"), ("Calls", "/calls"), ("Map", "/map"), ("State", "/state"))
 """What every page links to, in order."""
 
 _MOST_DIGITS = 4
@@ -52,6 +53,7 @@ def application(desk: Desk) -> Starlette:
             route("/file/{path:path}", _file),
             route("/beside/{what}/{path:path}", _beside),
             route("/calls", _calls),
+            route("/map", _map),
             route("/state", _state),
             route("/static/{name}", _static),
         ],
@@ -118,6 +120,12 @@ def _calls(desk: Desk, request: Request) -> Response:
     asked = request.query_params
     page = calls_page(desk, asked.get("target", "").strip(), _number(asked.get("depth"), 1))
     return _page(desk, "calls.html", page=page)
+
+
+def _map(desk: Desk, request: Request) -> Response:
+    asked = request.query_params
+    page = map_page(desk, asked.get("by", ""), asked.get("in", ""), asked.get("q", ""))
+    return _page(desk, "map.html", page=page, colours=COLOURS)
 
 
 def _state(desk: Desk, request: Request) -> Response:

@@ -9,7 +9,7 @@ from gitrag.actions.doctor import examine
 from gitrag.actions.push_check import Pushed, behind
 from gitrag.actions.status import WorkspaceStatus, read_status, table_sizes
 from gitrag.machine.prerequisites import Check
-from gitrag.report.standing import state_of, work_of
+from gitrag.report.index_state import state_of, work_of
 from gitrag.store.inspection import TableSize
 from gitrag.web.desk import Desk
 from gitrag.words.numbers import age

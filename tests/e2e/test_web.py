@@ -201,6 +201,14 @@ def test_search_as_you_type_by_keyboard_alone(site):
         assert heard.dialogs == heard.console == []
 
 
+def test_a_page_whose_server_has_ended_says_so(project):
+    with served(project.path, project.environment) as own, opened(own) as (page, _heard):
+        own.process.send_signal(signal.SIGINT)
+        own.process.wait(PATIENCE_S)
+        page.keyboard.type("total")
+        page.get_by_text("No answer: start gitrag web again.").wait_for()
+
+
 def test_a_file_with_its_outline_its_calls_and_its_history(site):
     with opened(site, viewport={"width": 1400, "height": 900}) as (page, heard):
         page.goto(f"http://127.0.0.1:{site.port}/file/shop/cart.py")
@@ -311,6 +319,8 @@ def test_nothing_of_a_repository_becomes_script(hostile):
             "/file/bad.py?rev=HEAD~1",
             "/file/bad.py?rev=%3Cscript%3Ealert(1)%3C/script%3E",
             "/calls?target=bad",
+            "/map",
+            "/map?by=matches&q=%3Cimg+src%3Dx+onerror%3Dalert(2)%3E&in=%3Cscript%3E",
             "/calls?target=%3Cimg+src%3Dx+onerror%3Dalert(2)%3E",
             "/%3Cscript%3Ealert(1)%3C/script%3E",
         ]
@@ -358,6 +368,18 @@ def test_a_script_that_is_not_the_pages_own_does_not_run(site):
         page.wait_for_function("document.images[0].complete")
         assert heard.dialogs == []
         assert any("Content Security Policy" in each for each in heard.console)
+
+
+@pytest.mark.parametrize("by", ["language", "age", "churn", "vectors", "matches", "nonsense"])
+def test_a_map_of_the_files_by_lines(site, by):
+    page = site.get(f"/map?by={by}&q=total+price").text
+    assert "5 files, 28 lines" in page
+    assert 'href="/file/shop/cart.py"><title>shop/cart.py: 12 lines, ' in page.replace(' tabindex="-1"', "")
+    said = {"age": "last changed", "churn": "1 commit", "vectors": "texts refined", "matches": "score 0."}
+    assert said.get(by, "12 lines, python") in page
+    inside = site.get("/map?in=shop").text
+    assert "2 files, 15 lines" in inside
+    assert "No file is indexed here." in site.get("/map?in=no/such/folder").text
 
 
 def test_the_state_of_the_index_and_its_checks(site):

@@ -35,7 +35,11 @@
       busy = false;
       const page = request.response;
       if (page?.getElementById("answer")) show(page, query, address);
-      else shown = query; // an error: not asked again and again
+      else {
+        const said = page?.querySelector("h1")?.textContent;
+        answer.querySelector(".said").textContent = said ?? "No answer: start gitrag web again.";
+        shown = query; // not asked again and again
+      }
       ask();
     });
     request.send();

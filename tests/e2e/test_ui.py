@@ -1,0 +1,120 @@
+"""``gitrag ui`` in a pseudo-terminal: type, see, preview, open in the editor."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+from contextlib import contextmanager
+
+import pyte
+import pytest
+
+from tests.support.command import GITRAG, PATIENCE_S
+
+UP, DOWN, ENTER, ESC = b"\x1b[A", b"\x1b[B", b"\r", b"\x1b"
+
+
+class Screen:
+    """A terminal that a command runs on."""
+
+    def __init__(self, descriptor, process, columns):
+        self._descriptor = descriptor
+        self.process = process
+        self._screen = pyte.Screen(columns, 30)
+        self._stream = pyte.ByteStream(self._screen)
+
+    @property
+    def text(self):
+        """What is on the screen, without how it looks."""
+        return "\n".join(self._screen.display)
+
+    def press(self, keys):
+        os.write(self._descriptor, keys)
+
+    def read(self):
+        while select.select([self._descriptor], [], [], 0.05)[0]:
+            try:
+                self._stream.feed(os.read(self._descriptor, 65536))
+            except OSError:  # the command has ended, and with it the terminal
+                return
+
+    def wait_for(self, *words):
+        end = time.monotonic() + PATIENCE_S
+        while not all(word in self.text for word in words):
+            assert time.monotonic() < end, self.text
+            assert self.process.poll() is None, self.text
+            self.read()
+
+    def ended(self):
+        end = time.monotonic() + PATIENCE_S
+        while self.process.poll() is None:
+            assert time.monotonic() < end, self.text
+            self.read()
+        assert "Traceback" not in self.text
+        return self.process.returncode
+
+
+@contextmanager
+def screen(project, *args, columns=120, **more):
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    environment = {**project.gitrag.environment, "TERM": "xterm-256color", **more}
+    opened = ["sh", "-c", 'exec "$@" <>"$0" >&0 2>&0', os.ttyname(theirs)]
+    with subprocess.Popen(
+        [*opened, GITRAG, "ui", *args], cwd=project.path, env=environment, start_new_session=True
+    ) as process:
+        os.close(theirs)
+        try:
+            yield Screen(ours, process, columns)
+        finally:
+            if process.poll() is None:
+                process.kill()
+            os.close(ours)
+
+
+@pytest.mark.parametrize("columns", [120, 70])
+def test_type_see_preview_and_open(indexed, tmp_path, columns):
+    opened = tmp_path / "opened"
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\nprintf "%s " "$@" >>{opened}\n')
+    editor.chmod(0o700)
+    with screen(indexed, columns=columns, EDITOR=str(editor), VISUAL="") as shown:
+        shown.wait_for("Enter opens")
+        shown.press(b"retry backoff")
+        shown.wait_for("client.py:", "Call again after a failure")  # the list, and the preview
+        shown.press(ENTER)
+        end = time.monotonic() + PATIENCE_S
+        while not opened.exists():
+            assert time.monotonic() < end
+            shown.read()
+        shown.press(b"\x15README.md")  # back on the screen: another question
+        shown.wait_for("README.md:", "Invoices are sent")
+        shown.press(ESC)
+        assert shown.ended() == 0
+    line, path = opened.read_text().split()
+    assert re.fullmatch(r"\+\d+", line)
+    assert path == str(indexed.path / "client.py")
+
+
+def test_nothing_found_no_editor_and_an_interruption(indexed):
+    with screen(indexed, "zeppelin", "quasar", columns=200, EDITOR="", VISUAL="") as shown:
+        shown.wait_for("No relevant ADRs, specs, or code found for 'zeppelin quasar'.")
+        shown.press(b"\x15retry")
+        shown.wait_for("client.py:")
+        shown.press(ENTER)
+        shown.wait_for("VISUAL and EDITOR are not set.")
+        shown.press(b"\x03")
+        assert shown.ended() == 130
+
+
+def test_it_needs_a_terminal(indexed):
+    done = indexed.gitrag("ui")
+    assert (done.status, done.out) == (2, "")
+    assert done.said[0] == "gitrag ui needs a whole terminal."
