@@ -172,11 +172,12 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     return HistoryAnswer(question.text if question else "", matches, searched, tuple(notes))
 
 
-def changed_last(workspace: Workspace, paths: Sequence[str]) -> dict[str, tuple[int, StoredCommit]]:
-    """Return for each path how many commits of HEAD's history changed it, and the newest; as far as read."""
+def changed_last(
+    workspace: Workspace, commit: str | None, paths: Sequence[str]
+) -> dict[str, tuple[int, StoredCommit]]:
+    """Return for each path how many commits of a history, as far as read, changed it, and the newest."""
     from gitrag.store import commits
 
-    commit = workspace.repo.head().commit
     if commit is None or not paths:
         return {}
     with workspace.store.read() as db:

@@ -427,7 +427,7 @@ def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, st
     from gitrag.actions.history import changed_last
     from gitrag.report.history import changed_last_sentence
 
-    found = changed_last(workspace, [hit.path for hit in answer.hits])
+    found = changed_last(workspace, answer.commit, [hit.path for hit in answer.hits])
     return {
         each.path: changed_last_sentence(*found[hit.path])
         for hit, each in zip(answer.hits, shown.hits, strict=True)

@@ -26,11 +26,11 @@ from gitrag.errors import NOTHING, OK
 def why(session: Session, *, target: str, output: str | None) -> int:
     """Say why lines are as they are: which commits made them so, and for what reason.
 
-    Lines that were moved are followed, white space does not count, and commits that .git-blame-ignore-
-    revs or git's blame.ignoreRevsFile lists are passed over. Shown of each commit are its subject, the
-    sentence of its message that gives a reason, and the issues, pull requests and decisions that it
-    names; then the commit that changed the lines or their function before, and the decisions and
-    specifications that likely bear on the file.
+    Lines that were moved are followed, white space does not count, and commits that
+    .git-blame-ignore-revs or git's blame.ignoreRevsFile lists are passed over. Shown of each commit are
+    its subject, the sentence of its message that gives a reason, and the issues, pull requests and
+    decisions that it names; then the commit that changed the lines or their function before, and the
+    decisions and specifications that likely bear on the file.
 
     Asks git, so it needs no index; without one, decisions are not looked up.
     """

@@ -424,8 +424,8 @@ def latest_changing(
 ) -> dict[str, tuple[int, StoredCommit]]:
     """Return for each of some paths how many commits of a history changed it, and the newest one.
 
-    Merges do not count, nor do commits of very many paths; what a path was called before does not either. A
-    path is missing that none changed, or where the history has not been read.
+    Merges do not count, nor does what a path was called before. A path is missing that none changed, or where
+    the history has not been read.
     """
     import numpy as np
 
@@ -437,7 +437,7 @@ def latest_changing(
         [objects(encode_path(path) for path in paths)],
         "SELECT path, commit_number, committed FROM changed_paths SEMI JOIN columns ON path = column0"
         " JOIN commit_paths USING (changed_path) JOIN commits USING (commit_number)"
-        f" WHERE parents < 2 AND {_TELLING} ORDER BY committed DESC, commit_number",
+        " WHERE parents < 2 ORDER BY committed DESC, commit_number",
     ).fetchall()
     ours = _among(history.reached, np.array([number for _, number, _ in rows], dtype=np.int32))
     found: dict[str, list[int]] = {}

@@ -200,8 +200,7 @@ def test_a_definition_that_is_not_there_is_said(session):
 def test_why_a_file_was_found_says_who_changed_it_last(session):
     head = session.git.git("rev-parse", "--short=10", "HEAD")
     out = session.gitrag("search", "session send", "--explain", "-o", "text").out
-    expected = (
-        f'Changed last by {head} of 2023-11-14, "Send thrice in a session"; 4 commits changed it in all.'
-    )
+    told = f'Changed last by {head} of 2023-11-14, "Send thrice in a session"'
+    expected = f"{told}; 4 commits of those read changed it."
     assert expected in out
     assert "Changed last" not in session.gitrag("search", "session send", "-o", "text").out
