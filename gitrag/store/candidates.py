@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-SURPLUS = 8
-"""How many times the requested number of chunks the sign bits preselect: with 8 the first ten
-files equal those of the exact comparison for all of 80 questions, with 4 for 76, with 1 for a third
-(`scripts/bench/two_stages.py`).
+SURPLUS = 16
+"""How many times the requested number of chunks the sign bits preselect. In 107,503 chunks the first ten
+files, unlikely ones too, equal those of the exact comparison for 96 of 100 questions; with 32 for 100, with 8
+for 86, with 4 for 61. Each doubling costs a question 2 to 8 ms (`scripts/bench/scale.py`).
 """
 
 PATH_WEIGHT = 0.5
@@ -450,7 +450,7 @@ def _likeliest(
 
     text_ids, signs = vectors.read_signs(db, memo)
     own = vectors.signs(question.reshape(1, -1))[0]
-    of_text, of_path = _places(scope, text_ids)
+    _texts, of_text, of_path = _places(scope, text_ids)
     about = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))
     about = np.append(about, np.array([-1, -np.inf], np.float32))  # no vector, no text
     differing = np.append(vectors.differing(signs, own), np.arange(1, 3, dtype=np.uint16) + DIMENSIONS)
@@ -459,25 +459,27 @@ def _likeliest(
     return np.flatnonzero(near >= np.partition(near, len(near) - many)[len(near) - many])
 
 
-def _places(scope: SearchScope, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return where the texts of a scope's chunks, and of its files' paths, are among some texts.
+def _places(
+    scope: SearchScope, text_ids: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return some texts, and where those of a scope's chunks and of its files' paths are among them.
 
-    The number of those where there is none, and one more where there is no text.
+    The number of texts stands for one that is not among them, and one more for no text.
     """
-    kept = scope.memo.get("places", lambda: (text_ids, _place(text_ids, scope)))
-    if kept[0] is not text_ids:  # of an index that has changed since
-        return _place(text_ids, scope)
-    return kept[1]
+    kept = scope.memo.get("places", lambda: _look_up(scope, text_ids))
+    return kept if kept[0] is text_ids else _look_up(scope, text_ids)  # the index has changed since
 
 
-def _place(text_ids: NDArray[np.int32], scope: SearchScope) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _look_up(
+    scope: SearchScope, text_ids: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     import numpy as np
 
     last = max(int(column.max(initial=0)) for column in (text_ids, scope.text_id, scope.path_text))
     place = np.full(1 + last, len(text_ids), dtype=np.int32)
     place[text_ids] = np.arange(len(text_ids), dtype=np.int32)
     place[0] = len(text_ids) + 1
-    return place[scope.text_id], place[scope.path_text]
+    return text_ids, place[scope.text_id], place[scope.path_text]
 
 
 def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:

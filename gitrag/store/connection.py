@@ -211,6 +211,10 @@ class Store:
             with self.read() as db:
                 vectors.fill(db, self.vector_cache, self.vector_cache.end())
 
+    def forget_vectors(self) -> None:
+        """Drop the cache of vectors: after vectors that are not to be believed have been dropped."""
+        self._delete(f"{NAME}.vectors")
+
     def is_large(self) -> bool:
         """Tell whether the index is too large to be held in memory."""
         try:

@@ -198,6 +198,7 @@ class Shared:
                 drafts = shrink(drafter().draft([text_of(item) for item in sources]))
                 with store.write("dropping a refused pack's vectors", make=False) as db:
                     shared.give_back(db, ids, [item.text_id for item in sources], drafts)
+                store.forget_vectors()
 
     def save(self) -> None:
         """Write the record of packs.

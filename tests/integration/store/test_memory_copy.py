@@ -179,6 +179,9 @@ def test_the_cache_of_vectors_goes_with_the_index(
     without = resident.size_bytes()
     answer(resident)
     assert resident.size_bytes() > without
+    resident.forget_vectors()
+    assert resident.size_bytes() == without
+    answer(resident)
     assert resident.remove() > without
     assert not list(resident.directory.glob("index*"))
 
