@@ -76,6 +76,7 @@ class Answer:
         looked_at: How many files were searched, where nothing was found; else None.
         collections: Names of the collections searched, with the repository's slug.
         least: The least score of a hit; None where each kind of collection has its own.
+        absent_names: Names of the question, written as in code, that nothing contains that was searched.
     """
 
     query: str
@@ -90,6 +91,7 @@ class Answer:
     looked_at: int | None = None
     collections: tuple[str, ...] = ()
     least: float | None = None
+    absent_names: tuple[str, ...] = ()
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -177,6 +179,9 @@ def search(
         looked_at=None if any(each.hits for each in found.sections) else _count_files(view, options, found),
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
         least=workspace.config.min_score if options.min_score is None else options.min_score,
+        absent_names=()
+        if found.wording.searched_for or found.wording.foreign  # other words were asked
+        else wording.absent_names(question, found.occurrences),
     )
 
 

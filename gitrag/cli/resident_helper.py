@@ -42,9 +42,10 @@ _LIBRARIES = (
 _BUG = 70
 
 _ROOMS = """
-cli.boundary cli.graph cli.search
+cli.boundary cli.graph cli.search cli.several
 actions.catch_up actions.current_view actions.first_index actions.graph actions.hit_lines actions.references
 actions.search actions.status
+actions.repositories.ask actions.repositories.chosen actions.repositories.elsewhere memory.registry
 callgraph.answering callgraph.drawing callgraph.loading callgraph.resolution
 embedding.draft embedding.encoder indexing.refresh indexing.embed_texts
 report report.call_tree report.reference_lines

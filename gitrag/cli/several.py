@@ -98,7 +98,7 @@ def search_several(session: Session, scope: Scope, text: str, asking: Asking) ->
         language_named(name)  # one that is unknown is so in all of them
     form = form_of(asking.output, config.output, session.terminal)
     heard: list[str] = []
-    chosen = choose(scope, Registry(), session.start, here) if scope.is_known else []
+    chosen = choose(scope, Registry(), session.start, here, heard.append) if scope.is_known else []
     if scope.urls or scope.dependencies:
         elsewhere = Elsewhere(session.environ, heard.append, session.terminal.progress)
         chosen += [elsewhere.of_url(url) for url in dict.fromkeys(scope.urls)]

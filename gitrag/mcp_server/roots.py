@@ -29,7 +29,7 @@ async def client_roots(context: Context[Any, Any]) -> tuple[Path, ...]:
         with anyio.move_on_after(_PATIENCE_S):
             found = await context.session.send_request(ListRootsRequest(), ListRootsResult)
             return tuple(path for each in found.roots[:_MOST] if (path := directory_of(str(each.uri))))
-    except MCPError:  # it cannot be asked, or refuses
+    except (MCPError, ValueError):  # it cannot be asked, refuses, or says what the protocol has not
         return ()
     return ()
 

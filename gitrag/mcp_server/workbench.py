@@ -181,7 +181,7 @@ class Workbench:
     @property
     def asks_everywhere(self) -> bool:
         """Whether code is searched in several repositories, where a call names none."""
-        return self._everywhere or len(self._root_repositories()) > 1
+        return self._everywhere or (len(self.roots) > 1 and len(self._root_repositories()) > 1)
 
     def ask_several(
         self, query: str, names: Sequence[str], limit: int, filters: Filters, collection: str

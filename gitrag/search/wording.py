@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_prose
-from gitrag.search.question import STOP_WORDS, Question
+from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.store.candidates import Files
 from gitrag.words import terms
 from gitrag.words.path_traits import Trait
@@ -184,6 +184,18 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
                 seen.add(piece.casefold())
                 found[piece] = files
     return list(found.items())
+
+
+def absent_names(question: Question, occurrences: Sequence[Occurrences]) -> tuple[str, ...]:
+    """Return the names of a question, written as in code, that nothing contains that was searched."""
+    counts = [each.counts for each in occurrences]
+    found = []
+    for name in filter(looks_like_code, question.names):
+        term = terms.whole(name.rpartition(".")[2])
+        at = question.words.index(term) if term in question.words else None
+        if at is not None and counts and not any(each[at].any() for each in counts):
+            found.append(name)
+    return tuple(found)
 
 
 def _is_telling(word: str) -> bool:

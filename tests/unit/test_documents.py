@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from gitrag.actions import issues
+from gitrag.actions.repositories import elsewhere
 from gitrag.config.keys import Config
 from gitrag.embedding import fetching
 from gitrag.git import remote_files
-from gitrag.memory import core_files, observations
+from gitrag.memory import core_files, observations, registry
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -64,6 +65,8 @@ def test_the_seconds_we_wait_for_locks_are_those_of_the_code():
         ("gitrag/config/keys.py", Config().lock_timeout_s),
         ("gitrag/embedding/fetching.py", fetching._LOCK_TIMEOUT_S),
         ("gitrag/memory/core_files.py", core_files._LOCK_TIMEOUT_S),
+        ("gitrag/memory/registry.py", registry._LOCK_TIMEOUT_S),
+        ("gitrag/actions/repositories/elsewhere.py", elsewhere._LOCK_TIMEOUT_S),
         ("gitrag/memory/observations.py", observations.BUSY_TIMEOUT_S),
         ("gitrag/git/remote_files.py", remote_files._SWEEPING_S),
         ("hooks/post-commit", float(of_hooks)),

@@ -52,6 +52,12 @@ hits of many that hardly know stand between those of one that does. From 2 to 8 
 (`scripts/bench/everywhere.py`)."""
 
 
+_ABSENT = 0.1
+"""Share that a repository keeps for each name of the question, written as in code, that nothing in it
+contains, though all that another one lacks are fewer: 0.9 % more first hits are from the right one, with
+0.5 as with 0.1."""
+
+
 class Outcome(StrEnum):
     """What came of asking a repository."""
 
@@ -352,14 +358,20 @@ def share(answers: Mapping[str, Answer]) -> dict[str, float]:
     """Return how much each repository counts: how likely it is the one that is meant, the likeliest 1.
 
     That is how likely any of its hits answers, hits taken as independent of each other, relative to the
-    repository where that is likeliest, to the power of `_SURENESS`.
+    repository where that is likeliest, to the power of `_SURENESS`; less where it lacks a name that is asked
+    for and another one has it (`_ABSENT`).
     """
     likely = {
         name: 1 - math.prod(1 - hit.score for section in answer.sections for hit in section.hits)
         for name, answer in answers.items()
     }
-    most = max(likely.values(), default=0.0)
-    return {name: (own / most) ** _SURENESS if most else 0.0 for name, own in likely.items()}
+    fewest = min((len(each.absent_names) for each in answers.values()), default=0)
+    worth = {
+        name: own**_SURENESS * _ABSENT ** (len(answers[name].absent_names) - fewest)
+        for name, own in likely.items()
+    }
+    most = max(worth.values(), default=0.0)
+    return {name: own / most if most else 0.0 for name, own in worth.items()}
 
 
 def _of(name: str, hit: Hit, own_share: float) -> Hit:

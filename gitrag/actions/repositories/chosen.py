@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -63,7 +63,13 @@ class _Choice:
         self.found[entry.git_dir] = Chosen(str(place) if name in taken else name, place, entry.git_dir)
 
 
-def choose(scope: Scope, registry: Registry, start: Path, here: Repository | None) -> list[Chosen]:
+def choose(
+    scope: Scope,
+    registry: Registry,
+    start: Path,
+    here: Repository | None,
+    say: Callable[[str], None] = lambda _line: None,
+) -> list[Chosen]:
     """Return the repositories that a scope means, by name.
 
     Args:
@@ -71,6 +77,7 @@ def choose(scope: Scope, registry: Registry, start: Path, here: Repository | Non
         registry: The repositories that gitrag knows.
         start: Where relative paths start.
         here: The repository around; None outside of all.
+        say: Called with a line on what was not looked at.
 
     Raises:
         UsageError: A name or a group is unknown.
@@ -85,7 +92,7 @@ def choose(scope: Scope, registry: Registry, start: Path, here: Repository | Non
     for known in chain.from_iterable(map(held.in_group, scope.groups)):
         choice.add(known.name, known.entry)
     if scope.nested:
-        for name, entry in _inside(held, here):
+        for name, entry in _inside(held, here, say):
             choice.add(name, entry)
     if scope.everywhere:
         if here is not None and here.store_directory.is_dir():
@@ -100,7 +107,9 @@ def choose(scope: Scope, registry: Registry, start: Path, here: Repository | Non
     return sorted(choice.found.values(), key=lambda each: (each.name.casefold(), each.place))
 
 
-def _inside(held: Registered, here: Repository | None) -> Iterator[tuple[str, Entry]]:
+def _inside(
+    held: Registered, here: Repository | None, say: Callable[[str], None]
+) -> Iterator[tuple[str, Entry]]:
     """Yield the repository around, and those inside of its working tree."""
     if here is None or here.root is None:
         raise NotSetUpError(
@@ -108,10 +117,12 @@ def _inside(held: Registered, here: Repository | None) -> Iterator[tuple[str, En
             "Go into one, or use -C PATH.",
         )
     yield _name_of(held, Entry.of(here)), Entry.of(here)
-    yield from nested(here.root, here.common_dir)
+    yield from nested(here.root, here.common_dir, say)
 
 
-def nested(root: Path, git_dir: Path) -> Iterator[tuple[str, Entry]]:
+def nested(
+    root: Path, git_dir: Path, say: Callable[[str], None] = lambda _line: None
+) -> Iterator[tuple[str, Entry]]:
     """Yield the repositories inside a working tree, by their paths in it: submodules, and clones in a clone.
 
     Links are not followed; other worktrees of the same repository are none of them.
@@ -119,13 +130,15 @@ def nested(root: Path, git_dir: Path) -> Iterator[tuple[str, Entry]]:
     Args:
         root: The working tree.
         git_dir: The git directory that its worktrees share.
+        say: Called with a line where there is more than was looked through.
     """
-    seen = 0
-    for folder, directories, names in os.walk(root):
-        seen += 1
-        if seen > _MOST_DIRECTORIES:
+    for seen, (folder, directories, names) in enumerate(os.walk(root)):
+        if seen >= _MOST_DIRECTORIES:
+            say(f"Repositories inside were looked for in the first {_MOST_DIRECTORIES:,} directories only.")
             return
-        if folder != str(root) and (".git" in directories or ".git" in names):
+        may_be = ".git" in directories or ".git" in names
+        directories[:] = sorted(each for each in directories if each not in _NEVER_INSIDE)
+        if may_be and folder != str(root):
             try:
                 found = Repository.discover(Path(folder))
             except RepositoryError:
@@ -133,7 +146,6 @@ def nested(root: Path, git_dir: Path) -> Iterator[tuple[str, Entry]]:
             if found.root == Path(folder) and found.common_dir != git_dir:
                 entry = Entry(found.root, found.common_dir)
                 yield Path(folder).relative_to(root).as_posix(), entry
-        directories[:] = sorted(each for each in directories if each not in _NEVER_INSIDE)
 
 
 def _at_path(name: str, start: Path) -> Entry | None:

@@ -33,12 +33,14 @@ class Dependency:
         version: Its version; empty if it says none.
         root: The directory that its paths start in.
         paths: Its files, sorted.
+        left_out: How many more text files there are: too large, or too many.
     """
 
     name: str
     version: str
     root: Path
     paths: tuple[str, ...]
+    left_out: int
 
 
 def find(name: str, start: Path, environ: Mapping[str, str]) -> Dependency:
@@ -89,7 +91,7 @@ def _python(wanted: str, places: list[Path]) -> Iterator[Dependency]:
         root = Path(str(found.locate_file(""))).resolve()
         listed = (str(path) for path in found.files or ())
         inside = (path for path in listed if not path.split("/")[0].endswith((".dist-info", ".egg-info")))
-        yield Dependency(found.name, found.version or "", root, _usable(root, inside))
+        yield Dependency(found.name, found.version or "", root, *_usable(root, inside))
         return
 
 
@@ -124,7 +126,7 @@ def _npm(wanted: str, modules: list[Path]) -> Iterator[Dependency]:
             version = manifest.get("version")
             real = root.resolve()
             yield Dependency(
-                wanted, version if isinstance(version, str) else "", real, _usable(real, _walk(real))
+                wanted, version if isinstance(version, str) else "", real, *_usable(real, _walk(real))
             )
             return
 
@@ -160,10 +162,13 @@ def _walk(root: Path) -> Iterator[str]:
             yield Path(folder, name).relative_to(root).as_posix()
 
 
-def _usable(root: Path, paths: Iterator[str]) -> tuple[str, ...]:
-    """Return those of a dependency's files that may be read: plain files inside of it, within limits."""
+def _usable(root: Path, paths: Iterator[str]) -> tuple[tuple[str, ...], int]:
+    """Return those of a dependency's files that may be read, and how many more the limits leave out.
+
+    They are plain files inside of it; links, and paths that lead outside, are none.
+    """
     found: list[str] = []
-    total = 0
+    total = left_out = 0
     for path in paths:
         place = root / path
         if "\n" in path or place.suffix in _COMPILED or ".." in Path(path).parts or Path(path).is_absolute():
@@ -173,13 +178,14 @@ def _usable(root: Path, paths: Iterator[str]) -> tuple[str, ...]:
             inside = place.resolve().is_relative_to(root)
         except OSError:
             continue
-        if not inside or place.is_symlink() or not place.is_file() or status.st_size > _MOST_FILE_BYTES:
+        if not inside or place.is_symlink() or not place.is_file():
             continue
         total += status.st_size
-        if total > _MOST_BYTES or len(found) >= _MOST_FILES:
-            break
-        found.append(path)
-    return tuple(sorted(found))
+        if status.st_size > _MOST_FILE_BYTES or total > _MOST_BYTES or len(found) >= _MOST_FILES:
+            left_out += 1
+        else:
+            found.append(path)
+    return tuple(sorted(found)), left_out
 
 
 def _normal(name: str) -> str:

@@ -22,6 +22,7 @@ from gitrag.git import copies
 from gitrag.git.repository import name_of_url
 from gitrag.machine.files import make_private
 from gitrag.machine.locks import FileLock, wait_for
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 MOST: Final = 32
@@ -117,6 +118,8 @@ class Elsewhere:
                     raise
                 (place / "fetched").touch()
             label = f"{found.name}@{found.version}" if found.version else found.name
+            if found.left_out:
+                self._say(f"{label}: {count(found.left_out, 'file')} left out, too large or too many.")
             return self._indexed(label, place, found.root)
 
     def _indexed(self, name: str, place: Path, files: Path | None = None) -> Chosen:

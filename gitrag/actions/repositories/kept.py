@@ -31,6 +31,7 @@ class KeptRepositories:
         self._say = say
         self._kept: dict[Path, tuple[str, Workspace]] = {}
         self.own: Workspace | None = None
+        self._own_name = ""
 
     def ask(self, chosen: Sequence[Chosen], query: str, options: Options, limit: int) -> AnswerOfMany:
         """Ask repositories a question; see `gitrag.actions.repositories.ask.ask`.
@@ -40,6 +41,9 @@ class KeptRepositories:
             NotSetUpError: None has answered.
         """
         resident = self._resident(chosen)
+        if self.own is not None:
+            own = self.own.repo.common_dir
+            self._own_name = next((each.name for each in chosen if each.git_dir == own), self._own_name)
 
         def open_(each: Chosen) -> Workspace:
             if self.own is not None and each.git_dir == self.own.repo.common_dir:
@@ -59,6 +63,8 @@ class KeptRepositories:
 
     def find(self, name: str) -> Workspace | None:
         """Return a repository that was asked, by its name in the answer; None if there is none."""
+        if name and name == self._own_name:
+            return self.own
         return next((workspace for own, workspace in self._kept.values() if own == name), None)
 
     def _resident(self, chosen: Sequence[Chosen]) -> set[Path]:

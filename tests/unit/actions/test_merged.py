@@ -58,6 +58,13 @@ def test_the_likeliest_repository_keeps_its_scores_and_none_is_negative():
     assert share({"a": answer(), "b": answer()}) == {"a": 0.0, "b": 0.0}
 
 
+def test_who_has_the_name_that_is_asked_for_comes_before_who_has_not():
+    strange, home = answer(0.5, absent_names=("parseEx",)), answer(0.35)
+    assert places(merge("how does parseEx work", {"a": strange, "b": home}, 10))[0] == "b:0.py"
+    both = {"a": strange, "b": replace(home, absent_names=("parseEx",))}
+    assert places(merge("how does parseEx work", both, 10))[0] == "a:0.py"
+
+
 def test_what_is_lowered_below_the_least_score_is_left_out_but_not_where_none_is_set():
     weak = {"a": answer(0.99), "b": answer(0.15, adrs=(0.4,))}
     assert places(merge("q", weak, 10)) == ["a:0.py"]
