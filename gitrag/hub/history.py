@@ -75,24 +75,35 @@ class Unpacked:
     file_length: NDArray[np.float64]
 
 
-def unpack(data: bytes) -> Unpacked:
-    """Read a history back."""
+def unpack(data: bytes) -> Unpacked | None:
+    """Read a history back; None where it is none: whoever may push may have sent anything."""
     import numpy as np
 
+    if len(data) < _HEAD.size:
+        return None
     latest, telling, mean_length, commits, changes, files = _HEAD.unpack_from(data)
-    at, columns = _HEAD.size, []
-    for kind, size in (
-        ("<i8", commits),
-        ("<i4", commits),
-        ("<i4", commits),
-        ("<i4", changes),
-        ("<i4", changes),
-        ("<i1", changes),
-        ("<f8", files),
-    ):
-        columns.append(np.frombuffer(data, dtype=kind, count=size, offset=at))
-        at += np.dtype(kind).itemsize * size
-    return Unpacked(latest, telling, mean_length, *columns)
+    kinds = [("<i8", commits), ("<i4", commits), ("<i4", commits), ("<i4", changes), ("<i4", changes)]
+    kinds += [("<i1", changes), ("<f8", files)]
+    sizes = [np.dtype(kind).itemsize * size for kind, size in kinds]
+    if min(commits, changes, files, telling) < 0 or sum(sizes) != len(data) - _HEAD.size:
+        return None
+    ends = np.cumsum([_HEAD.size, *sizes]).tolist()
+    columns = [
+        np.frombuffer(data, dtype=kind, count=size, offset=at)
+        for (kind, size), at in zip(kinds, ends[:-1], strict=True)
+    ]
+    found = Unpacked(latest, telling, mean_length, *columns)
+    ascending = bool((np.diff(found.commit) >= 0).all())
+    if not (ascending and _within(found.commit, commits) and _within(found.place, files)):
+        return None
+    if not (np.isfinite(found.file_length).all() and np.isfinite(mean_length) and (found.changed > 0).all()):
+        return None
+    return found if (found.length >= 0).all() else None
+
+
+def _within(numbers: NDArray[np.int32], end: int) -> bool:
+    """Tell whether numbers are indices of something."""
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < end)
 
 
 def messages(
@@ -116,6 +127,8 @@ def messages(
     pairs = [np.frombuffer(own, dtype="<i4").reshape(-1, 2) for _term, own in found]
     term = np.repeat(np.array([each for each, _own in found], dtype=np.int32), [len(own) for own in pairs])
     both = np.concatenate(pairs) if pairs else np.empty((0, 2), np.int32)
+    ours = (both[:, 0] >= 0) & (both[:, 0] < len(history.committed)) & (both[:, 1] > 0)
+    term, both = term[ours], both[ours]
     rows, at = np.unique(both[:, 0], return_inverse=True)
     begin = np.searchsorted(history.commit, rows, "left")
     many = np.searchsorted(history.commit, rows, "right") - begin

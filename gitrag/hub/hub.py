@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitrag.errors import NotSetUpError, StoreError
 from gitrag.hub.connection import connect, place_of, told
-from gitrag.model import DIMENSIONS
+from gitrag.model import DIMENSIONS, Kind
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -98,12 +98,24 @@ def initialise(address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw:
             found = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
             _check(found, recipe, place_of(address))
             return False
+        nearest = "differing"
+        if hnsw:
+            of_pgvector = _add_pgvector(db, place_of(address))
+            nearest = f"k.signs OPERATOR({of_pgvector}.<~>) question::bit({DIMENSIONS})"
         schema = files("gitrag.hub").joinpath("schema.sql").read_text("utf-8")
-        for name, value in (("partitions", partitions), ("dimensions", DIMENSIONS), ("lock", GC_LOCK)):
+        for name, value in (
+            ("partitions", partitions),
+            ("dimensions", DIMENSIONS),
+            ("lock", GC_LOCK),
+            ("nearest", nearest),
+            ("kinds", ", ".join(f"'{kind.value}'" for kind in Kind)),
+        ):
             schema = schema.replace(f"{{{name}}}", str(value))
         db.execute(schema.encode())
         if hnsw:
-            _add_hnsw(db, place_of(address))
+            db.execute(
+                f"CREATE INDEX ON gitrag.cuts USING hnsw (signs {of_pgvector}.bit_hamming_ops)".encode()
+            )
         db.cursor().executemany(
             "INSERT INTO gitrag.meta VALUES (%s, %s)",
             [
@@ -116,11 +128,16 @@ def initialise(address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw:
     return True
 
 
-def _add_hnsw(db: Connection[Any], place: str) -> None:
+def _add_pgvector(db: Connection[Any], place: str) -> str:
+    """Make pgvector available in the database; return its schema, quoted."""
     if not db.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
         raise NotSetUpError(
             f"The server of {place} has no pgvector, which --hnsw needs.",
             "Install pgvector 0.7 or later there, or leave out --hnsw.",
         )
     db.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    db.execute("CREATE INDEX ON gitrag.cuts USING hnsw (signs bit_hamming_ops)")
+    row = db.execute(
+        "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+        " WHERE e.extname = 'vector'"
+    ).fetchone()
+    return str(row[0]) if row else "public"

@@ -84,11 +84,7 @@ def revoke(hub: Hub, role: str, repository: str) -> bool:
 
 def listed(hub: Hub) -> list[Grant]:
     """List the grants that this role may see: its own, or all if it made the hub."""
-    rows = hub.db.execute(
-        "SELECT g.role, r.name, g.pushes FROM gitrag.grants g"
-        " JOIN gitrag.repositories r USING (repository_id)"
-        " ORDER BY 2, 1"
-    ).fetchall()
+    rows = hub.db.execute("SELECT role, repository, pushes FROM gitrag.granted()").fetchall()
     return [Grant(*row) for row in rows]
 
 

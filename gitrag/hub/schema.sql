@@ -1,8 +1,10 @@
 -- The tables of a hub, version 1. {partitions} is replaced; every statement runs in one transaction.
 --
--- Who may read what: a role sees the repositories that it, or a role it is a member of, was granted (policies
--- below). Nobody but the owner writes a table of what is searched: who pushes fills the tables "sent_...",
--- which are write-only, and the function push() moves what it finds of the same transaction.
+-- Who may read what: a role that logs in reads the repositories that it, or a role it is a member of, was
+-- granted, by functions that run as the owner and look that up. No table of what is searched can be read itself:
+-- what EXPLAIN says of a plan would tell what a policy has left out. Policies are there all the same, for roles
+-- that somebody lets read tables. Who pushes fills the tables "sent_...", which are write-only, and the function
+-- push() moves what it finds of the same transaction.
 
 CREATE SCHEMA gitrag;
 REVOKE ALL ON SCHEMA gitrag FROM PUBLIC;
@@ -90,8 +92,7 @@ CREATE INDEX ON gitrag.vectors (chunk_id);
 CREATE TABLE gitrag.postings (
     term bigint NOT NULL, content_id integer NOT NULL, found bytea NOT NULL
 ) PARTITION BY HASH (content_id);
-CREATE INDEX ON gitrag.postings (term);
-CREATE INDEX ON gitrag.postings (content_id);
+CREATE INDEX ON gitrag.postings (term);  -- and none by content, by which all postings of a view would be read
 CREATE TABLE gitrag.reexports (
     name text NOT NULL, content_id integer NOT NULL, chunk_id integer NOT NULL
 ) PARTITION BY HASH (content_id);
@@ -120,7 +121,13 @@ CREATE TABLE gitrag.sent_chunks (
     name_key text NOT NULL, qualified_name text NOT NULL, signature text NOT NULL, docstring text NOT NULL,
     text text NOT NULL, line_start integer NOT NULL, line_end integer NOT NULL, length integer NOT NULL,
     vector bytea CHECK (octet_length(vector) = {dimensions}), signs bit({dimensions}),
-    terms bigint[] NOT NULL, frequencies integer[] NOT NULL, reexports text[] NOT NULL
+    terms bigint[] NOT NULL, frequencies integer[] NOT NULL, reexports text[] NOT NULL,
+    -- Who reads it relies on this: another role may have sent it.
+    CHECK (octet_length(blob) IN (20, 32)), CHECK (language ~ '^[a-z0-9_+#.-]{0,32}$'), CHECK (kind IN ({kinds})),
+    CHECK (line_start BETWEEN 1 AND 10000000), CHECK (line_end BETWEEN line_start AND 10000000),
+    CHECK (length BETWEEN 0 AND 100000000), CHECK ((vector IS NULL) = (signs IS NULL)),
+    CHECK (cardinality(terms) = cardinality(frequencies)),
+    CHECK (0 <= ALL (frequencies) AND 65535 >= ALL (frequencies))
 );
 CREATE INDEX ON gitrag.sent_chunks (sender);
 CREATE TABLE gitrag.sent_contents (
@@ -134,18 +141,22 @@ CREATE TABLE gitrag.sent_entries (
     top bigint NOT NULL, name_terms integer NOT NULL,
     vector bytea CHECK (octet_length(vector) = {dimensions}), signs bytea CHECK (octet_length(signs) = {dimensions} / 8),
     words bigint[] NOT NULL, blob bytea NOT NULL, language text NOT NULL, collection text NOT NULL,
-    content_id integer
+    content_id integer,
+    CHECK (place BETWEEN 0 AND 50000000), CHECK (traits BETWEEN 0 AND 255), CHECK (name_terms BETWEEN 0 AND 255),
+    CHECK ((vector IS NULL) = (signs IS NULL)), CHECK (octet_length(path) BETWEEN 1 AND 4096),
+    CHECK (collection ~ '^[a-z0-9._-]{1,200}$')
 );
 CREATE INDEX ON gitrag.sent_entries (sender);
 CREATE TABLE gitrag.sent_words (
-    sender xid8 NOT NULL DEFAULT pg_current_xact_id(), term bigint NOT NULL, found bytea NOT NULL
+    sender xid8 NOT NULL DEFAULT pg_current_xact_id(), term bigint NOT NULL, found bytea NOT NULL,
+    CHECK (octet_length(found) % 8 = 0)
 );
 CREATE INDEX ON gitrag.sent_words (sender);
 
 -- Rights. The role that ran `hub init` owns the tables and sees all of them.
 ALTER TABLE gitrag.grants ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON gitrag.grants FOR SELECT USING (
-    pg_has_role(current_user, (SELECT oid FROM pg_roles WHERE rolname = role), 'USAGE'));
+    pg_has_role(session_user, (SELECT oid FROM pg_roles WHERE rolname = role), 'USAGE'));
 ALTER TABLE gitrag.repositories ENABLE ROW LEVEL SECURITY;
 CREATE POLICY granted ON gitrag.repositories FOR SELECT USING (
     repository_id IN (SELECT g.repository_id FROM gitrag.grants g));
@@ -171,9 +182,143 @@ BEGIN
             EXISTS (SELECT FROM gitrag.entries e WHERE e.content_id = %I.content_id))', guarded, guarded);
     END LOOP;
 END $$;
-GRANT SELECT ON gitrag.meta, gitrag.grants, gitrag.repositories, gitrag.views, gitrag.view_words, gitrag.paths,
-    gitrag.path_words, gitrag.entries, gitrag.contents, gitrag.chunks, gitrag.cuts, gitrag.vectors,
-    gitrag.postings, gitrag.reexports TO PUBLIC;
+GRANT SELECT ON gitrag.meta TO PUBLIC;
+
+-- Return the repositories that the role that logged in may read.
+CREATE FUNCTION gitrag.readable() RETURNS integer[]
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(array_agg(r.repository_id), '{}') FROM gitrag.repositories r WHERE
+        pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
+        OR EXISTS (
+            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.rolname = g.role
+            WHERE g.repository_id = r.repository_id AND pg_has_role(session_user, o.oid, 'USAGE'))
+$$;
+-- Return those of some views that it may read.
+CREATE FUNCTION gitrag.allowed(asked integer[]) RETURNS integer[]
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(array_agg(v.view_id), '{}') FROM gitrag.views v
+    WHERE v.view_id = ANY (asked) AND v.repository_id = ANY ((SELECT gitrag.readable())::integer[])
+$$;
+
+-- What a search reads, of the views that are asked as far as they are allowed.
+CREATE FUNCTION gitrag.branches() RETURNS TABLE (
+    view_id integer, repository_id integer, name text, branch text, searched boolean, commit_id text,
+    left_out integer, files bigint, chunks bigint, pushed_at timestamptz, pushed_by text
+)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT v.view_id, v.repository_id, r.name, v.branch, r.main = v.branch, v.commit_id, v.left_out, h.files,
+        h.chunks, v.pushed_at, v.pushed_by
+    FROM gitrag.views v JOIN gitrag.repositories r USING (repository_id), LATERAL (
+        SELECT count(*) AS files, coalesce(sum(c.chunks), 0) AS chunks FROM gitrag.entries e
+        JOIN gitrag.contents c USING (content_id)
+        WHERE e.repository_id = v.repository_id AND e.view_id = v.view_id
+    ) h WHERE v.repository_id = ANY ((SELECT gitrag.readable())::integer[]) ORDER BY r.name, v.branch
+$$;
+CREATE FUNCTION gitrag.granted() RETURNS TABLE (role text, repository text, pushes boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT g.role, r.name, g.pushes FROM gitrag.grants g JOIN gitrag.repositories r USING (repository_id)
+    WHERE pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
+        OR pg_has_role(session_user, (SELECT oid FROM pg_roles WHERE rolname = g.role), 'USAGE')
+    ORDER BY r.name, g.role
+$$;
+CREATE FUNCTION gitrag.entries_of(asked integer[]) RETURNS SETOF gitrag.entries
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT e.* FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id) WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[])
+$$;
+CREATE FUNCTION gitrag.contents_of(asked integer[]) RETURNS SETOF gitrag.contents
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT c.* FROM gitrag.contents c WHERE c.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.paths_of(asked integer[]) RETURNS SETOF gitrag.paths
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT p.* FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+    JOIN gitrag.paths p USING (repository_id, path_id) WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[])
+$$;
+CREATE FUNCTION gitrag.path_words_of(asked integer[], terms bigint[]) RETURNS SETOF gitrag.path_words
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT w.* FROM gitrag.views v JOIN gitrag.path_words w USING (repository_id)
+    WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]) AND w.term = ANY (terms)
+$$;
+CREATE FUNCTION gitrag.cuts_of(asked integer[]) RETURNS SETOF gitrag.cuts
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.* FROM gitrag.cuts k WHERE k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.distances_of(asked integer[], question bit) RETURNS TABLE (chunk_id integer, differing integer)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.chunk_id, bit_count(k.signs # question)::integer AS differing FROM gitrag.cuts k
+    WHERE k.signs IS NOT NULL AND k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.nearest_of(asked integer[], question bit, most integer) RETURNS TABLE (chunk_id integer, differing integer)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.chunk_id, bit_count(k.signs # question)::integer AS differing FROM gitrag.cuts k
+    WHERE k.signs IS NOT NULL AND k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+    ORDER BY {nearest} LIMIT most
+$$;
+CREATE FUNCTION gitrag.chunks_of(asked integer[]) RETURNS SETOF gitrag.chunks
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.* FROM gitrag.chunks k WHERE k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.chunks_named(asked integer[], keys text[]) RETURNS SETOF gitrag.chunks
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.* FROM gitrag.chunks k
+    WHERE k.name_key = ANY (keys) AND k.kind <> 'section' AND k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.chunks_by(asked integer[], ids integer[]) RETURNS SETOF gitrag.chunks
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.* FROM gitrag.chunks k
+    WHERE k.chunk_id = ANY (ids) AND k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.chunks_in(asked integer[], ids integer[]) RETURNS SETOF gitrag.chunks
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.* FROM gitrag.chunks k
+    WHERE k.content_id = ANY (ids) AND k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.vectors_by(asked integer[], ids integer[]) RETURNS SETOF gitrag.vectors
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.* FROM gitrag.vectors k
+    WHERE k.chunk_id = ANY (ids) AND k.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.postings_of(asked integer[], terms bigint[]) RETURNS SETOF gitrag.postings
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT p.* FROM gitrag.postings p
+    WHERE p.term = ANY (terms) AND p.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.reexports_of(asked integer[], names text[]) RETURNS SETOF gitrag.reexports
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT r.* FROM gitrag.reexports r
+    WHERE r.name = ANY (names) AND r.content_id IN (
+        SELECT e.content_id FROM gitrag.views v JOIN gitrag.entries e USING (repository_id, view_id)
+        WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]))
+$$;
+CREATE FUNCTION gitrag.view_words_of(asked integer[], terms bigint[]) RETURNS SETOF gitrag.view_words
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT w.* FROM gitrag.view_words w
+    JOIN gitrag.views v USING (view_id) WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[]) AND w.term = ANY (terms)
+$$;
+CREATE FUNCTION gitrag.histories_of(asked integer[]) RETURNS TABLE (view_id integer, history bytea)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT v.view_id, v.history FROM gitrag.views v WHERE v.view_id = ANY ((SELECT gitrag.allowed(asked))::integer[])
+$$;
 
 -- Return the repository if the session's role may push to it. One that it may not push to and one that does
 -- not exist are refused alike.
@@ -299,3 +444,6 @@ END $$;
 REVOKE ALL ON FUNCTION gitrag.pushable(text), gitrag.known(text),
     gitrag.push(text, text, text, text, integer, bytea) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION gitrag.known(text), gitrag.push(text, text, text, text, integer, bytea) TO PUBLIC;
+
+-- A new function may be executed by everybody; these two only say what others need.
+REVOKE ALL ON FUNCTION gitrag.allowed(integer[]), gitrag.readable() FROM PUBLIC;

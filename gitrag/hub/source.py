@@ -102,14 +102,10 @@ class HubSource:
 
     def __init__(self, hub: Hub, views: Sequence[HubView]) -> None:
         self._db = hub.db
-        self._has_hnsw = hub.has_hnsw
         self._views = list(views)
         self._view_ids = [each.view_id for each in views]
         self._repositories = sorted({each.repository_id for each in views})
         self._names = {each.repository_id: each.name for each in views}
-        self._held = "e.repository_id = ANY(%s) AND e.view_id = ANY(%s)"
-        self._own: list[object] = [self._repositories, self._view_ids]
-        self._contents = f"(SELECT e.content_id FROM gitrag.entries e WHERE {self._held})"
         self._history: history.Unpacked | None = None
 
     def _rows(self, sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -120,12 +116,12 @@ class HubSource:
 
     def count_files(self) -> int:
         """Count the files that a question without filters may find."""
-        rows = self._rows(f"SELECT count(*)::int FROM gitrag.entries e WHERE {self._held}", self._own)
+        rows = self._rows("SELECT count(*)::int FROM gitrag.entries_of(%s)", [self._view_ids])
         return int(rows[0][0])
 
     def touched(self, view_id: int | None) -> Mapping[str, float]:
         """See ``Source``."""
-        rows = self._rows(f"SELECT DISTINCT e.collection FROM gitrag.entries e WHERE {self._held}", self._own)
+        rows = self._rows("SELECT DISTINCT e.collection FROM gitrag.entries_of(%s) e", [self._view_ids])
         return dict.fromkeys(sorted(name for (name,) in rows), 0.0)
 
     def open_scope(
@@ -144,24 +140,21 @@ class HubSource:
     def _read_scope(self, filters: Filters, path_ids: Sequence[int] | None) -> HubScope:
         import numpy as np
 
-        where, values = [self._held], list(self._own)
-        for condition, wanted in (
-            ("e.collection = ANY(%s)", filters.collections),
+        conditions = [
+            ("h.collection = ANY(%s)", filters.collections),
             ("c.language = ANY(%s)", filters.languages or None),
-            ("e.path_id = ANY(%s)", path_ids),
-        ):
-            if wanted is not None:
-                where.append(condition)
-                values.append(list(wanted))
-        held = f"gitrag.entries e JOIN gitrag.contents c USING (content_id) WHERE {' AND '.join(where)}"
+            ("h.path_id = ANY(%s)", path_ids),
+        ]
+        where = "".join(f" AND {condition}" for condition, wanted in conditions if wanted is not None)
+        wanted_values = [list(wanted) for _condition, wanted in conditions if wanted is not None]
         files = self._columns(
-            "SELECT h.path_id, h.content_id, h.place, convert_to(rpad(left(h.language, 32), 32), 'UTF8'),"
-            " p.traits, p.top, p.name_terms, h.chunks, h.length, h.repository_id,"
+            "SELECT h.path_id, h.content_id, h.place, convert_to(rpad(left(c.language, 32), 32), 'UTF8'),"
+            " p.traits, p.top, p.name_terms, c.chunks, c.length, h.repository_id,"
             f" coalesce(p.signs, decode(repeat('00', {_SIGN_BYTES}), 'hex')), (p.signs IS NOT NULL)::int"
-            " FROM (SELECT e.repository_id, e.path_id, e.content_id, e.place, c.language, c.chunks, c.length"
-            f" FROM {held} OFFSET 0) h JOIN gitrag.paths p USING (repository_id, path_id)"
-            " WHERE p.repository_id = ANY(%s)",
-            [*values, self._repositories],
+            " FROM gitrag.entries_of(%s) h JOIN gitrag.contents_of(%s) c USING (content_id)"
+            " JOIN gitrag.paths_of(%s) p ON p.repository_id = h.repository_id AND p.path_id = h.path_id"
+            f"{where}",
+            [self._view_ids, self._view_ids, self._view_ids, *wanted_values],
             path_id="int4",
             content_id="int4",
             place="int4",
@@ -190,11 +183,11 @@ class HubSource:
             chunks=files["chunks"],
             length=files["length"],
         )
-        kinds = "AND k.kind = ANY(%s)" if filters.kinds else ""
+        kinds = " WHERE k.kind = ANY(%s)" if filters.kinds else ""
         chunks = self._columns(
-            "SELECT k.chunk_id, k.content_id, k.length, (k.signs IS NOT NULL)::int FROM gitrag.cuts k"
-            f" WHERE k.content_id IN (SELECT e.content_id FROM {held}) {kinds}",
-            [*values, *([list(filters.kinds)] if filters.kinds else [])],
+            "SELECT k.chunk_id, k.content_id, k.length, (k.signs IS NOT NULL)::int"
+            f" FROM gitrag.cuts_of(%s) k{kinds}",
+            [self._view_ids, *([list(filters.kinds)] if filters.kinds else [])],
             chunk_id="int4",
             content_id="int4",
             length="int4",
@@ -235,9 +228,8 @@ class HubSource:
         import numpy as np
 
         rows = self._rows(
-            "SELECT p.term, p.found FROM gitrag.postings p"
-            f" WHERE p.term = ANY(%s::bigint[]) AND p.content_id IN {self._contents}",
-            [_signed(terms), *self._own],
+            "SELECT p.term, p.found FROM gitrag.postings_of(%s, %s::bigint[]) p",
+            [self._view_ids, _signed(terms)],
         )
         packed = np.frombuffer(b"".join(found for _term, found in rows), dtype=">i4").astype(np.int32)
         many = [len(found) // 8 for _term, found in rows]
@@ -290,17 +282,17 @@ class HubSource:
 
         bits = np.packbits(question > 0)
         written = "".join(f"{byte:08b}" for byte in bits.tolist())
-        select = f"SELECT k.chunk_id, bit_count(k.signs # %s::bit({DIMENSIONS}))::int AS differing"
-        select += " FROM gitrag.cuts k"
-        if len(rows) <= _SCANNED:
-            sql = f"{select} WHERE k.signs IS NOT NULL AND k.content_id IN {self._contents}"
-            values: list[object] = [written, *self._own]
-        else:
-            operator = f"k.signs <~> %s::bit({DIMENSIONS})" if self._has_hnsw else "differing"
-            sql = f"{select} WHERE k.signs IS NOT NULL AND k.content_id IN {self._contents}"
-            sql += f" ORDER BY {operator} LIMIT {many}"
-            values = [written, *self._own, *([written] if self._has_hnsw else [])]
-        found = self._columns(sql, values, chunk_id="int4", differing="int4")
+        # Of few chunks all distances are read; of many, those of the nearest by their own sign bits.
+        call = f"distances_of(%s, %s::bit({DIMENSIONS}))"
+        values: list[object] = [self._view_ids, written]
+        if len(rows) > _SCANNED:
+            call, values = f"nearest_of(%s, %s::bit({DIMENSIONS}), %s)", [*values, many]
+        found = self._columns(
+            f"SELECT n.chunk_id, n.differing FROM gitrag.{call} n",
+            values,
+            chunk_id="int4",
+            differing="int4",
+        )
         angle = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))
         about = np.full(1 + int(scope.chunk_id.max(initial=0)), -1.0, dtype=np.float32)
         there = found["chunk_id"] < len(about)
@@ -317,16 +309,16 @@ class HubSource:
         import numpy as np
 
         known = self._vectors(
-            "SELECT v.chunk_id, v.vector FROM gitrag.vectors v WHERE v.chunk_id = ANY(%s)",
-            [np.unique(scope.chunk_id[rows]).tolist()],
+            "SELECT v.chunk_id, v.vector FROM gitrag.vectors_by(%s, %s) v",
+            [self._view_ids, np.unique(scope.chunk_id[rows]).tolist()],
         )
         there, place = known.find(scope.chunk_id[rows])
         rows, place = rows[there], place[there]
         path_ids = scope.files.path_id[scope.file[rows]]
         paths = self._vectors(
-            "SELECT p.path_id, p.vector FROM gitrag.paths p WHERE p.repository_id = ANY(%s)"
-            " AND p.path_id = ANY(%s) AND p.vector IS NOT NULL",
-            [self._repositories, np.unique(path_ids).tolist()],
+            "SELECT p.path_id, p.vector FROM gitrag.paths_of(%s) p"
+            " WHERE p.path_id = ANY(%s) AND p.vector IS NOT NULL",
+            [self._view_ids, np.unique(path_ids).tolist()],
         )
         if not len(paths.text_ids):
             paths = Vectors(np.zeros(1, np.int32), np.zeros((1, DIMENSIONS), np.int8), np.ones(1, np.float32))
@@ -346,9 +338,8 @@ class HubSource:
     def _by_key(self, names: Collection[str]) -> list[tuple[int, int, str, str]]:
         """Read the definitions with some case-folded names: chunk, content, name, qualified name."""
         return self._rows(
-            "SELECT k.chunk_id, k.content_id, k.name, k.qualified_name FROM gitrag.chunks k"
-            f" WHERE k.name_key = ANY(%s) AND k.kind <> 'section' AND k.content_id IN {self._contents}",
-            [list(names), *self._own],
+            "SELECT k.chunk_id, k.content_id, k.name, k.qualified_name FROM gitrag.chunks_named(%s, %s) k",
+            [self._view_ids, list(names)],
         )
 
     def definitions(self, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
@@ -394,10 +385,9 @@ class HubSource:
     def longer_names(self, scope: SearchScope, name: str) -> list[DefinitionSite]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT min(k.chunk_id) FROM gitrag.chunks k WHERE strpos(k.name_key, %s) > 0"
-            f" AND k.kind NOT IN ('section', 'module') AND k.content_id IN {self._contents}"
-            " GROUP BY k.qualified_name, k.content_id",
-            [name.casefold(), *self._own],
+            "SELECT min(k.chunk_id) FROM gitrag.chunks_of(%s) k WHERE strpos(k.name_key, %s) > 0"
+            " AND k.kind NOT IN ('section', 'module') GROUP BY k.qualified_name, k.content_id",
+            [self._view_ids, name.casefold()],
         )
         places = scope.places_of([chunk_id for (chunk_id,) in rows])
         if len(places) > _MOST_LONGER:
@@ -407,9 +397,8 @@ class HubSource:
     def name_words(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> NameWords:
         """See ``Source``."""
         found = self._columns(
-            "SELECT w.term, w.path_id FROM gitrag.path_words w"
-            " WHERE w.repository_id = ANY(%s) AND w.term = ANY(%s::bigint[])",
-            [self._repositories, _signed(terms)],
+            "SELECT w.term, w.path_id FROM gitrag.path_words_of(%s, %s::bigint[]) w",
+            [self._view_ids, _signed(terms)],
             term="int8",
             path_id="int4",
         )
@@ -421,31 +410,25 @@ class HubSource:
         """See ``Source``; of many chunks none is read, and every content may have them."""
         import numpy as np
 
-        many = self._rows(
-            "SELECT coalesce(sum(c.chunks), 0) FROM gitrag.contents c"
-            f" WHERE c.content_id IN {self._contents}",
-            self._own,
+        own = self._rows("SELECT c.content_id, c.chunks FROM gitrag.contents_of(%s) c", [self._view_ids])
+        if sum(chunks for _content_id, chunks in own) > _READ_THROUGH:
+            return np.array([content_id for content_id, _chunks in own], dtype=np.int32)
+        rows = self._rows(
+            "SELECT DISTINCT k.content_id FROM gitrag.chunks_of(%s) k WHERE k.text ~* %s",
+            [self._view_ids, re.escape(letters)],
         )
-        if int(many[0][0]) > _READ_THROUGH:
-            rows = self._rows(f"SELECT DISTINCT h.content_id FROM {self._contents} h", self._own)
-        else:
-            rows = self._rows(
-                "SELECT DISTINCT k.content_id FROM gitrag.chunks k"
-                f" WHERE k.text ~* %s AND k.content_id IN {self._contents}",
-                [re.escape(letters), *self._own],
-            )
         return np.array([content_id for (content_id,) in rows], dtype=np.int32)
 
     def words_like(self, word: str, content_ids: Sequence[int], most: int) -> list[tuple[str, int, int]]:
         """See ``Source``."""
         rows = self._rows(
-            "WITH names AS (SELECT DISTINCT k.name FROM gitrag.chunks k"
-            " WHERE k.name <> '' AND k.kind <> 'section' AND k.content_id = ANY(%s)), parts AS ("
+            "WITH names AS (SELECT DISTINCT k.name FROM gitrag.chunks_in(%s, %s) k"
+            " WHERE k.name <> '' AND k.kind <> 'section'), parts AS ("
             r" SELECT regexp_split_to_table(lower(regexp_replace(regexp_replace(name,"
             r" '([a-z0-9])([A-Z])', '\1_\2', 'g'), '[^A-Za-z]+', '_', 'g')), '_') AS part FROM names)"
             " SELECT part, count(*)::int FROM parts WHERE length(part) >= 4"
             " AND abs(length(part) - length(%s)) <= %s GROUP BY part ORDER BY part",
-            [list(content_ids), word, most],
+            [self._view_ids, list(content_ids), word, most],
         )
         near = ((part, often, distance(part, word, most)) for part, often in rows)
         return [(part, often, far) for part, often, far in near if 1 <= far <= most]
@@ -456,9 +439,9 @@ class HubSource:
         """See ``Source``."""
         place = {own: number for number, own in enumerate(_signed(hashed))}
         rows = self._rows(
-            "SELECT p.term, count(*)::int FROM gitrag.postings p"
-            " WHERE p.term = ANY(%s::bigint[]) AND p.content_id = ANY(%s) GROUP BY p.term",
-            [list(place), list(content_ids)],
+            "SELECT p.term, count(*)::int FROM gitrag.postings_of(%s, %s::bigint[]) p"
+            " WHERE p.content_id = ANY(%s) GROUP BY p.term",
+            [self._view_ids, list(place), list(content_ids)],
         )
         return {place[term]: many for term, many in rows}
 
@@ -473,9 +456,9 @@ class HubSource:
         import numpy as np
 
         rows = self._rows(
-            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths p"
-            " WHERE p.repository_id = ANY(%s) AND p.written ~ %s ORDER BY p.path_id",
-            [self._repositories, pattern],
+            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths_of(%s) p"
+            " WHERE p.written ~ %s ORDER BY p.path_id",
+            [self._view_ids, pattern],
         )
         if not len(scope.files) or not rows:
             return []
@@ -498,36 +481,30 @@ class HubSource:
     def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths p"
-            " WHERE p.repository_id = ANY(%s) AND p.path_id = ANY(%s)",
-            [self._repositories, [int(each) for each in path_ids]],
+            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths_of(%s) p WHERE p.path_id = ANY(%s)",
+            [self._view_ids, [int(each) for each in path_ids]],
         )
         return {path_id: self._named(*rest) for path_id, *rest in rows}
 
     def all_paths(self) -> list[tuple[int, str]]:
         """See ``Source``; without the repository's name, since filters are of paths."""
-        rows = self._rows(
-            "SELECT e.path_id, p.path FROM gitrag.entries e"
-            f" JOIN gitrag.paths p USING (repository_id, path_id) WHERE {self._held}",
-            self._own,
-        )
+        rows = self._rows("SELECT p.path_id, p.path FROM gitrag.paths_of(%s) p", [self._view_ids])
         return [(path_id, decode_path(path)) for path_id, path in rows]
 
     def read_chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
         """See ``Source``."""
         rows = self._rows(
             "SELECT k.chunk_id, k.kind, k.name, k.qualified_name, k.signature, k.docstring, k.text,"
-            " k.line_start, k.line_end FROM gitrag.chunks k WHERE k.chunk_id = ANY(%s)",
-            [[int(each) for each in chunk_ids]],
+            " k.line_start, k.line_end FROM gitrag.chunks_by(%s, %s) k",
+            [self._view_ids, [int(each) for each in chunk_ids]],
         )
         return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
 
     def read_places(self, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT k.chunk_id, k.line_start, k.line_end, k.name FROM gitrag.chunks k"
-            " WHERE k.chunk_id = ANY(%s)",
-            [[int(each) for each in chunk_ids]],
+            "SELECT k.chunk_id, k.line_start, k.line_end, k.name FROM gitrag.chunks_by(%s, %s) k",
+            [self._view_ids, [int(each) for each in chunk_ids]],
         )
         return {chunk_id: ChunkPlace(*place) for chunk_id, *place in rows}
 
@@ -535,35 +512,35 @@ class HubSource:
         """See ``Source``."""
         return joined_texts(
             self._rows(
-                "SELECT k.content_id, k.line_start, k.text FROM gitrag.chunks k WHERE k.content_id = ANY(%s)"
+                "SELECT k.content_id, k.line_start, k.text FROM gitrag.chunks_in(%s, %s) k"
                 " ORDER BY k.content_id, k.line_start, k.chunk_id",
-                [[int(each) for each in content_ids]],
+                [self._view_ids, [int(each) for each in content_ids]],
             )
         )
 
     def read_names(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT k.content_id, array_agg(DISTINCT k.name) FROM gitrag.chunks k"
-            " WHERE k.content_id = ANY(%s) AND k.name <> '' AND k.kind NOT IN ('module', 'section')"
+            "SELECT k.content_id, array_agg(DISTINCT k.name) FROM gitrag.chunks_in(%s, %s) k"
+            " WHERE k.name <> '' AND k.kind NOT IN ('module', 'section')"
             " GROUP BY k.content_id",
-            [[int(each) for each in content_ids]],
+            [self._view_ids, [int(each) for each in content_ids]],
         )
         return dict(rows)
 
     def read_chunk_texts(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT k.content_id, array_agg(k.text ORDER BY k.chunk_id) FROM gitrag.chunks k"
-            " WHERE k.content_id = ANY(%s) GROUP BY k.content_id",
-            [[int(each) for each in content_ids]],
+            "SELECT k.content_id, array_agg(k.text ORDER BY k.chunk_id) FROM gitrag.chunks_in(%s, %s) k"
+            " GROUP BY k.content_id",
+            [self._view_ids, [int(each) for each in content_ids]],
         )
         return dict(rows)
 
     def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
         """See ``Source``."""
-        sql = "SELECT k.chunk_id, k.text FROM gitrag.chunks k WHERE k.chunk_id = ANY(%s)"
-        return dict(self._rows(sql, [chunk_ids.tolist()]))
+        sql = "SELECT k.chunk_id, k.text FROM gitrag.chunks_by(%s, %s) k"
+        return dict(self._rows(sql, [self._view_ids, chunk_ids.tolist()]))
 
     def giving_a_value(
         self, chunk_ids: NDArray[np.int32], given: str, member: str
@@ -572,9 +549,9 @@ class HubSource:
         import re2
 
         rows = self._rows(
-            "SELECT k.chunk_id, k.kind, k.text FROM gitrag.chunks k"
-            " WHERE k.chunk_id = ANY(%s) AND k.kind IN ('module', 'class')",
-            [chunk_ids.tolist()],
+            "SELECT k.chunk_id, k.kind, k.text FROM gitrag.chunks_by(%s, %s) k"
+            " WHERE k.kind IN ('module', 'class')",
+            [self._view_ids, chunk_ids.tolist()],
         )
         of_value, of_member = re2.compile(given), re2.compile(member)
         found = [
@@ -586,9 +563,7 @@ class HubSource:
     def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT r.chunk_id FROM gitrag.reexports r"
-            f" WHERE r.name = ANY(%s) AND r.content_id IN {self._contents}",
-            [list(names), *self._own],
+            "SELECT r.chunk_id FROM gitrag.reexports_of(%s, %s) r", [self._view_ids, list(names)]
         )
         return [chunk_id for (chunk_id,) in rows]
 
@@ -597,9 +572,9 @@ class HubSource:
         several = len(self._names) > 1
         own = {encode_path(self.split(path)[1]) for path in paths}
         rows = self._rows(
-            "SELECT e.repository_id, p.path, e.content_id FROM gitrag.entries e"
-            f" JOIN gitrag.paths p USING (repository_id, path_id) WHERE {self._held} AND p.path = ANY(%s)",
-            [*self._own, list(own)],
+            "SELECT e.repository_id, p.path, e.content_id FROM gitrag.entries_of(%s) e"
+            " JOIN gitrag.paths_of(%s) p USING (repository_id, path_id) WHERE p.path = ANY(%s)",
+            [self._view_ids, self._view_ids, list(own)],
         )
         found = {self._named(repository_id, path): content_id for repository_id, path, content_id in rows}
         return {path: found[path] for path in paths if path in found} if several else found
@@ -615,9 +590,8 @@ class HubSource:
             return None
         place_of = {own: number for number, own in enumerate(_signed(terms))}
         rows = self._rows(
-            "SELECT w.term, w.found FROM gitrag.view_words w"
-            " WHERE w.view_id = %s AND w.term = ANY(%s::bigint[])",
-            [self._view_ids[0], list(place_of)],
+            "SELECT w.term, w.found FROM gitrag.view_words_of(%s, %s::bigint[]) w",
+            [self._view_ids, list(place_of)],
         )
         size = 1 + max(
             int(scope.place.max(initial=0)), int(known.place.max(initial=0)), len(known.file_length)
@@ -638,7 +612,7 @@ class HubSource:
 
     def _read_history(self) -> history.Unpacked | None:
         if self._history is None and len(self._view_ids) == 1:
-            rows = self._rows("SELECT v.history FROM gitrag.views v WHERE v.view_id = %s", self._view_ids)
+            rows = self._rows("SELECT v.history FROM gitrag.histories_of(%s) v", [self._view_ids])
             if rows and rows[0][0] is not None:
                 self._history = history.unpack(rows[0][0])
         return self._history

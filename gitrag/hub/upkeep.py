@@ -74,9 +74,8 @@ class Dropped:
 def searchable(hub: Hub) -> list[HubView]:
     """List the branch of each repository that a search asks, by the repository's name."""
     rows = hub.db.execute(
-        "SELECT v.view_id, v.repository_id, r.name, v.branch, v.commit_id, v.left_out FROM gitrag.views v"
-        " JOIN gitrag.repositories r ON r.repository_id = v.repository_id AND r.main = v.branch"
-        " ORDER BY r.name"
+        "SELECT view_id, repository_id, name, branch, commit_id, left_out FROM gitrag.branches()"
+        " WHERE searched ORDER BY name"
     ).fetchall()
     return [HubView(*row) for row in rows]
 
@@ -84,12 +83,8 @@ def searchable(hub: Hub) -> list[HubView]:
 def status(hub: Hub, *, is_owner: bool) -> HubStatus:
     """Read what this role sees of a hub."""
     rows = hub.db.execute(
-        "SELECT r.name, v.branch, r.main = v.branch, v.commit_id, count(e.path_id)::int,"
-        " coalesce(sum(c.chunks), 0)::int, v.pushed_at, v.pushed_by FROM gitrag.views v"
-        " JOIN gitrag.repositories r USING (repository_id)"
-        " LEFT JOIN gitrag.entries e ON e.repository_id = v.repository_id AND e.view_id = v.view_id"
-        " LEFT JOIN gitrag.contents c USING (content_id)"
-        " GROUP BY r.name, r.main, v.view_id ORDER BY r.name, v.branch"
+        "SELECT name, branch, searched, commit_id, files, chunks, pushed_at, pushed_by"
+        " FROM gitrag.branches() ORDER BY name, branch"
     ).fetchall()
     size = None
     if is_owner:

@@ -41,6 +41,7 @@ ONLY_THE_USERS = {
     "gc_keep": "0s",
     "tracker_credentials": "git",
     "share_push": "on",
+    "hub": "postgresql://stranger@localhost/code",
 }
 
 

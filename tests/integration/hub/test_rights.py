@@ -8,10 +8,11 @@ import pytest
 
 from gitrag.actions.hub import search as hub_search
 from gitrag.errors import NotSetUpError
-from gitrag.hub import rights
+from gitrag.hub import history, rights
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import tidy
 from gitrag.indexing.recipe import RECIPE
+from gitrag.words.terms import hashed
 from tests.support.hubs import SAMPLE, as_role, make_role, opened, pushed, rows
 from tests.support.repository import create_repository, isolated_environment
 
@@ -43,22 +44,89 @@ def two(tmp_path: Path, hub_address: str, model_dir: Path) -> tuple[str, str, st
     return hub_address, as_role(hub_address, reader), as_role(hub_address, keeper)
 
 
-def test_each_role_sees_its_repository_in_every_table_and_nothing_of_the_other(two: tuple[str, str, str]):
+ALL = "ARRAY(SELECT generate_series(1, 50))"
+"""Views to ask for: every id that there may be."""
+
+FUNCTIONS = {
+    "branches": "gitrag.branches()",
+    "granted": "gitrag.granted()",
+    "entries": f"gitrag.entries_of({ALL})",
+    "contents": f"gitrag.contents_of({ALL})",
+    "paths": f"gitrag.paths_of({ALL})",
+    "path_words": f"gitrag.path_words_of({ALL}, %(terms)s::bigint[])",
+    "cuts": f"gitrag.cuts_of({ALL})",
+    "distances": f"gitrag.distances_of({ALL}, repeat('1', 384)::bit(384))",
+    "nearest": f"gitrag.nearest_of({ALL}, repeat('1', 384)::bit(384), 1000)",
+    "chunks": f"gitrag.chunks_of({ALL})",
+    "named": f"gitrag.chunks_named({ALL}, ARRAY['launch_code', 'parse_config', 'send'])",
+    "chunks_by": f"gitrag.chunks_by({ALL}, ARRAY(SELECT generate_series(1, 200)))",
+    "chunks_in": f"gitrag.chunks_in({ALL}, ARRAY(SELECT generate_series(1, 200)))",
+    "vectors": f"gitrag.vectors_by({ALL}, ARRAY(SELECT generate_series(1, 200)))",
+    "postings": f"gitrag.postings_of({ALL}, %(terms)s::bigint[])",
+    "reexports": f"gitrag.reexports_of({ALL}, ARRAY['Client', 'Router'])",
+    "view_words": f"gitrag.view_words_of({ALL}, %(terms)s::bigint[])",
+    "histories": f"gitrag.histories_of({ALL})",
+}
+"""Every way to read, asked for all that there is."""
+
+
+def read(address: str, name: str) -> set[object]:
+    """Read all that a role can by a function."""
+    terms = [hashed(word) - (1 << 64) * (hashed(word) >> 63) for word in WORDS]
+    with psycopg.connect(address, autocommit=True) as db:
+        return set(db.execute(f"SELECT t.*::text FROM {FUNCTIONS[name]} t", {"terms": terms}).fetchall())
+
+
+WORDS = ("launch", "code", "client", "request", "pars", "config", "return", "change", "secret", "first")
+
+
+def test_each_role_reads_its_repository_and_nothing_of_the_other(two: tuple[str, str, str]):
     address, reader, keeper = two
+    for name in FUNCTIONS:
+        every, own, other = (read(each, name) for each in (address, reader, keeper))
+        assert own | other == every, name
+        assert own, name
+        assert other or name == "reexports", name  # the vault re-exports nothing
+        if name in {"branches", "granted", "entries", "paths", "path_words", "view_words", "histories"}:
+            assert not own & other, name
+    assert rows(address, "SELECT count(*) FROM gitrag.contents") == [
+        (len(SAMPLE) + 1,)
+    ]  # what both have once
+    assert "launch_code" not in str(read(reader, "chunks"))
+    assert "parse_config" in str(read(reader, "chunks"))
+    assert "Client" not in str(read(keeper, "chunks"))
+
+
+def test_no_table_can_be_read_so_that_no_plan_tells_what_is_left_out(two: tuple[str, str, str]):
+    """EXPLAIN ANALYZE counts the rows that a policy removes: whether another repository has a blob."""
+    address, reader, _keeper = two
+    blob = rows(address, "SELECT blob FROM gitrag.contents ORDER BY content_id DESC LIMIT 1")[0][0]
+    for table in TABLES:
+        for name in (table, f"{table}_0"):
+            with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable)):
+                rows(reader, f"EXPLAIN ANALYZE SELECT * FROM gitrag.{name}")
+    plan = str(
+        rows(
+            reader, f"EXPLAIN ANALYZE SELECT * FROM gitrag.contents_of({ALL}) WHERE blob = '\\x{blob.hex()}'"
+        )
+    )
+    assert "Function Scan" in plan
+    assert f"Rows Removed by Filter: {len(SAMPLE)}" in plan  # its own contents, and no other
+    for secret in ("allowed(ARRAY[1])", "readable()"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            rows(reader, f"SELECT gitrag.{secret}")
+
+
+def test_who_is_let_read_the_tables_themselves_sees_by_policy_what_he_may(two: tuple[str, str, str]):
+    address, reader, keeper = two
+    for each in (reader, keeper):
+        role = each.partition("//")[2].partition("@")[0]
+        rows(address, f"GRANT SELECT ON ALL TABLES IN SCHEMA gitrag TO {role}")
     for table in TABLES:
         every = set(rows(address, f"SELECT t.*::text FROM gitrag.{table} t"))
         own, other = (set(rows(each, f"SELECT t.*::text FROM gitrag.{table} t")) for each in (reader, keeper))
         assert own | other == every, table
-        assert other or table == "reexports", table  # the vault re-exports nothing
-    shared = rows(address, "SELECT content_id FROM gitrag.contents GROUP BY content_id")
-    assert len(shared) == len(SAMPLE) + 1  # what both have is there once
-    texts = "".join(text for (text,) in rows(reader, "SELECT text FROM gitrag.chunks"))
-    assert "launch_code" not in texts
-    assert "parse_config" in texts
-    assert "Client" not in "".join(text for (text,) in rows(keeper, "SELECT text FROM gitrag.chunks"))
-    for table in ("chunks", "entries", "postings"):
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            rows(reader, f"SELECT * FROM gitrag.{table}_0")
+        assert own < every or table == "reexports", table
 
 
 def test_a_search_finds_what_one_may_read_and_names_no_other_repository(two, tmp_path, model_dir):
@@ -125,7 +193,7 @@ def test_whoever_pushes_learns_nothing_of_contents_that_others_have(two, tmp_pat
     with psycopg.connect(address) as db:
         known = db.execute("SELECT count(*) FROM gitrag.contents").fetchone()
     assert known == (len(SAMPLE) + 2,)
-    seen = rows(as_role(address, spy), "SELECT DISTINCT content_id FROM gitrag.chunks")
+    seen = read(as_role(address, spy), "contents")
     assert len(seen) == 2
     with pytest.raises(psycopg.errors.InsufficientPrivilege):  # not even what it has sent itself
         rows(as_role(address, spy), "SELECT * FROM gitrag.sent_chunks")
@@ -149,10 +217,10 @@ def test_wrong_pieces_of_a_blob_stay_with_who_sent_them(two, tmp_path: Path, mod
     from gitrag.actions.hub.push import push_head
 
     assert push_head(workspace).contents == 1
-    texts = {text for (text,) in rows(keeper, "SELECT text FROM gitrag.chunks")}
+    texts = {text for (text,) in rows(keeper, f"SELECT text FROM gitrag.chunks_of({ALL})")}
     assert any("4711" in text for text in texts)
     assert not any("666" in text for text in texts)
-    other = rows(as_role(address, forger), "SELECT text FROM gitrag.chunks")
+    other = rows(as_role(address, forger), f"SELECT text FROM gitrag.chunks_of({ALL})")
     assert [text for (text,) in other] == ["def launch_code(): return 666"]
 
 
@@ -162,24 +230,24 @@ def test_rights_end_at_once_and_a_role_that_is_gone_hurts_nobody(two: tuple[str,
     gone = make_role(address)
     grant(address, gone, "project")
     rows(address, f"DROP ROLE {gone}")
-    assert rows(reader, "SELECT name FROM gitrag.repositories") == [("project",)]
+    assert rows(reader, "SELECT name FROM gitrag.branches()") == [("project",)]
     with opened_hub(address, RECIPE) as hub:
         assert rights.revoke(hub, role, "project")
         assert not rights.revoke(hub, role, "project")
-    assert rows(reader, "SELECT count(*) FROM gitrag.chunks") == [(0,)]
+    assert rows(reader, f"SELECT count(*) FROM gitrag.chunks_of({ALL})") == [(0,)]
 
 
 def test_a_member_of_a_group_has_the_groups_rights(two: tuple[str, str, str]):
     address, _reader, _keeper = two
     group, member = make_role(address), make_role(address)
     grant(address, group, "vault")
-    assert rows(as_role(address, member), "SELECT name FROM gitrag.repositories") == []
+    assert rows(as_role(address, member), "SELECT name FROM gitrag.branches()") == []
     rows(address, f"GRANT {group} TO {member}")
-    assert rows(as_role(address, member), "SELECT name FROM gitrag.repositories") == [("vault",)]
+    assert rows(as_role(address, member), "SELECT name FROM gitrag.branches()") == [("vault",)]
 
 
 def test_gc_drops_only_what_no_branch_has(two: tuple[str, str, str], tmp_path: Path, model_dir: Path):
-    address, _reader, keeper = two
+    address, _reader, _keeper = two
     git = make(tmp_path / "home-vault", SECRET, "vault")  # the same name: another state of it
     pushed(git, address, model_dir)
     with opened_hub(address, RECIPE) as hub:
@@ -187,7 +255,11 @@ def test_gc_drops_only_what_no_branch_has(two: tuple[str, str, str], tmp_path: P
         assert (counted.contents, counted.paths, counted.unfinished) == (0, 1, 0)  # project has that content
         assert tidy(hub, really=True) == counted
         assert not tidy(hub, really=True)
-    assert rows(keeper, "SELECT DISTINCT convert_from(path, 'UTF8') FROM gitrag.paths") == [("secret.py",)]
+    assert rows(
+        address,
+        "SELECT convert_from(path, 'UTF8') FROM gitrag.paths"
+        " JOIN gitrag.repositories USING (repository_id) WHERE name = 'vault'",
+    ) == [("secret.py",)]
     git.commit({"secret.py": "def other():\n    return 1\n"})
     pushed(git, address, model_dir)
     with opened_hub(address, RECIPE) as hub:
@@ -233,3 +305,63 @@ def test_two_who_push_the_same_contents_at_once_both_succeed(
         "SELECT count(*) FROM gitrag.chunks k LEFT JOIN gitrag.contents c USING (content_id)"
         " WHERE c.content_id IS NULL",
     ) == [(0,)]
+
+
+def test_what_no_index_has_is_refused_at_the_door_and_a_false_history_is_none(two: tuple[str, str, str]):
+    """Whoever may push may send anything; who reads it must not fall over it."""
+    address, _reader, _keeper = two
+    sender = make_role(address)
+    grant(address, sender, "own", pushes=True)
+    good = {
+        "blob": b"b" * 20,
+        "language": "python",
+        "kind": "module",
+        "name": "",
+        "name_key": "",
+        "qualified_name": "",
+        "signature": "",
+        "docstring": "",
+        "text": "x = 1",
+        "line_start": 1,
+        "line_end": 1,
+        "length": 1,
+        "terms": [1],
+        "frequencies": [1],
+        "reexports": [],
+    }
+    wrong = {
+        "blob": b"short",
+        "language": "Klingon \u1e9e",
+        "kind": "weapon",
+        "line_start": 0,
+        "line_end": 2_000_000_000,
+        "length": -1,
+        "frequencies": [-1],
+        "terms": [1, 2],
+    }
+    for name, value in [*wrong.items(), ("line_end", 0), ("frequencies", [70_000])]:
+        row = good | {name: value}
+        marks = ", ".join(["%s"] * len(row))
+        with pytest.raises(psycopg.errors.CheckViolation):
+            rows(
+                as_role(address, sender),
+                f"INSERT INTO gitrag.sent_chunks ({', '.join(row)}) VALUES ({marks})",
+                *row.values(),
+            )
+    marks = ", ".join(["%s"] * len(good))
+    rows(
+        as_role(address, sender),
+        f"INSERT INTO gitrag.sent_chunks ({', '.join(good)}) VALUES ({marks})",
+        *good.values(),
+    )
+    whole = rows(address, "SELECT history FROM gitrag.views WHERE history IS NOT NULL LIMIT 1")[0][0]
+    assert history.unpack(whole) is not None
+    for false in (
+        b"",
+        whole[:-1],
+        whole + b"x",
+        b"\xff" * len(whole),
+        b"\x7f" * 48,
+        whole[:48] + b"\xff" * (len(whole) - 48),
+    ):
+        assert history.unpack(false) is None
