@@ -150,7 +150,7 @@ class CurrentView:
         from gitrag.indexing.embed_texts import embed_within
         from gitrag.store import vectors
 
-        if encoder is None or not result.unembedded:
+        if encoder is None or not result.unembedded or budget_s <= 0:
             return result
         try:
             with self._store.read() as db:

@@ -29,7 +29,7 @@ def open_in_browser(address: str, directory: Path) -> bool:
         return False
     file = directory / f"web-{os.getpid()}.html"
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(_PAGE.format(address=html.escape(address)))
     except OSError:

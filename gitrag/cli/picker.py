@@ -102,14 +102,14 @@ class Picker:
             KeyboardInterrupt: The user has pressed Ctrl-C.
         """
         asking = threading.Thread(target=self._ask_always, daemon=True)
-        asking.start()
         try:
-            self._app.run()
+            self._app.run(pre_run=asking.start)
         finally:
             with self._changed:
                 self._ended = True
                 self._changed.notify()
-            asking.join()
+            if asking.ident is not None:
+                asking.join()
 
     def _windows(self) -> HSplit:
         def is_wide() -> bool:
@@ -186,10 +186,19 @@ class Picker:
                 shown = self._answered(query)
             except GitragError as error:
                 shown = _Shown(query, said=f"{error} {error.hint}".strip())
+            except Exception as error:  # noqa: BLE001 - raised where the screen is run
+                self._fail(error)
+                return
             if self._ended:
                 return
             self._shown, self._row = shown, 0
             self._app.invalidate()
+
+    def _fail(self, error: Exception) -> None:
+        """End the screen with an error, from another thread."""
+        loop = self._app.loop
+        if loop is not None and not self._ended:
+            loop.call_soon_threadsafe(lambda: self._app.exit(exception=error))
 
     def _answered(self, query: str) -> _Shown:
         if not query:

@@ -373,7 +373,7 @@ def test_a_script_that_is_not_the_pages_own_does_not_run(site):
 @pytest.mark.parametrize("by", ["language", "age", "churn", "vectors", "matches", "nonsense"])
 def test_a_map_of_the_files_by_lines(site, by):
     page = site.get(f"/map?by={by}&q=total+price").text
-    assert "5 files, 28 lines" in page
+    assert "5 files, 30 lines" in page
     assert 'href="/file/shop/cart.py"><title>shop/cart.py: 12 lines, ' in page.replace(' tabindex="-1"', "")
     said = {"age": "last changed", "churn": "1 commit", "vectors": "texts refined", "matches": "score 0."}
     assert said.get(by, "12 lines, python") in page
