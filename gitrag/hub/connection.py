@@ -18,8 +18,7 @@ _STATEMENT_TIMEOUT_MS: Final = 600_000
 _LONGEST: Final = 200
 
 NO_REPOSITORY: Final = "GR001"
-CONTENTS_MISSING: Final = "GR002"
-"""SQLSTATEs that our own functions raise (`schema.sql`)."""
+"""SQLSTATE that our own functions raise (`schema.sql`)."""
 
 _ABOUT_PASSWORDS = (
     "Put the password into ~/.pgpass (or PGPASSFILE, PGPASSWORD, a service file): PostgreSQL's own ways."
@@ -45,6 +44,7 @@ _BY_STATE: Final[dict[str, tuple[type[GitragError], str, str]]] = {
     "53200": (BusyError, "The hub at {place} has no memory left: {text}", "Try again."),
     "53300": (BusyError, "The hub at {place} has no connection left: {text}", "Try again."),
     "57014": (BusyError, "The hub at {place} stopped this after too long a time.", "Try again."),
+    "GR002": (BusyError, "Others pushed the same repository to {place} at the same time.", "Try again."),
     "40P01": (BusyError, "Others wrote to the hub at {place} at the same time.", "Try again."),
     "55P03": (BusyError, "Others write to the hub at {place}.", "Try again."),
     "XX001": (StoreError, "The hub at {place} has damaged data: {text}", "Tell who runs it."),
@@ -63,7 +63,7 @@ _AT_CONNECTING: Final[tuple[tuple[str, tuple[type[GitragError], str, str]], ...]
         NotSetUpError, "gitrag.hub cannot be understood: {text}", "git config gitrag.hub postgresql://host/database",
     )),
     ("too many clients|remaining connection slots", _BY_STATE["53300"]),
-    ("starting up|shutting down|in recovery mode", (
+    ("starting up|shutting down|recovery (mode|state)|not yet accepting", (
         NetworkError, "The hub at {place} is starting or stopping.", "Try again in a moment.",
     )),
 )  # fmt: skip
