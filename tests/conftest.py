@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,12 @@ def pytest_configure() -> None:
 
     Work that some tests do in their own process, in the background elsewhere, keeps the priority: who has
     lowered it once does not get it back.
+
+    Repositories that a test indexes in this process are not remembered as the user's.
     """
+    state = tempfile.mkdtemp(prefix="gitrag-tests-state-")
+    atexit.register(shutil.rmtree, state, ignore_errors=True)
+    os.environ["XDG_STATE_HOME"] = state
     worker._NICENESS, worker._IOPRIO_SET = 0, {}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -318,7 +318,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         {"query": "x", "top_k": 3},
         (
             "unknown parameter top_k. search_code takes query, project, limit, path, language, kind,"
-            " collection, exact."
+            " collection, exact, repositories."
         ),
     ),
     (
@@ -326,7 +326,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         {},
         (
             "query: Field required. search_code takes query, project, limit, path, language, kind,"
-            " collection, exact."
+            " collection, exact, repositories."
         ),
     ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
