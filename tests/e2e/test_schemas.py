@@ -14,8 +14,8 @@ from gitrag.report.schema import DOCUMENTS, schema_id
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.repository import create_repository
 
-NO_JSON = {"completion", "mcp", "hook run"}
-"""They print a script, speak a protocol, or nothing at all."""
+NO_JSON = {"completion", "mcp", "hook run", "ui", "web"}
+"""They print a script, speak a protocol, show a screen or a page, or nothing at all."""
 
 FILES = {
     "shop/client.py": '''def retry(call):
