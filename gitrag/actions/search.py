@@ -290,11 +290,12 @@ def _asking(
     from gitrag.search.engine import Scoped
     from gitrag.store.source import IndexFile
 
-    asking = Asking(workspace.config, question, vectors, wanted, options, encoder, workspace.store.memo)
+    asking = Asking(workspace.config, question, vectors, wanted, options, encoder)
 
     def ask_view(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         directory = None if options.as_it_is else options.directory
-        return asking.ask(IndexFile(db), Scoped(view_id, overlay, options.filters, directory))
+        scoped = Scoped(view_id, overlay, options.filters, directory)
+        return asking.ask(IndexFile(db), scoped, workspace.store.memo)  # which is that of ``db``
 
     return ask_view
 
@@ -309,7 +310,6 @@ class Asking:
         wanted: Which collections to ask.
         options: What limits it.
         encoder: The model; None where it is not there.
-        memo: Cache for the next question.
     """
 
     def __init__(
@@ -320,7 +320,6 @@ class Asking:
         wanted: Wanted,
         options: SearchOptions,
         encoder: Encoder | None,
-        memo: Memo,
     ) -> None:
         self._limit = config.limit if options.limit is None else options.limit
         self._min_score = config.min_score if options.min_score is None else options.min_score
@@ -329,28 +328,30 @@ class Asking:
         self._wanted = wanted
         self._options = options
         self._encoder = encoder
-        self._memo = memo
 
-    def ask(self, source: Source, scoped: Scoped) -> Sections:
-        """Ask a source, and again in other words where that helps."""
+    def ask(self, source: Source, scoped: Scoped, memo: Memo) -> Sections:
+        """Ask a source, and again in other words where that helps.
+
+        ``memo`` keeps what is read for the next question; it belongs to the source as it is now.
+        """
         from gitrag.search import rewording, sections
 
         question = self._question
-        found = self._ask(source, scoped, question)
+        found = self._ask(source, scoped, question, memo)
         if self._options.as_it_is:
             return found
-        other = rewording.reword(source, question, found.occurrences, _is_known, self._memo)
+        other = rewording.reword(source, question, found.occurrences, _is_known, memo)
         if other is None:
             return found
         if other.corrected:
-            again = self._ask(source, scoped, read_question(other.text))
+            again = self._ask(source, scoped, read_question(other.text), memo)
             return replace(again, wording=replace(again.wording, searched_for=other.text))
         if other.text != question.text:
             asked = replace(read_question(other.text), is_name=False)
-            found = sections.lowered(self._ask(source, scoped, asked), self._min_score)
+            found = sections.lowered(self._ask(source, scoped, asked, memo), self._min_score)
         return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
 
-    def _ask(self, source: Source, scoped: Scoped, asked: Question) -> Sections:
+    def _ask(self, source: Source, scoped: Scoped, asked: Question, memo: Memo) -> Sections:
         from gitrag.search import sections
 
         text = asked.meaning if asked is self._question else asked.text
@@ -364,7 +365,7 @@ class Asking:
             min_score=self._min_score,
             every_chunk=self._options.every_chunk,
             grouped=self._options.grouped,
-            memo=self._memo,
+            memo=memo,
         )
 
 

@@ -89,13 +89,11 @@ def search(
     with opened(address, RECIPE) as hub:
         views = _chosen(hub, repositories)
         source = HubSource(hub, views)
-        asking = Asking(
-            config, question, vectors, options.wanted or Wanted(), options, encoder, Memo(lasting=True)
-        )
+        asking = Asking(config, question, vectors, options.wanted or Wanted(), options, encoder)
         # Of one branch also its commits count; of several, each has its own.
         commit = views[0].commit if len(views) == 1 else None
         scoped = Scoped(None, ViewOverlay(commit=commit), options.filters, "")
-        found, files = asking.ask(source, scoped), source.count_files()
+        found, files = asking.ask(source, scoped, Memo(lasting=True)), source.count_files()
     hits = [
         HubHit(repository, section.kind, replace(hit, path=path, variants=()))
         for section in found.sections
