@@ -74,7 +74,9 @@ def of_scope(source: Source, view_id: int, filters: Filters) -> list[tuple[objec
     paths = source.read_paths(scope.files.path_id.tolist())
     places = source.read_places(scope.chunk_id.tolist())
     columns = [
-        getattr(scope.files, each.name) for each in fields(scope.files) if not each.name.endswith("_id")
+        getattr(scope.files, each.name)
+        for each in fields(scope.files)
+        if each.compare and not each.name.endswith("_id")
     ]
     of_file = {
         number: (

@@ -19,7 +19,7 @@ def test_the_packages_looked_for_are_those_declared():
         for line in tomllib.loads(PYPROJECT.read_text())["project"]["dependencies"]
     }
     by_import = metadata.packages_distributions()
-    looked_for = {by_import[name][0].lower() for name in PACKAGES}
+    looked_for = {by_import[name][0].lower().replace("_", "-") for name in PACKAGES}
     assert looked_for == declared - NOT_LOOKED_FOR
 
 
