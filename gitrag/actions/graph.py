@@ -384,7 +384,7 @@ def _mentions(workspace: Workspace, subject: Subject) -> list[str]:
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     return [
         f"{line.path}:{line.number}"
-        for line in grep(workspace.repo, [name])
+        for line in grep(workspace.repo, [name]).lines
         if word.search(line.text)
         and not any(
             line.path == node.path and node.line_start <= line.number <= node.line_end

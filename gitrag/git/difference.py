@@ -92,12 +92,20 @@ def untracked_files(repo: Repository) -> list[str]:
 
 def ends_of(span: str) -> tuple[str, str]:
     """Return the two revisions of a range; the second is empty where that is the working tree. Pure."""
+    if own := _OF_A_COMMIT.fullmatch(span):
+        return f"{own[1]}^{own[2] or ''}", own[1]
     first, dots, last = span.partition("...") if "..." in span else span.partition("..")
     return first or "HEAD", (last or "HEAD") if dots else ""
 
 
+_OF_A_COMMIT = re.compile(r"(.+)\^(?:!|-(\d*))")
+"""``HEAD^!`` and ``HEAD^-``: what a commit itself brings."""
+
+
 def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
     """Return the files a range changes, by path; a rename is a removal and an addition.
+
+    Where one side is there and cannot be read, neither is returned: they could not be compared.
 
     Args:
         repo: The repository.
@@ -123,6 +131,9 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
         before = _read(repo, modes_and_ids[0], modes_and_ids[2]) if left > 0 else None
         after = _read(repo, modes_and_ids[1], modes_and_ids[3], path) if left > 0 else None
         left -= len(before or b"") + len(after or b"")
+        was, is_now = (int(mode, 8) != 0 for mode in modes_and_ids[:2])
+        if (was and before is None) or (is_now and after is None):
+            before = after = None
         found.append(ChangedFile(path, before, after))
     return found
 

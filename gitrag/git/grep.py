@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -30,7 +31,22 @@ class GrepLine:
     text: str
 
 
-def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S) -> list[GrepLine]:
+@dataclass(frozen=True, slots=True)
+class Grepped:
+    """What a search found.
+
+    Attributes:
+        lines: The lines.
+        is_whole: Whether none was left out for a limit: of time, of output, or of lines a file.
+    """
+
+    lines: list[GrepLine]
+    is_whole: bool
+
+
+def grep(
+    repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S, *, names: bool = False
+) -> Grepped:
     """Find lines that contain any of some texts, ignoring case, in files that git does not ignore.
 
     The search stops at the time and output limits. No pattern is read as a regular expression or an option.
@@ -39,6 +55,7 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
         repo: The repository; a bare one has no lines.
         patterns: Texts to find; white space is collapsed.
         timeout_s: Time limit.
+        names: They are names: only as whole words, and case matters.
 
     Raises:
         RepositoryError: The directory is missing, or cannot be entered.
@@ -46,14 +63,15 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
     wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
     wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and _can_occur(pattern)]
     if repo.root is None or not wanted:
-        return []
+        return Grepped([], is_whole=True)
+    how = ["--word-regexp"] if names else ["--ignore-case"]
     expressions = [part for pattern in wanted for part in ("-e", pattern)]
     ripgrep = shutil.which("rg", path=repo.environment.get("PATH"))
     if ripgrep:
         command = [
             *(ripgrep, "--no-config", "--color=never", "--no-heading", "--with-filename", "--line-number"),
             *("--no-ignore-dot", "--no-ignore-parent"),  # ignore what git ignores, nothing else
-            *("--null", "--fixed-strings", "--ignore-case", "--hidden", "--glob=!.git", "--sort=path"),
+            *("--null", "--fixed-strings", *how, "--hidden", "--glob=!.git", "--sort=path"),
             *(f"--max-count={_MOST_IN_A_FILE}", f"--max-filesize={_LONGEST_FILE}", "--no-messages"),
             *expressions,
             *("--", "."),
@@ -61,11 +79,12 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
     else:
         command = [
             *("git", "-c", "grep.lineNumber=true", "-c", "grep.column=false", "-c", "grep.fullName=false"),
-            *("grep", "--untracked", "-I", "-z", "-n", "-F", "-i", "--no-color", "--no-textconv"),
+            *("grep", "--untracked", "-I", "-z", "-n", "-F", *how, "--no-color", "--no-textconv"),
             "--no-recurse-submodules",  # cannot be combined with --untracked
             *expressions,
             *("--", "."),
         ]
+    is_whole = True
     try:
         output = run_program(
             [os.fsencode(part) for part in command],
@@ -75,10 +94,12 @@ def grep(repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S
             cwd=repo.root,
         ).out
     except ProgramError as error:
-        output = error.out
+        output, is_whole = error.out, False
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise not_run(error, repo.root) from error
-    return list(_parse(output, b":" if ripgrep else b"\0"))
+    lines = list(_parse(output, b":" if ripgrep else b"\0"))
+    most = max(Counter(line.path for line in lines).values(), default=0)
+    return Grepped(lines, is_whole and most < _MOST_IN_A_FILE)
 
 
 def _can_occur(pattern: str) -> bool:

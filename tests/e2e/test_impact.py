@@ -97,6 +97,35 @@ def test_what_is_removed_and_named_nowhere_is_said_to_be(own):
     assert "the range ends at another commit" in out
 
 
+def test_a_name_is_called_unused_only_if_the_search_for_it_was_not_cut_off(own):
+    many = "".join(f"def f{i}():\n    unused()\n\n\n" for i in range(50))
+    assert own.git.commit({"shop/many.py": many})
+    changed(own, **{"def unused(country):\n    return 0\n\n\n": "", "def old_rate": "def new_rate"})
+    own.git.write({"shop/cart.py": FILES["shop/cart.py"].replace("old_rate('de')", "0")})
+    found = asked(own)
+    by_name = {each["name"]: each for each in found["definitions"]}
+    assert by_name["unused"]["looked_for"]
+    assert not by_name["old_rate"]["looked_for"]  # none was found, and not all was searched
+    assert any("was cut off" in note for note in found["notes"])
+
+
+def test_a_file_too_large_to_read_is_not_one_whose_definitions_went(own):
+    text = own.git.file("shop/tax.py").read_text()
+    own.git.write({"shop/tax.py": text + "TABLE = [\n" + "    1,\n" * 200_000 + "]\n"})
+    found = asked(own)
+    assert found["definitions"] == []
+    assert any("1 file of code could not be compared" in note for note in found["notes"])
+
+
+def test_what_a_commit_itself_brings_is_a_range(own):
+    own.git.commit({"shop/tax.py": FILES["shop/tax.py"].replace("1.2", "1.4")}, "Raise the tax")
+    own.git.write({"untracked.py": "def untracked():\n    return 1\n"})
+    for span in ("HEAD^!", "HEAD^-"):
+        found = asked(own, span)
+        assert found["files"] == ["shop/tax.py"]
+        assert [each["name"] for each in found["definitions"]] == ["rate"]
+
+
 def test_untracked_files_are_part_of_what_is_uncommitted(own):
     own.git.write({"shop/new.py": "def fresh():\n    return 1\n"})
     said = asked(own)

@@ -343,12 +343,17 @@ def _still_named(
             f" than {_SHORTEST_NAME} characters, or beyond {_MOST_REMOVED}."
         )
     changed = {file.path for file in files}
+    there = grep(workspace.repo, [_own_name(each) for each in asked], names=True)
     lines = [
-        line
-        for line in grep(workspace.repo, [_own_name(each) for each in asked])
-        if line.path not in changed and is_code(language_of(line.path) or "")
+        line for line in there.lines if line.path not in changed and is_code(language_of(line.path) or "")
     ]
     found = {each: _naming(lines, _own_name(each)) for each in asked}
+    if not there.is_whole:
+        notes.append(
+            "The search for what still names the removed definitions was cut off (3 s, 512 KiB, or 40 lines a"
+            " file): there may be more."
+        )
+        found = {each: own for each, own in found.items() if own}
     return [replace(each, named=found.get(each, ()), is_looked_for=each in found) for each in removed]
 
 
@@ -379,7 +384,11 @@ def _companions(
     if end is None or not paths:
         return [], 0
     read_history(workspace.store, repo, end)
-    own = repo.git("rev-list", f"--max-count={MOST_COMMITS}", f"{first}..{end}", "--").stdout.decode("ascii")
+    listed = repo.git("rev-list", f"--max-count={MOST_COMMITS}", f"{first}..{end}", "--")
+    if listed.returncode:
+        notes.append("What changed together before was not looked at: git cannot list the range's commits.")
+        return [], 0
+    own = listed.stdout.decode("ascii")
     with workspace.store.read() as db:
         past = commits.changes_with(db, end, paths[:_MOST_GIVEN], own.split())
     if past is None:
@@ -393,11 +402,11 @@ def _companions(
         notes.append("The clone is shallow: older commits were not looked at.")
     changed = set(paths)
     found = [each for each in companions(past, paths[:_MOST_GIVEN], _LOOKED_AT) if each.path not in changed]
-    listed = repo.git(
+    held = repo.git(
         *("--literal-pathspecs", "ls-tree", "--full-tree", "-z", "--name-only", end, "--"),
         *(os.fsencode(each.path) for each in found),
     ).stdout.split(b"\0")
-    there = {os.fsdecode(path) for path in listed}
+    there = {os.fsdecode(path) for path in held}
     return [each for each in found if each.path in there and each.together >= _FEWEST], past.searched
 
 
