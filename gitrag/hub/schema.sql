@@ -417,7 +417,11 @@ BEGIN
     WITH new AS (
         INSERT INTO gitrag.paths (repository_id, path, written, traits, top, name_terms, vector, signs)
         SELECT own, e.path, e.written, e.traits, e.top, e.name_terms, e.vector, e.signs
-        FROM gitrag.sent_entries e WHERE e.sender = here ORDER BY e.place
+        FROM gitrag.sent_entries e
+        -- A row that conflicts has taken an id all the same.
+        WHERE e.sender = here AND NOT EXISTS (
+            SELECT FROM gitrag.paths p WHERE p.repository_id = own AND p.path = e.path)
+        ORDER BY e.place
         ON CONFLICT (repository_id, path) DO NOTHING RETURNING path_id, path
     )
     INSERT INTO gitrag.path_words

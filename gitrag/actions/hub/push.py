@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
-from gitrag.errors import ModelError, NotSetUpError, UsageError
+from gitrag.errors import BusyError, ModelError, NotSetUpError, UsageError
 from gitrag.hub.hub import opened
 from gitrag.hub.rights import add_repository, owns
 from gitrag.hub.sending import Branch, Pushed, push
@@ -55,6 +55,7 @@ def push_head(
         NotSetUpError: No hub is set, or this role may not push there.
         UsageError: HEAD is on no branch, and none was given.
         ModelError: The model is not there.
+        BusyError: HEAD has moved meanwhile.
     """
     address = address_of(workspace.config.hub)
     workspace.require_index()
@@ -78,7 +79,13 @@ def push_head(
             read_history(workspace.store, workspace.repo, commit)
 
         def send(db: Connection, view_id: int, overlay: ViewOverlay) -> Pushed:
-            from gitrag.store import export
+            from gitrag.store import export, vectors
+
+            # Also the read may have caught up with a commit that nothing was embedded of.
+            if overlay.commit != commit or vectors.count_pending(db, view_id=view_id):
+                raise BusyError(
+                    "HEAD has moved meanwhile, or the index has: nothing was pushed.", "Try again."
+                )
 
             def read(content_ids: Sequence[int]) -> Iterable[Sequence[ExportedChunk]]:
                 return export.chunks(db, content_ids)
