@@ -28,7 +28,10 @@ _MOST_PARTITIONS = 256
 @group(
     "hub",
     examples=[
-        Example("git config --global gitrag.hub postgresql://me@db.example.com/code", "where it is"),
+        Example(
+            "git config --global gitrag.hub 'postgresql://me@db.example.com/code?sslmode=verify-full'",
+            "where it is",
+        ),
         Example("gitrag hub init", "once, by who runs it: makes the tables"),
         Example("gitrag hub push", "give it what HEAD has"),
         Example(
@@ -41,8 +44,8 @@ def hub() -> None:
     """Search an organisation's repositories, kept in PostgreSQL.
 
     The setting hub says where; only you can set it, not a repository. The password is libpq's matter:
-    ~/.pgpass, PGPASSFILE, PGPASSWORD or a service file. A role finds only what is in repositories that it
-    was granted.
+    ~/.pgpass, PGPASSFILE, PGPASSWORD or a service file. sslmode=verify-full makes sure that it is that
+    server, over TLS. A role finds only what is in repositories that it was granted.
     """
 
 

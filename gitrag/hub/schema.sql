@@ -18,8 +18,9 @@ CREATE TABLE gitrag.repositories (
     name text NOT NULL UNIQUE,
     main text NOT NULL DEFAULT ''  -- the branch that is searched: the first that was pushed
 );
+-- role: the role itself, not its name, which another role may have later; a dump has the name.
 CREATE TABLE gitrag.grants (
-    role text NOT NULL, repository_id integer NOT NULL REFERENCES gitrag.repositories ON DELETE CASCADE,
+    role regrole NOT NULL, repository_id integer NOT NULL REFERENCES gitrag.repositories ON DELETE CASCADE,
     pushes boolean NOT NULL, PRIMARY KEY (role, repository_id)
 );
 
@@ -156,7 +157,7 @@ CREATE INDEX ON gitrag.sent_words (sender);
 -- Rights. The role that ran `hub init` owns the tables and sees all of them.
 ALTER TABLE gitrag.grants ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON gitrag.grants FOR SELECT USING (
-    pg_has_role(session_user, (SELECT oid FROM pg_roles WHERE rolname = role), 'USAGE'));
+    EXISTS (SELECT FROM pg_roles o WHERE o.oid = role AND pg_has_role(session_user, o.oid, 'USAGE')));
 ALTER TABLE gitrag.repositories ENABLE ROW LEVEL SECURITY;
 CREATE POLICY granted ON gitrag.repositories FOR SELECT USING (
     repository_id IN (SELECT g.repository_id FROM gitrag.grants g));
@@ -190,7 +191,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(r.repository_id), '{}') FROM gitrag.repositories r WHERE
         pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
         OR EXISTS (
-            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.rolname = g.role
+            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.oid = g.role
             WHERE g.repository_id = r.repository_id AND pg_has_role(session_user, o.oid, 'USAGE'))
 $$;
 -- Return those of some views that it may read.
@@ -216,10 +217,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 $$;
 CREATE FUNCTION gitrag.granted() RETURNS TABLE (role text, repository text, pushes boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT g.role, r.name, g.pushes FROM gitrag.grants g JOIN gitrag.repositories r USING (repository_id)
+    SELECT o.rolname, r.name, g.pushes FROM gitrag.grants g JOIN gitrag.repositories r USING (repository_id)
+    JOIN pg_roles o ON o.oid = g.role
     WHERE pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
-        OR pg_has_role(session_user, (SELECT oid FROM pg_roles WHERE rolname = g.role), 'USAGE')
-    ORDER BY r.name, g.role
+        OR pg_has_role(session_user, o.oid, 'USAGE')
+    ORDER BY r.name, o.rolname
 $$;
 CREATE FUNCTION gitrag.entries_of(asked integer[]) RETURNS SETOF gitrag.entries
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -330,7 +332,7 @@ BEGIN
     SELECT r.repository_id INTO found FROM gitrag.repositories r WHERE r.name = asked AND (
         pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
         OR EXISTS (
-            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.rolname = g.role
+            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.oid = g.role
             WHERE g.repository_id = r.repository_id AND g.pushes AND pg_has_role(session_user, o.oid, 'USAGE')));
     IF found IS NULL THEN
         RAISE EXCEPTION 'no repository to push to' USING ERRCODE = 'GR001';
