@@ -16,7 +16,7 @@ CREATE TABLE gitrag.meta (key text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE gitrag.repositories (
     repository_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL UNIQUE,
-    main text NOT NULL DEFAULT ''  -- the branch that is searched: the first that was pushed
+    main text NOT NULL DEFAULT ''  -- the branch that is searched: the first that was pushed, or the one that was chosen
 );
 -- role: the role itself, not its name, which another role may have later; a dump has the name.
 CREATE TABLE gitrag.grants (
@@ -350,6 +350,20 @@ BEGIN
         WHERE e.repository_id = own;
 END $$;
 
+-- Return the commit of a branch, which stays until this transaction ends, and the branch that is searched.
+CREATE FUNCTION gitrag.held(asked text, asked_branch text, OUT commit_id text, OUT main text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own integer := gitrag.pushable(asked);
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared({lock});  -- gc waits
+    INSERT INTO gitrag.views (repository_id, branch) VALUES (own, asked_branch) ON CONFLICT DO NOTHING;
+    SELECT v.commit_id INTO held.commit_id FROM gitrag.views v
+        WHERE v.repository_id = own AND v.branch = asked_branch FOR UPDATE;
+    SELECT coalesce(nullif(r.main, ''), asked_branch) INTO held.main FROM gitrag.repositories r
+        WHERE r.repository_id = own;
+END $$;
+
 -- Make what this transaction has sent the state of a branch.
 CREATE FUNCTION gitrag.push(
     asked text, asked_branch text, asked_commit text, asked_tree text, asked_left_out integer,
@@ -447,9 +461,47 @@ BEGIN
     DELETE FROM gitrag.sent_entries WHERE sender = here;
     DELETE FROM gitrag.sent_words WHERE sender = here;
 END $$;
-REVOKE ALL ON FUNCTION gitrag.pushable(text), gitrag.known(text),
+-- Make another branch the one that is searched.
+CREATE FUNCTION gitrag.choose(asked text, asked_branch text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own integer := gitrag.pushable(asked);
+BEGIN
+    PERFORM FROM gitrag.views v WHERE v.repository_id = own AND v.branch = asked_branch FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'no such branch' USING ERRCODE = 'GR003';
+    END IF;
+    UPDATE gitrag.repositories SET main = asked_branch WHERE repository_id = own;
+END $$;
+
+-- Drop a branch; the one that is searched only where it is the last. Contents and paths are left to gc.
+CREATE FUNCTION gitrag.discard(asked text, asked_branch text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own integer := gitrag.pushable(asked);
+    this_view integer;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared({lock});
+    PERFORM FROM gitrag.repositories WHERE repository_id = own FOR UPDATE;  -- nobody adds a branch meanwhile
+    SELECT view_id INTO this_view FROM gitrag.views WHERE repository_id = own AND branch = asked_branch FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'no such branch' USING ERRCODE = 'GR003';
+    END IF;
+    IF EXISTS (SELECT FROM gitrag.repositories WHERE repository_id = own AND main = asked_branch) THEN
+        IF EXISTS (SELECT FROM gitrag.views WHERE repository_id = own AND view_id <> this_view) THEN
+            RAISE EXCEPTION 'the branch is searched' USING ERRCODE = 'GR004';
+        END IF;
+        UPDATE gitrag.repositories SET main = '' WHERE repository_id = own;
+    END IF;
+    DELETE FROM gitrag.entries WHERE repository_id = own AND view_id = this_view;
+    DELETE FROM gitrag.views WHERE view_id = this_view;
+END $$;
+
+REVOKE ALL ON FUNCTION gitrag.pushable(text), gitrag.known(text), gitrag.held(text, text),
+    gitrag.choose(text, text), gitrag.discard(text, text),
     gitrag.push(text, text, text, text, integer, bytea) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION gitrag.known(text), gitrag.push(text, text, text, text, integer, bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION gitrag.known(text), gitrag.held(text, text), gitrag.choose(text, text),
+    gitrag.discard(text, text), gitrag.push(text, text, text, text, integer, bytea) TO PUBLIC;
 
 -- A new function may be executed by everybody; these two only say what others need.
 REVOKE ALL ON FUNCTION gitrag.allowed(integer[]), gitrag.readable() FROM PUBLIC;
