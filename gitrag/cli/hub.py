@@ -1,4 +1,4 @@
-"""``gitrag hub``: init, push, search, status, grant, gc, try."""
+"""``gitrag hub``: init, push, search, status, grant, branch, drop, gc, try."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _MOST_PARTITIONS = 256
 @group(
     "hub",
     examples=[
-        Example("git config --global gitrag.hub postgresql://me@db.example.com/code", "where it is"),
+        Example(
+            "git config --global gitrag.hub 'postgresql://me@db.example.com/code?sslmode=verify-full'",
+            "where it is",
+        ),
         Example("gitrag hub init", "once, by who runs it: makes the tables"),
         Example("gitrag hub push", "give it what HEAD has"),
         Example(
@@ -41,8 +44,8 @@ def hub() -> None:
     """Search an organisation's repositories, kept in PostgreSQL.
 
     The setting hub says where; only you can set it, not a repository. The password is libpq's matter:
-    ~/.pgpass, PGPASSFILE, PGPASSWORD or a service file. A role finds only what is in repositories that it
-    was granted.
+    ~/.pgpass, PGPASSFILE, PGPASSWORD or a service file. sslmode=verify-full makes sure that it is that
+    server, over TLS. A role finds only what is in repositories that it was granted.
     """
 
 
@@ -93,18 +96,21 @@ def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int
 )
 @click.option("--branch", metavar="NAME", help="The branch's name there; else the one that is checked out.")
 @click.option("--repository", metavar="NAME", help="The repository's name there; else that of its directory.")
+@click.option("--force", is_flag=True, help="Push also where the branch has a later commit there.")
 @json_option
 @pass_session
-def push(session: Session, *, branch: str | None, repository: str | None, as_json: bool) -> int:
+def push(session: Session, *, branch: str | None, repository: str | None, force: bool, as_json: bool) -> int:
     """Give the hub what HEAD has: uncommitted changes are not sent.
 
     Sent are the contents that the repository does not have there. All of it is one transaction: others see
-    the branch as it was, or as it is now. The first branch that is pushed is the one that is searched.
+    the branch as it was, or as it is now. The first branch that is pushed is the one that is searched, until
+    `gitrag hub branch` names another. Where the branch has a commit there that descends from HEAD, nothing is
+    pushed, so that a slow job does not put it back.
     """
     terminal = session.terminal
     workspace = session.workspace(auto_index="on")
     _require_hub(workspace.config.hub)
-    done = _push(session, session.index_first(workspace), repository, branch)
+    done = _push(session, session.index_first(workspace), repository, branch, force=force)
     if as_json:
         terminal.print_document(done)
         return OK
@@ -112,6 +118,15 @@ def push(session: Session, *, branch: str | None, repository: str | None, as_jso
         f"Pushed {count(done.files, 'file')}: {count(done.contents, 'content')} of"
         f" {count(done.chunks, 'chunk')} sent, the others were there"
     )
+    if not done.is_compared:
+        terminal.print(
+            sanitise_line(
+                f"The branch had {(done.replaced or '')[:12]}: whether that is later, this clone cannot tell."
+            )
+        )
+    if done.searched != done.branch:
+        terminal.print(sanitise_line(f"Searched is the branch {done.searched}, not {done.branch}."))
+        terminal.hint("gitrag hub branch chooses another.")
     return OK
 
 
@@ -315,6 +330,67 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
 
 
 @command(
+    "branch",
+    examples=[
+        Example("gitrag hub branch payments main", "questions about payments ask main from now on"),
+        Example("gitrag hub status", "which branches there are, and which are searched"),
+    ],
+)
+@click.argument("repository")
+@click.argument("branch")
+@json_option
+@pass_session
+def branch(session: Session, *, repository: str, branch: str, as_json: bool) -> int:
+    """Search BRANCH of REPOSITORY from now on; whoever may push to the repository may.
+
+    Without it the branch that was pushed first is searched.
+    """
+    from gitrag.hub import branches
+
+    with _open(session) as there:
+        done = branches.choose(there, repository, branch)
+    if as_json:
+        session.terminal.print_document(done)
+    else:
+        session.terminal.print(sanitise_line(f"Searched of {repository} is now {branch}."))
+    return OK
+
+
+@command(
+    "drop",
+    examples=[
+        Example("gitrag hub drop payments feature", "a branch, by whoever may push to the repository"),
+        Example("gitrag hub drop payments", "the repository, and all rights on it, by who runs the hub"),
+    ],
+)
+@click.argument("repository")
+@click.argument("branch", required=False)
+@json_option
+@pass_session
+def drop(session: Session, *, repository: str, branch: str | None, as_json: bool) -> int:
+    """Drop BRANCH of REPOSITORY from the hub, or all of the repository; nothing here changes.
+
+    The branch that is searched can be dropped only where it is the last. `gitrag hub gc` frees the space.
+    """
+    from gitrag.hub import branches, rights
+
+    with _open(session) as there:
+        if branch is not None:
+            done = branches.discard(there, repository, branch)
+        elif rights.owns(there):
+            done = branches.discard_repository(there, repository)
+        else:
+            raise NotSetUpError("Only the role that made the hub may drop a repository.", "Ask who runs it.")
+    if as_json:
+        session.terminal.print_document(done)
+        return OK
+    what = f"{repository} and all rights on it" if branch is None else f"{branch} of {repository}"
+    session.terminal.print(sanitise_line(f"Dropped {what}."))
+    session.terminal.hint("Who runs the hub frees the space: gitrag hub gc --apply")
+    return OK
+
+
+@command(
     "try",
     examples=[
         Example("gitrag hub try", "in a repository: a server of your own, with this repository in it"),
@@ -357,7 +433,9 @@ def try_(session: Session, *, stop: bool, as_json: bool) -> int:
     return OK
 
 
-def _push(session: Session, workspace: Workspace, repository: str | None, branch: str | None) -> Pushed:
+def _push(
+    session: Session, workspace: Workspace, repository: str | None, branch: str | None, *, force: bool = False
+) -> Pushed:
     """Push HEAD; the model is fetched first where it is missing."""
     from gitrag.actions.hub.push import push_head
     from gitrag.actions.model import fetch_model
@@ -365,7 +443,9 @@ def _push(session: Session, workspace: Workspace, repository: str | None, branch
     if not workspace.model_is_there():
         fetch_model(workspace.model_dir, session.terminal.progress)
     with session.terminal.progress("Pushing") as progress:
-        return push_head(workspace, repository=repository, branch=branch, advance=progress.update)
+        return push_head(
+            workspace, repository=repository, branch=branch, force=force, advance=progress.update
+        )
 
 
 def _require_hub(address: str) -> None:
@@ -387,5 +467,5 @@ def _open(session: Session) -> AbstractContextManager[Hub]:
     return opened(_address(session), RECIPE)
 
 
-for each in (init, push, search, status, grant, gc, try_):
+for each in (init, push, search, status, grant, branch, drop, gc, try_):
     hub.add_command(each)

@@ -13,7 +13,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from gitrag.config.keys import BY_NAME, DEFAULT, KEYS, OTHER_VARIABLES, Config, Key, shown
-from gitrag.config.rules import Folder, Globs, Rule, show_duration
+from gitrag.config.rules import Folder, Globs, HubAt, Rule, SharedAt, show_duration, without_password
 from gitrag.config.team_file import TEAM_FILE, parse_team
 from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import YamlValue
@@ -147,8 +147,9 @@ class _Merge:
         try:
             self.values[key.name] = self._parse(rule, value)
         except (ValueError, OverflowError) as error:
+            said = without_password(str(value)) if isinstance(rule, HubAt | SharedAt) else value
             raise ConfigError(
-                f'{key.name} is "{shown(value)}" ({origin}): it must be {rule.allowed}.', hint
+                f'{key.name} is "{shown(said)}" ({origin}): it must be {rule.allowed}.', hint
             ) from error
         self.origins[key.name] = origin
 

@@ -157,6 +157,19 @@ class Address:
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
+_HOSTS = re.compile(r"([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?(,([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?)*")
+"""Of an address, with their ports."""
+
+
+def without_password(address: str) -> str:
+    """Return an address for messages: without what may be a password, also where it is no right address."""
+    before, at, rest = address.rpartition("@")
+    scheme, separator, user = before.partition("://") if "://" in before else ("", "", before)
+    if ":" in user:
+        address = f"{scheme}{separator}***{at}{rest}"
+    return re.sub(r"=\s*('[^']*'?|[^&\s]*)", "=***", address)
+
+
 @dataclass(frozen=True, slots=True)
 class HubAt:
     """Where an organisation's search is: ``off``, or a PostgreSQL server's address without a password."""
@@ -172,7 +185,9 @@ class HubAt:
         parts = urlsplit(text)
         known = parts.scheme in {"postgresql", "postgres"} and text.isprintable() and not parts.fragment
         names = [name.lower() for name, _value in parse_qsl(parts.query, keep_blank_values=True)]
-        if not known or ":" in parts.netloc.rpartition("@")[0] or "password" in names:
+        # Up to the last @ before the parameters: a password may have a slash.
+        role, _at, hosts = text.partition("?")[0].partition("://")[2].rpartition("@")
+        if not known or ":" in role or "password" in names or not _HOSTS.fullmatch(hosts.partition("/")[0]):
             raise ValueError(text)
         return text
 

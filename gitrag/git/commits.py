@@ -96,6 +96,14 @@ def commit_ids(repo: Repository, commit: str, most: int) -> list[str]:
     return [each for each in done.stdout.decode("ascii").split() if each not in boundary]
 
 
+def is_ancestor(repo: Repository, older: str, newer: str) -> bool | None:
+    """Tell whether a commit is reachable from another; None where the clone lacks one, or what is between."""
+    done = repo.git("merge-base", "--is-ancestor", older, newer, environment=PLAIN_GRAPH)
+    if done.returncode == 0:
+        return True
+    return False if done.returncode == 1 and not _boundary(repo) else None
+
+
 def read_commits(repo: Repository, ids: Sequence[str]) -> Iterator[list[Commit]]:
     """Read commits, batch by batch in the order given.
 

@@ -18,7 +18,9 @@ _STATEMENT_TIMEOUT_MS: Final = 600_000
 _LONGEST: Final = 200
 
 NO_REPOSITORY: Final = "GR001"
-"""SQLSTATE that our own functions raise (`schema.sql`)."""
+NO_BRANCH: Final = "GR003"
+IS_SEARCHED: Final = "GR004"
+"""SQLSTATEs that our own functions raise (`schema.sql`)."""
 
 _ABOUT_PASSWORDS = (
     "Put the password into ~/.pgpass (or PGPASSFILE, PGPASSWORD, a service file): PostgreSQL's own ways."

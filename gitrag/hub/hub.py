@@ -58,6 +58,20 @@ def opened(address: str, recipe: str) -> Iterator[Hub]:
         yield Hub(db, address, found.get("hnsw") == "on")
 
 
+@contextmanager
+def unchanging(hub: Hub) -> Iterator[None]:
+    """Let all reads in the block see one state of the hub, which can only be read, whatever is pushed."""
+    from psycopg import IsolationLevel
+
+    hub.db.isolation_level, hub.db.read_only = IsolationLevel.REPEATABLE_READ, True
+    try:
+        with hub.db.transaction():
+            yield
+    finally:
+        if not hub.db.closed:
+            hub.db.isolation_level, hub.db.read_only = None, None
+
+
 def _check(found: Mapping[str, str], recipe: str, place: str) -> None:
     """Raise where a hub is not of this version and recipe."""
     version = int(found.get("schema", 0))

@@ -49,37 +49,51 @@ def grant(hub: Hub, role: str, repository: str, *, pushes: bool) -> None:
     Raises:
         NotSetUpError: There is no such role.
     """
-    from psycopg import sql
-
     with hub.db.transaction():
         _require_role(hub, role)
         add_repository(hub, repository)
         hub.db.execute(
-            "INSERT INTO gitrag.grants SELECT %s, repository_id, %s FROM gitrag.repositories WHERE name = %s"
-            " ON CONFLICT (role, repository_id) DO UPDATE SET pushes = EXCLUDED.pushes",
-            [role, pushes, repository],
+            "DELETE FROM gitrag.grants g WHERE NOT EXISTS (SELECT FROM pg_roles o WHERE o.oid = g.role)"
         )
-        if pushes:
-            who = sql.Identifier(role)
-            for table, columns in _STAGING:
-                hub.db.execute(
-                    sql.SQL("GRANT INSERT ({}) ON gitrag.{} TO {}").format(
-                        sql.SQL(", ").join(map(sql.Identifier, columns.split(", "))),
-                        sql.Identifier(table),
-                        who,
-                    )
-                )
-            hub.db.execute(sql.SQL("GRANT USAGE ON SEQUENCE gitrag.chunk_ids TO {}").format(who))
+        hub.db.execute(
+            "INSERT INTO gitrag.grants (role, repository_id, pushes) SELECT o.oid, r.repository_id, %s"
+            " FROM pg_roles o, gitrag.repositories r WHERE o.rolname = %s AND r.name = %s"
+            " ON CONFLICT (role, repository_id) DO UPDATE SET pushes = EXCLUDED.pushes",
+            [pushes, role, repository],
+        )
+        _let_send(hub, role)
 
 
 def revoke(hub: Hub, role: str, repository: str) -> bool:
     """Take a role's rights on a repository away; return whether it had any."""
-    row = hub.db.execute(
-        "DELETE FROM gitrag.grants WHERE role = %s AND repository_id ="
-        " (SELECT repository_id FROM gitrag.repositories WHERE name = %s) RETURNING 1",
-        [role, repository],
-    ).fetchone()
+    with hub.db.transaction():
+        row = hub.db.execute(
+            "DELETE FROM gitrag.grants WHERE role = (SELECT oid FROM pg_roles WHERE rolname = %s)"
+            " AND repository_id = (SELECT repository_id FROM gitrag.repositories WHERE name = %s)"
+            " RETURNING 1",
+            [role, repository],
+        ).fetchone()
+        if row is not None:
+            _let_send(hub, role)
     return row is not None
+
+
+def _let_send(hub: Hub, role: str) -> None:
+    """Let a role write to the tables that pushes go through if it may push anywhere, and else not."""
+    from psycopg import sql
+
+    row = hub.db.execute(
+        "SELECT 1 FROM gitrag.grants WHERE pushes AND role = (SELECT oid FROM pg_roles WHERE rolname = %s)",
+        [role],
+    ).fetchone()
+    who = sql.Identifier(role)
+    verb, whom = (sql.SQL("REVOKE"), sql.SQL("FROM")) if row is None else (sql.SQL("GRANT"), sql.SQL("TO"))
+    for table, columns in _STAGING:
+        named = sql.SQL(", ").join(map(sql.Identifier, columns.split(", ")))
+        hub.db.execute(
+            sql.SQL("{} INSERT ({}) ON gitrag.{} {} {}").format(verb, named, sql.Identifier(table), whom, who)
+        )
+    hub.db.execute(sql.SQL("{} USAGE ON SEQUENCE gitrag.chunk_ids {} {}").format(verb, whom, who))
 
 
 def listed(hub: Hub) -> list[Grant]:

@@ -16,10 +16,11 @@ CREATE TABLE gitrag.meta (key text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE gitrag.repositories (
     repository_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL UNIQUE,
-    main text NOT NULL DEFAULT ''  -- the branch that is searched: the first that was pushed
+    main text NOT NULL DEFAULT ''  -- the branch that is searched: the first that was pushed, or the one that was chosen
 );
+-- role: the role itself, not its name, which another role may have later; a dump has the name.
 CREATE TABLE gitrag.grants (
-    role text NOT NULL, repository_id integer NOT NULL REFERENCES gitrag.repositories ON DELETE CASCADE,
+    role regrole NOT NULL, repository_id integer NOT NULL REFERENCES gitrag.repositories ON DELETE CASCADE,
     pushes boolean NOT NULL, PRIMARY KEY (role, repository_id)
 );
 
@@ -156,7 +157,7 @@ CREATE INDEX ON gitrag.sent_words (sender);
 -- Rights. The role that ran `hub init` owns the tables and sees all of them.
 ALTER TABLE gitrag.grants ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON gitrag.grants FOR SELECT USING (
-    pg_has_role(session_user, (SELECT oid FROM pg_roles WHERE rolname = role), 'USAGE'));
+    EXISTS (SELECT FROM pg_roles o WHERE o.oid = role AND pg_has_role(session_user, o.oid, 'USAGE')));
 ALTER TABLE gitrag.repositories ENABLE ROW LEVEL SECURITY;
 CREATE POLICY granted ON gitrag.repositories FOR SELECT USING (
     repository_id IN (SELECT g.repository_id FROM gitrag.grants g));
@@ -190,7 +191,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(r.repository_id), '{}') FROM gitrag.repositories r WHERE
         pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
         OR EXISTS (
-            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.rolname = g.role
+            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.oid = g.role
             WHERE g.repository_id = r.repository_id AND pg_has_role(session_user, o.oid, 'USAGE'))
 $$;
 -- Return those of some views that it may read.
@@ -216,10 +217,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 $$;
 CREATE FUNCTION gitrag.granted() RETURNS TABLE (role text, repository text, pushes boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT g.role, r.name, g.pushes FROM gitrag.grants g JOIN gitrag.repositories r USING (repository_id)
+    SELECT o.rolname, r.name, g.pushes FROM gitrag.grants g JOIN gitrag.repositories r USING (repository_id)
+    JOIN pg_roles o ON o.oid = g.role
     WHERE pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
-        OR pg_has_role(session_user, (SELECT oid FROM pg_roles WHERE rolname = g.role), 'USAGE')
-    ORDER BY r.name, g.role
+        OR pg_has_role(session_user, o.oid, 'USAGE')
+    ORDER BY r.name, o.rolname
 $$;
 CREATE FUNCTION gitrag.entries_of(asked integer[]) RETURNS SETOF gitrag.entries
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -330,7 +332,7 @@ BEGIN
     SELECT r.repository_id INTO found FROM gitrag.repositories r WHERE r.name = asked AND (
         pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'gitrag.meta'::regclass), 'USAGE')
         OR EXISTS (
-            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.rolname = g.role
+            SELECT FROM gitrag.grants g JOIN pg_roles o ON o.oid = g.role
             WHERE g.repository_id = r.repository_id AND g.pushes AND pg_has_role(session_user, o.oid, 'USAGE')));
     IF found IS NULL THEN
         RAISE EXCEPTION 'no repository to push to' USING ERRCODE = 'GR001';
@@ -346,6 +348,20 @@ DECLARE
 BEGIN
     RETURN QUERY SELECT DISTINCT c.blob, c.language FROM gitrag.contents c JOIN gitrag.entries e USING (content_id)
         WHERE e.repository_id = own;
+END $$;
+
+-- Return the commit of a branch, which stays until this transaction ends, and the branch that is searched.
+CREATE FUNCTION gitrag.held(asked text, asked_branch text, OUT commit_id text, OUT main text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own integer := gitrag.pushable(asked);
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared({lock});  -- gc waits
+    INSERT INTO gitrag.views (repository_id, branch) VALUES (own, asked_branch) ON CONFLICT DO NOTHING;
+    SELECT v.commit_id INTO held.commit_id FROM gitrag.views v
+        WHERE v.repository_id = own AND v.branch = asked_branch FOR UPDATE;
+    SELECT coalesce(nullif(r.main, ''), asked_branch) INTO held.main FROM gitrag.repositories r
+        WHERE r.repository_id = own;
 END $$;
 
 -- Make what this transaction has sent the state of a branch.
@@ -417,7 +433,11 @@ BEGIN
     WITH new AS (
         INSERT INTO gitrag.paths (repository_id, path, written, traits, top, name_terms, vector, signs)
         SELECT own, e.path, e.written, e.traits, e.top, e.name_terms, e.vector, e.signs
-        FROM gitrag.sent_entries e WHERE e.sender = here ORDER BY e.place
+        FROM gitrag.sent_entries e
+        -- A row that conflicts has taken an id all the same.
+        WHERE e.sender = here AND NOT EXISTS (
+            SELECT FROM gitrag.paths p WHERE p.repository_id = own AND p.path = e.path)
+        ORDER BY e.place
         ON CONFLICT (repository_id, path) DO NOTHING RETURNING path_id, path
     )
     INSERT INTO gitrag.path_words
@@ -441,9 +461,47 @@ BEGIN
     DELETE FROM gitrag.sent_entries WHERE sender = here;
     DELETE FROM gitrag.sent_words WHERE sender = here;
 END $$;
-REVOKE ALL ON FUNCTION gitrag.pushable(text), gitrag.known(text),
+-- Make another branch the one that is searched.
+CREATE FUNCTION gitrag.choose(asked text, asked_branch text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own integer := gitrag.pushable(asked);
+BEGIN
+    PERFORM FROM gitrag.views v WHERE v.repository_id = own AND v.branch = asked_branch FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'no such branch' USING ERRCODE = 'GR003';
+    END IF;
+    UPDATE gitrag.repositories SET main = asked_branch WHERE repository_id = own;
+END $$;
+
+-- Drop a branch; the one that is searched only where it is the last. Contents and paths are left to gc.
+CREATE FUNCTION gitrag.discard(asked text, asked_branch text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own integer := gitrag.pushable(asked);
+    this_view integer;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared({lock});
+    PERFORM FROM gitrag.repositories WHERE repository_id = own FOR UPDATE;  -- nobody adds a branch meanwhile
+    SELECT view_id INTO this_view FROM gitrag.views WHERE repository_id = own AND branch = asked_branch FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'no such branch' USING ERRCODE = 'GR003';
+    END IF;
+    IF EXISTS (SELECT FROM gitrag.repositories WHERE repository_id = own AND main = asked_branch) THEN
+        IF EXISTS (SELECT FROM gitrag.views WHERE repository_id = own AND view_id <> this_view) THEN
+            RAISE EXCEPTION 'the branch is searched' USING ERRCODE = 'GR004';
+        END IF;
+        UPDATE gitrag.repositories SET main = '' WHERE repository_id = own;
+    END IF;
+    DELETE FROM gitrag.entries WHERE repository_id = own AND view_id = this_view;
+    DELETE FROM gitrag.views WHERE view_id = this_view;
+END $$;
+
+REVOKE ALL ON FUNCTION gitrag.pushable(text), gitrag.known(text), gitrag.held(text, text),
+    gitrag.choose(text, text), gitrag.discard(text, text),
     gitrag.push(text, text, text, text, integer, bytea) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION gitrag.known(text), gitrag.push(text, text, text, text, integer, bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION gitrag.known(text), gitrag.held(text, text), gitrag.choose(text, text),
+    gitrag.discard(text, text), gitrag.push(text, text, text, text, integer, bytea) TO PUBLIC;
 
 -- A new function may be executed by everybody; these two only say what others need.
 REVOKE ALL ON FUNCTION gitrag.allowed(integer[]), gitrag.readable() FROM PUBLIC;

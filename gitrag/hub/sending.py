@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -56,11 +57,19 @@ class Pushed:
         files: Files of the branch.
         contents: Contents that the repository did not have yet in the hub.
         chunks: Their chunks.
+        branch: The branch's name there.
+        searched: The branch of the repository that is searched.
+        replaced: The commit that it had there before; None for none.
+        is_compared: Whether this clone can tell if that is a later one.
     """
 
     files: int
     contents: int
     chunks: int
+    branch: str
+    searched: str
+    replaced: str | None
+    is_compared: bool
 
 
 def push(
@@ -68,6 +77,8 @@ def push(
     branch: Branch,
     read: Callable[[Sequence[int]], Iterable[Sequence[ExportedChunk]]],
     advance: Callable[[int, int], None] = lambda _done, _total: None,
+    *,
+    compare: Callable[[str | None], bool],
 ) -> Pushed:
     """Send a branch: contents that its repository does not have there, and which path has which content.
 
@@ -76,6 +87,8 @@ def push(
         branch: The branch.
         read: Reads the chunks of contents by their ids in this index, some at a time.
         advance: Called with how many contents have been sent, and of how many.
+        compare: Called with the commit that the branch has there, which stays meanwhile: raises to end the
+            push, or returns whether this clone can tell if that is a later one.
 
     Raises:
         NotSetUpError: There is no such repository, or this role may not push to it.
@@ -108,13 +121,17 @@ def push(
                     rows = history.words(branch.history).items()
                     copy.write(b"".join(copying.row([copying.bigint(term), own]) for term, own in rows))
                     copy.write(copying.TRAILER)
+        replaced, searched = db.execute(
+            "SELECT commit_id, main FROM gitrag.held(%s, %s)", [branch.repository, branch.branch]
+        ).fetchone() or (None, branch.branch)
+        is_compared = compare(replaced)
         packed = None if branch.history is None else history.pack(branch.history)
         row = db.execute(
             "SELECT * FROM gitrag.push(%s, %s, %s, %s, %s, %s)",
             [branch.repository, branch.branch, branch.commit, branch.tree, branch.left_out, packed],
         ).fetchone()
     contents, chunks = row or (0, 0)
-    return Pushed(len(branch.files), contents, chunks)
+    return Pushed(len(branch.files), contents, chunks, branch.branch, searched, replaced, is_compared)
 
 
 def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:
@@ -123,12 +140,23 @@ def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:
     Raises:
         NotSetUpError: There is no such repository, or this role may not push to it.
     """
-    import psycopg
-
-    try:
+    with refused(hub, repository):
         return hub.db.execute(
             "SELECT blob, language FROM gitrag.known(%s)", [repository], binary=True
         ).fetchall()
+
+
+@contextmanager
+def refused(hub: Hub, repository: str) -> Iterator[None]:
+    """Say so where a repository is none that this role may push to.
+
+    Raises:
+        NotSetUpError: There is no such repository, or this role may not push to it.
+    """
+    import psycopg
+
+    try:
+        yield
     except psycopg.Error as error:
         if error.sqlstate == NO_REPOSITORY:
             raise NotSetUpError(

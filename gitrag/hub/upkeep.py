@@ -19,7 +19,7 @@ class HubBranch:
     Attributes:
         repository: Its repository.
         branch: Its name.
-        searched: Whether a search asks it: the branch that was pushed first.
+        searched: Whether a search asks it.
         commit: The commit that was pushed.
         files: How many files a question can find.
         chunks: How many chunks they have.

@@ -19,6 +19,7 @@ from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
+from gitrag.hub.branches import Discarded, Searched
 from gitrag.hub.rights import Grant
 from gitrag.hub.sending import Pushed as HubPushed
 from gitrag.hub.upkeep import Dropped, HubStatus
@@ -84,6 +85,8 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "hub search": (HubSearchDocument,),
     "hub status": (HubStatus,),
     "hub grant": (list[Grant],),
+    "hub branch": (Searched,),
+    "hub drop": (Discarded,),
     "hub gc": (Dropped,),
     "hub try": (HubTried,),
     "model fetch": (ModelFetch,),

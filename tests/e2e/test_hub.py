@@ -84,10 +84,23 @@ def test_a_repository_cannot_set_where_code_is_sent(project, hub_address):
         assert db.execute("SELECT count(*) FROM gitrag.repositories").fetchone() == (0,)
 
 
-def test_a_password_is_not_taken_in_the_setting(project):
-    done = project.gitrag("hub", "status", env={"GITRAG_HUB": "postgresql://me:secret@host/db"})
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:secret@host/db",
+        "postgresql://me:sec/secret@x@host/db",
+        "me:secret@host/db",
+        "postgresql://host/db?user=me&password=secret",
+        "postgresql://host/db?user=me&pass%77ord=secret",
+        "host=host user=me Password = 'a secret'",
+    ],
+)
+def test_a_password_is_neither_taken_nor_shown(project, address):
+    done = project.gitrag("hub", "status", env={"GITRAG_HUB": address})
     assert done.status == 2
     assert "without a password" in done.err
+    assert "secret" not in done.err
+    assert "host" in done.err.partition(": it must be")[0]
 
 
 def test_agents_search_the_hub_where_one_is_set(project):

@@ -98,6 +98,8 @@ RUNS = [
     ("hub status", []),
     ("hub grant", ["owner", "project"]),
     ("hub grant", []),
+    ("hub branch", ["project", "main"]),
+    ("hub drop", ["project", "main"]),
     ("hub gc", []),
     ("hub try", ["--stop"]),
     ("model fetch", []),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
-from gitrag.errors import ModelError, NotSetUpError, UsageError
+from gitrag.errors import BusyError, ModelError, NotSetUpError, UsageError
+from gitrag.git.commits import is_ancestor
+from gitrag.git.repository import Repository
 from gitrag.hub.hub import opened
 from gitrag.hub.rights import add_repository, owns
 from gitrag.hub.sending import Branch, Pushed, push
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
     from gitrag.store.export import ExportedChunk
     from gitrag.store.views import ViewOverlay
+
+_SHORT = 12
+_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 OFF = "off"
 SET_IT = "git config --global gitrag.hub postgresql://host/database"
@@ -39,6 +45,7 @@ def push_head(
     *,
     repository: str | None = None,
     branch: str | None = None,
+    force: bool = False,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     embedding: Callable[[int], None] = lambda _done: None,
 ) -> Pushed:
@@ -48,13 +55,15 @@ def push_head(
         workspace: The repository.
         repository: Its name in the hub; None for the directory's.
         branch: The branch's name there; None for the one that is checked out.
+        force: Push also where the branch has a later commit there.
         advance: Called with how many contents have been sent, and of how many.
         embedding: Called with how many texts were embedded first.
 
     Raises:
         NotSetUpError: No hub is set, or this role may not push there.
-        UsageError: HEAD is on no branch, and none was given.
+        UsageError: HEAD is on no branch, and none was given; or the branch has a later commit there.
         ModelError: The model is not there.
+        BusyError: HEAD has moved meanwhile.
     """
     address = address_of(workspace.config.hub)
     workspace.require_index()
@@ -78,14 +87,39 @@ def push_head(
             read_history(workspace.store, workspace.repo, commit)
 
         def send(db: Connection, view_id: int, overlay: ViewOverlay) -> Pushed:
-            from gitrag.store import export
+            from gitrag.store import export, vectors
+
+            # Also the read may have caught up with a commit that nothing was embedded of.
+            if overlay.commit != commit or vectors.count_pending(db, view_id=view_id):
+                raise BusyError(
+                    "HEAD has moved meanwhile, or the index has: nothing was pushed.", "Try again."
+                )
 
             def read(content_ids: Sequence[int]) -> Iterable[Sequence[ExportedChunk]]:
                 return export.chunks(db, content_ids)
 
-            return push(hub, _branch(db, view_id, overlay.commit, name, own), read, advance)
+            def compare(there: str | None) -> bool:
+                later = _is_later(workspace.repo, there, commit)
+                if later and not force:
+                    raise UsageError(
+                        f"The hub has a later commit of {name} {own}, {(there or '')[:_SHORT]}:"
+                        " nothing was pushed.",
+                        "To go back to HEAD all the same: gitrag hub push --force",
+                    )
+                return later is not None
+
+            return push(hub, _branch(db, view_id, overlay.commit, name, own), read, advance, compare=compare)
 
         return view.read(send).found
+
+
+def _is_later(repo: Repository, there: str | None, commit: str | None) -> bool | None:
+    """Tell whether a commit in the hub descends from the one to push; None where this clone cannot tell."""
+    if there is None or there == commit:
+        return False
+    if commit is None or not _COMMIT.fullmatch(there):  # whoever pushed it may have written anything
+        return None
+    return is_ancestor(repo, commit, there)
 
 
 def _branch(db: Connection, view_id: int, commit: str | None, repository: str, branch: str) -> Branch:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.actions.search import Asking, QuestionVectors, SearchOptions, read_question
 from gitrag.errors import ModelError, NotSetUpError
-from gitrag.hub.hub import Hub, opened
+from gitrag.hub.hub import Hub, opened, unchanging
 from gitrag.hub.source import HubSource, HubView
 from gitrag.hub.upkeep import searchable
 from gitrag.indexing.recipe import RECIPE
@@ -86,7 +86,7 @@ def search(
     encoder = encoder or load_encoder(config)
     vectors = QuestionVectors()
     vectors.of(question.meaning, encoder)  # before a connection is held
-    with opened(address, RECIPE) as hub:
+    with opened(address, RECIPE) as hub, unchanging(hub):
         views = _chosen(hub, repositories)
         source = HubSource(hub, views)
         asking = Asking(config, question, vectors, options.wanted or Wanted(), options, encoder)

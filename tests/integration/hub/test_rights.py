@@ -365,3 +365,58 @@ def test_what_no_index_has_is_refused_at_the_door_and_a_false_history_is_none(tw
         whole[:48] + b"\xff" * (len(whole) - 48),
     ):
         assert history.unpack(false) is None
+
+
+def test_whoever_may_push_nothing_any_more_cannot_write_at_all(two: tuple[str, str, str]):
+    address, _reader, _keeper = two
+    role = make_role(address)
+    tries = (
+        "INSERT INTO gitrag.sent_words (term, found) VALUES (1, '')",
+        "SELECT nextval('gitrag.chunk_ids')",
+    )
+
+    def may_write() -> set[bool]:
+        found = set()
+        for sql in tries:
+            try:
+                rows(as_role(address, role), sql)
+            except psycopg.errors.InsufficientPrivilege:
+                found.add(False)
+            else:
+                found.add(True)
+        return found
+
+    with opened_hub(address, RECIPE) as hub:
+        rights.grant(hub, role, "project", pushes=True)
+        rights.grant(hub, role, "vault", pushes=True)
+        assert may_write() == {True}
+        rights.grant(hub, role, "vault", pushes=False)
+        assert may_write() == {True}  # to the other
+        rights.revoke(hub, role, "project")
+        assert may_write() == {False}
+        rights.grant(hub, role, "vault", pushes=True)
+        assert may_write() == {True}
+        rights.grant(hub, role, "vault", pushes=False)
+        assert may_write() == {False}
+        rights.revoke(hub, role, "vault")
+    rows(address, f"DROP ROLE {role}")  # nothing of it is left
+
+
+def test_a_new_role_of_an_old_name_has_none_of_its_rights(two: tuple[str, str, str]):
+    address, _reader, _keeper = two
+    role = make_role(address)
+    grant(address, role, "vault")
+    rows(address, f"ALTER ROLE {role} RENAME TO {role}x")
+    assert rows(as_role(address, f"{role}x"), "SELECT name FROM gitrag.branches()") == [("vault",)]
+    rows(address, f"ALTER ROLE {role}x RENAME TO {role}")
+    rows(address, f"DROP ROLE {role}")
+    rows(address, f"CREATE ROLE {role} LOGIN")
+    assert rows(as_role(address, role), "SELECT name FROM gitrag.branches()") == []
+    assert rows(as_role(address, role), "SELECT * FROM gitrag.granted()") == []
+    with opened_hub(address, RECIPE) as hub:
+        assert role not in {each.role for each in rights.listed(hub)}
+        rights.grant(hub, role, "project", pushes=False)
+    assert rows(as_role(address, role), "SELECT name FROM gitrag.branches()") == [("project",)]
+    assert rows(
+        address, "SELECT count(*) FROM gitrag.grants WHERE role NOT IN (SELECT oid FROM pg_roles)"
+    ) == [(0,)]

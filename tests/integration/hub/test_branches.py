@@ -1,0 +1,94 @@
+"""Which branch is searched, and dropping branches and repositories."""
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.hub import branches, rights
+from gitrag.hub.hub import opened as opened_hub
+from gitrag.hub.upkeep import searchable, tidy
+from gitrag.indexing.recipe import RECIPE
+from tests.support.hubs import SAMPLE, as_role, make_role, pushed, rows
+
+
+@pytest.fixture
+def two_branches(hub_address: str, make_repository, model_dir: Path) -> str:
+    """A hub with the branches ``old`` and ``new`` of ``project``."""
+    git = make_repository(SAMPLE)
+    pushed(git, hub_address, model_dir, branch="old")
+    git.commit({"src/new.py": "def only_new():\n    return 1\n"})
+    pushed(git, hub_address, model_dir, branch="new")
+    return hub_address
+
+
+def test_the_branch_that_was_chosen_is_searched_and_another_can_go(two_branches: str):
+    with opened_hub(two_branches, RECIPE) as hub:
+        assert [each.branch for each in searchable(hub)] == ["old"]
+        branches.choose(hub, "project", "new")
+        assert [each.branch for each in searchable(hub)] == ["new"]
+        with pytest.raises(UsageError, match='no branch "nowhere"'):
+            branches.choose(hub, "project", "nowhere")
+        with pytest.raises(UsageError, match='"new" is the branch of project that is searched'):
+            branches.discard(hub, "project", "new")
+        with pytest.raises(UsageError, match='no branch "nowhere"'):
+            branches.discard(hub, "project", "nowhere")
+        branches.discard(hub, "project", "old")
+        assert not tidy(hub, really=False).contents  # the other has them, too
+        branches.discard(hub, "project", "new")
+        assert searchable(hub) == []
+        assert tidy(hub, really=True).contents == len(SAMPLE) + 1
+
+
+def test_after_the_last_branch_the_next_one_pushed_is_searched(
+    hub_address: str, make_repository, model_dir: Path
+):
+    git = make_repository(SAMPLE)
+    pushed(git, hub_address, model_dir, branch="first")
+    with opened_hub(hub_address, RECIPE) as hub:
+        branches.discard(hub, "project", "first")
+        assert pushed(git, hub_address, model_dir, branch="next").searched == "next"
+        assert [each.branch for each in searchable(hub)] == ["next"]
+
+
+def test_who_may_push_drops_branches_and_who_only_reads_does_not(two_branches: str):
+    reader, pusher = make_role(two_branches), make_role(two_branches)
+    with opened_hub(two_branches, RECIPE) as hub:
+        rights.grant(hub, reader, "project", pushes=False)
+        rights.grant(hub, pusher, "project", pushes=True)
+    with opened_hub(as_role(two_branches, reader), RECIPE) as hub:
+        for change in (branches.choose, branches.discard):
+            for name in ("project", "nowhere"):
+                with pytest.raises(NotSetUpError, match="that this role may push to"):
+                    change(hub, name, "new")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            hub.db.execute("SELECT * FROM gitrag.repositories")
+    with pytest.raises(NotSetUpError), opened_hub(as_role(two_branches, pusher), RECIPE) as hub:
+        branches.discard_repository(hub, "project")
+    with opened_hub(as_role(two_branches, pusher), RECIPE) as hub:
+        branches.choose(hub, "project", "new")
+        branches.discard(hub, "project", "old")
+    assert rows(two_branches, "SELECT branch FROM gitrag.views") == [("new",)]
+
+
+def test_a_repository_goes_with_its_rights(two_branches: str):
+    pusher = make_role(two_branches)
+    with opened_hub(two_branches, RECIPE) as hub:
+        rights.grant(hub, pusher, "project", pushes=True)
+        branches.discard_repository(hub, "project")
+        with pytest.raises(NotSetUpError, match='has no repository "project"'):
+            branches.discard_repository(hub, "project")
+        assert tidy(hub, really=True).contents == len(SAMPLE) + 1
+    for table in (
+        "repositories",
+        "views",
+        "view_words",
+        "entries",
+        "paths",
+        "path_words",
+        "grants",
+        "chunks",
+    ):
+        assert rows(two_branches, f"SELECT count(*) FROM gitrag.{table}") == [(0,)], table
+    rows(two_branches, f"DROP ROLE {pusher}")
