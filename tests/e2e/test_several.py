@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from dataclasses import dataclass
@@ -255,12 +256,19 @@ def test_an_installed_dependency_is_asked_and_never_imported(machine, tmp_path):
     python_package(machine.place / "shop", "Till-Work", files, [str(secret), "../../../../../secret.py"])
     site = machine.place / "shop/.venv/lib/python3.11/site-packages"
     (site / "tillwork/link.py").symlink_to(secret)
-    with (next(site.glob("*.dist-info")) / "RECORD").open("a") as record:
-        record.write("tillwork/link.py,,\n")
+    odd = ["tillwork/link.py\r", '"' + str(secret).replace("/", r"\057") + '"']
+    for path in odd:  # read as git reads its lines, they are the link and the secret
+        (site / path).write_text("x = 1\n")
+    with (next(site.glob("*.dist-info")) / "RECORD").open("a", newline="") as record:
+        csv.writer(record).writerows((path, "", "") for path in ("tillwork/link.py", *odd))
     for name in ("till_work", "tillwork", "python:till-work"):
         found = machine.json("search", "--dep", name, "--min-score", "0", "print a receipt", at="shop/shop")
         assert [each["repository"] for each in found["code_snippets"]][:1] == ["Till-Work@1.2"]
-        assert {each["path"] for each in found["code_snippets"]} <= set(files)
+        assert {each["path"] for each in found["code_snippets"]} <= {*files, *odd}
+    leaked = machine.gitrag(
+        "search", "--dep", "tillwork", "--min-score", "0", "-o", "json", "the_secret", at="shop"
+    )
+    assert "def the_secret" not in leaked.out
     paths = machine.gitrag("search", "--dep", "tillwork", "-o", "paths", "print a receipt", at="shop").out
     assert paths.splitlines()[0] == ".venv/lib/python3.11/site-packages/tillwork/receipt.py"
     assert not canary.exists()
