@@ -218,8 +218,8 @@ class Workbench:
         found: dict[Path, Entry] = {}
         for root in self.roots:
             with suppress(RepositoryError):
-                entry = Entry.of(Repository.discover(root))
-                found.setdefault(entry.git_dir, entry)
+                repo = Repository.discover(root)
+                found.setdefault(repo.common_dir, Entry(repo.root or repo.git_dir, repo.common_dir))
         return [(each.path.name, each) for each in found.values()]
 
     def explorations(self) -> Explorations:

@@ -172,6 +172,11 @@ def test_a_worktree_stands_for_its_repository_where_one_is_in_it(machine):
     assert next(each["path"] for each in there["repositories"] if each["name"] == "shop") == str(tree)
     elsewhere = machine.json("search", "--everywhere", "--min-score", "0", "redeem_coupon", at="web")
     assert "shop/coupon.py" not in {each["path"] for each in elsewhere["code_snippets"]}
+    given = machine.json("search", "--repo", str(tree), "redeem_coupon", at="shop")
+    assert given["code_snippets"][0]["path"] == "shop/coupon.py"
+    assert given["repositories"][0]["path"] == str(tree)
+    main = machine.json("search", "--repo", "../shop", "--min-score", "0", "redeem_coupon", at="tree")
+    assert "shop/coupon.py" not in {each["path"] for each in main["code_snippets"]}
 
 
 def test_submodules_and_clones_inside_are_asked_when_asked_for(machine):
