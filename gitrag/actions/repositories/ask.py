@@ -8,6 +8,7 @@ each counts with the `share` of its repository.
 from __future__ import annotations
 
 import math
+import os
 import queue
 import threading
 import time
@@ -275,12 +276,12 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
     error = reply.error
     if isinstance(error, NoCollectionError):
         return Asked(chosen.name, path, Outcome.ANSWERED, str(error))
-    if not chosen.place.is_dir():
+    if not os.path.isdir(chosen.place):  # noqa: PTH112 - of what cannot be read, Path.is_dir raises
         return Asked(
             chosen.name,
             path,
             Outcome.UNREACHABLE,
-            f"there is no {chosen.place}",
+            _why_no_directory(chosen.place),
             "Moved: gitrag repos add PATH. Deleted: gitrag repos forget --missing",
         )
     if isinstance(error, NotSetUpError) and not isinstance(error, RepositoryError):
@@ -300,6 +301,16 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
         f"gitrag hit a bug: {reason_of(error) if error else 'nothing came back'}",
         f"gitrag -C {chosen.place} doctor",
     )
+
+
+def _why_no_directory(place: Path) -> str:
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return f"there is no {place}"
+    except OSError as error:
+        return f"{place} cannot be read: {error.strerror}"
+    return f"{place} is no directory"
 
 
 def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: bool = False) -> Answer:

@@ -153,7 +153,7 @@ def _at_path(name: str, start: Path) -> Entry | None:
     if not (name in {".", ".."} or name.startswith(("/", "./", "../", "~/"))):
         return None
     place = start / Path(name).expanduser()
-    if not place.is_dir():
+    if not os.path.isdir(place):  # noqa: PTH112 - of what cannot be read, Path.is_dir raises
         if any(each in name for each in "*?["):
             return None
         raise UsageError(f"There is no directory {name}.", "gitrag repos list lists the repositories.")
