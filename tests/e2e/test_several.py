@@ -223,6 +223,16 @@ def test_a_remote_is_fetched_once_and_nothing_of_it_is_run(machine, tmp_path):
     assert again["code_snippets"] == found["code_snippets"]
 
 
+def test_a_cache_that_is_a_link_holds_copies(machine, tmp_path):
+    remote = create_repository(tmp_path / "remote/library", machine.environment, BANK)
+    cache = Path(machine.environment["XDG_CACHE_HOME"])
+    cache.mkdir(parents=True, exist_ok=True)
+    cache.rename(tmp_path / "disk")
+    cache.symlink_to(tmp_path / "disk")
+    found = machine.json("search", "--git-url", f"file://{remote.path}", "transfer money between accounts")
+    assert found["code_snippets"][0]["path"] == "bank/transfer.py"
+
+
 def test_a_remote_that_cannot_be_fetched_is_said_in_one_line(machine, tmp_path):
     done = machine.gitrag("search", "--git-url", f"file://{tmp_path}/none", "stock")
     assert done.status == 75
