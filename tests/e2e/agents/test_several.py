@@ -101,3 +101,19 @@ def test_a_root_that_is_a_linked_worktree_is_asked_as_it_is(machine):
     roots = tuple(f"file://{each}" for each in (tree, place / "bank"))
     (found,) = calls(machine, [("search_code", {"query": "redeem_coupon"})], roots=roots)
     assert found.structured_content["results"][0]["path"] == "shop/coupon.py"
+
+
+def test_roots_whose_directories_have_one_name_are_all_asked(machine):
+    place, environment = machine
+    other = {"lend/loan.py": 'def grant_loan(amount):\n    """Lend an amount."""\n    return amount\n'}
+    create_repository(place / "other/bank", environment, other)
+    assert Gitrag(place / "other/bank", environment)("index", "update", "--no-embed").status == 0
+    roots = tuple(f"file://{place / name}" for name in ("bank", "other/bank"))
+    for asked in ({}, {"repositories": ["bank"]}):
+        results = calls(
+            machine,
+            [("search_code", {"query": query, **asked}) for query in ("transfer_money", "grant_loan")],
+            roots=roots,
+        )
+        best = [each.structured_content["results"][0]["path"] for each in results]
+        assert best == ["bank/transfer.py", "lend/loan.py"]
