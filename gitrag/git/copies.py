@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from gitrag.errors import NetworkError, UsageError
 from gitrag.git.configuration import Configuration, guards, with_settings
+from gitrag.git.conversion import quote_path
 from gitrag.git.environment import GitTimeoutError, message_of, run_git, scrubbed_environment
 from gitrag.machine.files import PRIVATE, make_private, replace
 
@@ -143,7 +144,7 @@ def commit_files(root: Path, paths: Sequence[str], directory: Path, environ: Map
             raise OSError(message_of(done))
         return done.stdout
 
-    listed = b"".join(os.fsencode(path) + b"\n" for path in paths)
+    listed = b"".join(quote_path(os.fsencode(path)) + b"\n" for path in paths)
     blobs = git("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=listed).split()
     rows = (b"100644 " + blob + b"\t" + os.fsencode(path) for blob, path in zip(blobs, paths, strict=True))
     git("update-index", "-z", "--index-info", stdin=b"\0".join(rows) + b"\0")

@@ -189,7 +189,7 @@ async def _run(
 
     try:
         if hints.asks_several:
-            bench.roots = await client_roots(context)
+            call.roots = await client_roots(context)
         return await bench.in_thread(partial(work))
     except anyio.get_cancelled_exc_class():
         call.stop()

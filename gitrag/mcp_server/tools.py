@@ -58,16 +58,15 @@ def search_code(
 
     Gives code with its line range. When it says sufficient, search no further.
     """
-    del call
     languages, kinds = (((each,) if each else ()) for each in (language, kind))
-    if repositories or (bench.asks_everywhere and not project and not exact):
+    if repositories or (bench.asks_several(call.roots) and not project and not exact):
         if project or exact:
             raise UsageError(
                 f"repositories asks several; {'project' if project else 'exact'} is for one.",
                 "Leave out one.",
             )
         filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
-        return _search_several(bench, query, repositories, limit, filters, collection)
+        return _search_several(bench, call, query, repositories, limit, filters, collection)
     asked = bench.project(project)
     workspace = asked.workspace
     globs = asked.globs(path)
@@ -106,10 +105,16 @@ def search_code(
 
 
 def _search_several(
-    bench: Workbench, query: str, repositories: list[str], limit: int, filters: Filters, collection: str
+    bench: Workbench,
+    call: ToolCall,
+    query: str,
+    repositories: list[str],
+    limit: int,
+    filters: Filters,
+    collection: str,
 ) -> Reply[replies.CodeFound]:
     """Ask several repositories; without names, those of the client's roots, else all."""
-    answered = bench.ask_several(query, repositories, limit, filters, collection)
+    answered = bench.ask_several(call, query, repositories, limit, filters, collection)
     found = search_code_action.search_several(answered.answer, limit, answered.lacking)
     freshness = replies.of_answer(found.answer, None, [*found.notes, *bench.notes()])
     data = replies.CodeFound(

@@ -33,7 +33,7 @@ from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
 from gitrag.memory.home import home_directory
-from gitrag.memory.registry import Entry, Registry
+from gitrag.memory.registry import Registry
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
@@ -104,10 +104,14 @@ class ToolCall:
 
     Args:
         tell: Reports progress to the client: done, total, and what; raises once the client is gone.
+
+    Attributes:
+        roots: The directories that the client works in, as it says.
     """
 
     def __init__(self, tell: Callable[[float, float | None, str], None] = lambda *_: None) -> None:
         self._tell = tell
+        self.roots: tuple[Path, ...] = ()
         self._stopped = threading.Event()
         self._told = -math.inf
         self._ticks = 0
@@ -148,9 +152,6 @@ class Workbench:
         start: Where the server was started.
         environ: The environment.
         everywhere: Whether code is searched in all repositories, where a call names none.
-
-    Attributes:
-        roots: The directories that the client works in, as it says.
     """
 
     def __init__(self, start: Path, environ: Mapping[str, str], *, everywhere: bool = False) -> None:
@@ -162,7 +163,6 @@ class Workbench:
         self._named: dict[str, Project] = {}
         self._several = KeptRepositories(environ, self._heard.append)
         self._everywhere = everywhere
-        self.roots: tuple[Path, ...] = ()
         self.workspace = self._open(start)
         self.core = CoreFiles(home_directory(environ))
         self.log_path: Path | None = None
@@ -178,17 +178,23 @@ class Workbench:
         """
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
 
-    @property
-    def asks_everywhere(self) -> bool:
-        """Whether code is searched in several repositories, where a call names none."""
-        return self._everywhere or (len(self.roots) > 1 and len(self._root_repositories()) > 1)
+    def asks_several(self, roots: Sequence[Path]) -> bool:
+        """Return whether code is searched in several repositories, where a call names none."""
+        return self._everywhere or (len(roots) > 1 and len(_repositories_at(roots)) > 1)
 
     def ask_several(
-        self, query: str, names: Sequence[str], limit: int, filters: Filters, collection: str
+        self,
+        call: ToolCall,
+        query: str,
+        names: Sequence[str],
+        limit: int,
+        filters: Filters,
+        collection: str,
     ) -> AnswerOfMany:
         """Ask several repositories a question about code.
 
         Args:
+            call: The call that asks.
             query: The question.
             names: Names and globs; none means the client's roots, or all where the server asks everywhere.
             limit: Most hits.
@@ -199,10 +205,11 @@ class Workbench:
             UsageError: A name is unknown, or the query is empty.
             NotSetUpError: None has answered.
         """
-        roots = dict(self._root_repositories())
+        roots = _repositories_at(call.roots)
         everywhere = "*" in names or (not names and self._everywhere)
-        wanted = tuple(name for name in names if name != "*" and name not in roots)
-        asked = tuple(str(roots[name].path) for name in (names or roots) if name in roots)
+        of_roots = {root.name for root in roots}  # several may have one name: all of them are asked then
+        wanted = tuple(name for name in names if name != "*" and name not in of_roots)
+        asked = tuple(str(root) for root in roots if not names or root.name in names)
         chosen = choose(Scope(everywhere, (*wanted, *asked)), Registry(), self.start, self.workspace.repo)
 
         def options(workspace: Workspace) -> SearchOptions:
@@ -212,15 +219,6 @@ class Workbench:
 
         self._several.own = self.workspace
         return self._several.ask(chosen, query, options, limit)
-
-    def _root_repositories(self) -> list[tuple[str, Entry]]:
-        """Return the repositories of the client's roots, each once, by the names of their directories."""
-        found: dict[Path, Entry] = {}
-        for root in self.roots:
-            with suppress(RepositoryError):
-                entry = Entry.of(Repository.discover(root))
-                found.setdefault(entry.git_dir, entry)
-        return [(each.path.name, each) for each in found.values()]
 
     def explorations(self) -> Explorations:
         """Open the user's explorations, with the model that searches use, if it is there."""
@@ -366,6 +364,16 @@ class _Told:
 
     def status(self, text: str) -> None:
         self._call.tick(text)
+
+
+def _repositories_at(roots: Sequence[Path]) -> list[Path]:
+    """Return the worktrees that some directories lie in, one of each repository."""
+    found: dict[Path, Path] = {}
+    for root in roots:
+        with suppress(RepositoryError):
+            repo = Repository.discover(root)
+            found.setdefault(repo.common_dir, repo.root or repo.git_dir)
+    return list(found.values())
 
 
 def advice(error: GitragError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from dataclasses import dataclass
@@ -171,6 +172,11 @@ def test_a_worktree_stands_for_its_repository_where_one_is_in_it(machine):
     assert next(each["path"] for each in there["repositories"] if each["name"] == "shop") == str(tree)
     elsewhere = machine.json("search", "--everywhere", "--min-score", "0", "redeem_coupon", at="web")
     assert "shop/coupon.py" not in {each["path"] for each in elsewhere["code_snippets"]}
+    given = machine.json("search", "--repo", str(tree), "redeem_coupon", at="shop")
+    assert given["code_snippets"][0]["path"] == "shop/coupon.py"
+    assert given["repositories"][0]["path"] == str(tree)
+    main = machine.json("search", "--repo", "../shop", "--min-score", "0", "redeem_coupon", at="tree")
+    assert "shop/coupon.py" not in {each["path"] for each in main["code_snippets"]}
 
 
 def test_submodules_and_clones_inside_are_asked_when_asked_for(machine):
@@ -217,6 +223,16 @@ def test_a_remote_is_fetched_once_and_nothing_of_it_is_run(machine, tmp_path):
     assert again["code_snippets"] == found["code_snippets"]
 
 
+def test_a_cache_that_is_a_link_holds_copies(machine, tmp_path):
+    remote = create_repository(tmp_path / "remote/library", machine.environment, BANK)
+    cache = Path(machine.environment["XDG_CACHE_HOME"])
+    cache.mkdir(parents=True, exist_ok=True)
+    cache.rename(tmp_path / "disk")
+    cache.symlink_to(tmp_path / "disk")
+    found = machine.json("search", "--git-url", f"file://{remote.path}", "transfer money between accounts")
+    assert found["code_snippets"][0]["path"] == "bank/transfer.py"
+
+
 def test_a_remote_that_cannot_be_fetched_is_said_in_one_line(machine, tmp_path):
     done = machine.gitrag("search", "--git-url", f"file://{tmp_path}/none", "stock")
     assert done.status == 75
@@ -255,12 +271,19 @@ def test_an_installed_dependency_is_asked_and_never_imported(machine, tmp_path):
     python_package(machine.place / "shop", "Till-Work", files, [str(secret), "../../../../../secret.py"])
     site = machine.place / "shop/.venv/lib/python3.11/site-packages"
     (site / "tillwork/link.py").symlink_to(secret)
-    with (next(site.glob("*.dist-info")) / "RECORD").open("a") as record:
-        record.write("tillwork/link.py,,\n")
+    odd = ["tillwork/link.py\r", '"' + str(secret).replace("/", r"\057") + '"']
+    for path in odd:  # read as git reads its lines, they are the link and the secret
+        (site / path).write_text("x = 1\n")
+    with (next(site.glob("*.dist-info")) / "RECORD").open("a", newline="") as record:
+        csv.writer(record).writerows((path, "", "") for path in ("tillwork/link.py", *odd))
     for name in ("till_work", "tillwork", "python:till-work"):
         found = machine.json("search", "--dep", name, "--min-score", "0", "print a receipt", at="shop/shop")
         assert [each["repository"] for each in found["code_snippets"]][:1] == ["Till-Work@1.2"]
-        assert {each["path"] for each in found["code_snippets"]} <= set(files)
+        assert {each["path"] for each in found["code_snippets"]} <= {*files, *odd}
+    leaked = machine.gitrag(
+        "search", "--dep", "tillwork", "--min-score", "0", "-o", "json", "the_secret", at="shop"
+    )
+    assert "def the_secret" not in leaked.out
     paths = machine.gitrag("search", "--dep", "tillwork", "-o", "paths", "print a receipt", at="shop").out
     assert paths.splitlines()[0] == ".venv/lib/python3.11/site-packages/tillwork/receipt.py"
     assert not canary.exists()

@@ -8,6 +8,7 @@ each counts with the `share` of its repository.
 from __future__ import annotations
 
 import math
+import os
 import queue
 import threading
 import time
@@ -275,12 +276,12 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
     error = reply.error
     if isinstance(error, NoCollectionError):
         return Asked(chosen.name, path, Outcome.ANSWERED, str(error))
-    if not chosen.place.is_dir():
+    if not os.path.isdir(chosen.place):  # noqa: PTH112 - of what cannot be read, Path.is_dir raises
         return Asked(
             chosen.name,
             path,
             Outcome.UNREACHABLE,
-            f"there is no {chosen.place}",
+            _why_no_directory(chosen.place),
             "Moved: gitrag repos add PATH. Deleted: gitrag repos forget --missing",
         )
     if isinstance(error, NotSetUpError) and not isinstance(error, RepositoryError):
@@ -302,11 +303,21 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
     )
 
 
+def _why_no_directory(place: Path) -> str:
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return f"there is no {place}"
+    except OSError as error:
+        return f"{place} cannot be read: {error.strerror}"
+    return f"{place} is no directory"
+
+
 def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: bool = False) -> Answer:
     """Put the answers of repositories together, best first.
 
     A word is misspelt only where no repository knows it: who corrected the question is left out where
-    another one answers it as it was asked.
+    another one has all its words.
 
     Args:
         query: The question.
@@ -314,8 +325,8 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: b
         limit: Most hits of each kind.
         of_report: Whether the question is a bug report.
     """
-    as_asked = {name: each for name, each in answers.items() if not each.wording.searched_for}
-    heard = as_asked or answers
+    is_known = any(not each.wording.searched_for and not each.wording.missing for each in answers.values())
+    heard = {name: each for name, each in answers.items() if not (is_known and each.wording.searched_for)}
     shares = share(heard)
     sections = []
     for kind in CollectionKind:
@@ -347,7 +358,7 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: b
         waiting=sum(each.waiting for each in every),
         model=all(each.model for each in every),
         drafted=all(each.drafted for each in every),
-        wording=NOTHING_TO_SAY if sure else _wording(list(heard.values())),
+        wording=_wording(list(heard.values()), sure=sure),
         looked_at=sum(looked) if looked and not found else None,
         collections=tuple(name for each in every for name in each.collections),
         least=every[0].least if every else None,
@@ -378,13 +389,23 @@ def _of(name: str, hit: Hit, own_share: float) -> Hit:
     return replace(hit, repository=name, score=round(hit.score * own_share, 4))
 
 
-def _wording(answers: Sequence[Answer]) -> Wording:
-    """Return what is true of a question's words in all repositories together."""
+def _wording(answers: Sequence[Answer], *, sure: bool) -> Wording:
+    """Return what is true of a question's words in all repositories together.
+
+    Args:
+        answers: What they answer.
+        sure: Whether a hit is likely: only which other words were searched for is told then.
+    """
     said = [each.wording for each in answers]
     if not said:
         return NOTHING_TO_SAY
+    corrected = {each.searched_for for each in said if each.searched_for}
+    searched_for = corrected.pop() if len(corrected) == 1 else ""
+    read_of = said[0].read_of if all(each.read_of == said[0].read_of for each in said) else ""
+    foreign = all(each.foreign for each in said)
+    if sure:
+        return Wording(searched_for=searched_for, read_of=read_of, foreign=foreign)
     missing = [word for word in said[0].missing if all(word in each.missing for each in said[1:])]
-    corrected = {each.searched_for for each in said}
     return Wording(
         missing=tuple(missing),
         searched=sum(each.searched for each in said),
@@ -392,7 +413,7 @@ def _wording(answers: Sequence[Answer]) -> Wording:
         left_out=sum(each.left_out for each in said),
         narrowed=any(each.narrowed for each in said),
         no_such_path=said[0].no_such_path if all(each.no_such_path for each in said) else "",
-        searched_for=said[0].searched_for if len(corrected) == 1 else "",
-        read_of=said[0].read_of if all(each.read_of == said[0].read_of for each in said) else "",
-        foreign=all(each.foreign for each in said),
+        searched_for=searched_for,
+        read_of=read_of,
+        foreign=foreign,
     )

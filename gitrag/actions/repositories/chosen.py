@@ -52,13 +52,13 @@ class _Choice:
     here: Repository | None
     found: dict[Path, Chosen] = field(default_factory=dict)
 
-    def add(self, name: str, entry: Entry) -> None:
-        """Choose a repository: as the worktree around, where it is that one's."""
+    def add(self, name: str, entry: Entry, *, is_exact: bool = False) -> None:
+        """Choose a repository: as the worktree around, where it is that one's and no exact one is meant."""
         if entry.git_dir in self.found:
             return
         taken = {each.name for each in self.found.values()}
         place = entry.path
-        if self.here is not None and self.here.common_dir == entry.git_dir:
+        if not is_exact and self.here is not None and self.here.common_dir == entry.git_dir:
             place = self.here.root or self.here.git_dir
         self.found[entry.git_dir] = Chosen(str(place) if name in taken else name, place, entry.git_dir)
 
@@ -88,7 +88,7 @@ def choose(
     for name in scope.names:
         entry = _at_path(name, start)
         for known in held.find(name) if entry is None else [Known(_name_of(held, entry), entry)]:
-            choice.add(known.name, known.entry)
+            choice.add(known.name, known.entry, is_exact=entry is not None)
     for known in chain.from_iterable(map(held.in_group, scope.groups)):
         choice.add(known.name, known.entry)
     if scope.nested:
@@ -149,15 +149,16 @@ def nested(
 
 
 def _at_path(name: str, start: Path) -> Entry | None:
-    """Return the repository at a path; None where a text is no path."""
+    """Return the repository at a path, as the worktree there; None where a text is no path."""
     if not (name in {".", ".."} or name.startswith(("/", "./", "../", "~/"))):
         return None
     place = start / Path(name).expanduser()
-    if not place.is_dir():
+    if not os.path.isdir(place):  # noqa: PTH112 - of what cannot be read, Path.is_dir raises
         if any(each in name for each in "*?["):
             return None
         raise UsageError(f"There is no directory {name}.", "gitrag repos list lists the repositories.")
-    return Entry.of(Repository.discover(place))
+    found = Repository.discover(place)
+    return Entry(found.root or found.git_dir, found.common_dir)
 
 
 def _name_of(held: Registered, entry: Entry) -> str:

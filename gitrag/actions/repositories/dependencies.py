@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitrag.errors import UsageError
 from gitrag.machine.files import read_regular
 from gitrag.words.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 _MOST_FILES = 20_000
 _MOST_FILE_BYTES = 1 << 20
 _MOST_BYTES = 256 << 20
 """How much of a dependency is looked at: the largest of PyPI's and npm's most used have less."""
 
+_MOST_SEEN = 200_000
+_DEEPEST = 64
+"""How many files and directories of one are walked through, and how deep."""
+
 _MANIFEST_BYTES = 1 << 20
+_MOST_ABOUT_BYTES = 16 << 20
+_ABOUT = ("METADATA", "PKG-INFO", "RECORD", "SOURCES.txt", "installed-files.txt", "top_level.txt")
+"""Files of a distribution that `importlib.metadata` reads."""
+
 _COMPILED = frozenset({".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".node", ".wasm", ".map"})
 _VENVS = (".venv", "venv")
 _NPM_NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
@@ -33,7 +48,7 @@ class Dependency:
         version: Its version; empty if it says none.
         root: The directory that its paths start in.
         paths: Its files, sorted.
-        left_out: How many more text files there are: too large, or too many.
+        left_out: How many more text files were seen: too large, or too many.
     """
 
     name: str
@@ -62,7 +77,7 @@ def find(name: str, start: Path, environ: Mapping[str, str]) -> Dependency:
     if kind != "npm":
         found += [("python", each) for each in _python(wanted, places)]
     if kind != "python" and _NPM_NAME.fullmatch(wanted):
-        found += [("npm", each) for each in _npm(wanted, modules)]
+        found += [("npm", each) for each in _npm(wanted, modules, _top(start, modules))]
     if len(found) > 1:
         both = " or ".join(f"{kind}:{wanted}" for kind, _ in found)
         raise UsageError(f'Both Python and npm have "{wanted}" installed here.', f"Say which: {both}.")
@@ -82,28 +97,58 @@ def find(name: str, start: Path, environ: Mapping[str, str]) -> Dependency:
 
 def _python(wanted: str, places: list[Path]) -> Iterator[Dependency]:
     """Yield the distribution of a name, else that which brings the package of that name; one at most."""
-    from importlib.metadata import Distribution, distributions
-
-    every = list(distributions(path=list(map(str, places))))
-    own = [each for each in every if _normal(each.name or "") == _normal(wanted)]
+    every = list(_distributions(places))
+    own = [each for each in every if _normal(_name(each)) == _normal(wanted)]
     for each in own or [each for each in every if wanted in _tops(each)]:
-        found: Distribution = each
-        root = Path(str(found.locate_file(""))).resolve()
-        listed = (str(path) for path in found.files or ())
-        inside = (path for path in listed if not path.split("/")[0].endswith((".dist-info", ".egg-info")))
-        yield Dependency(found.name, found.version or "", root, *_usable(root, inside))
+        root = Path(str(each.locate_file(""))).resolve()
+        inside = (
+            path for path in _files(each) if not path.split("/")[0].endswith((".dist-info", ".egg-info"))
+        )
+        yield Dependency(_name(each), each.version or "", root, *_usable(root, inside))
         return
 
 
-def _tops(distribution: object) -> set[str]:
-    files = getattr(distribution, "files", None) or ()
-    return {str(path).split("/")[0].removesuffix(".py") for path in files}
+def _distributions(places: list[Path]) -> Iterator[Distribution]:
+    """Yield the distributions that say what they are in plain files: others may be endless, or elsewhere."""
+    from importlib.metadata import Distribution
+
+    for place in places:
+        for info in sorted((*place.glob("*.dist-info"), *place.glob("*.egg-info"))):
+            if not info.is_symlink() and all(_is_plain(info / name) for name in _ABOUT) and _is_plain(info):
+                yield Distribution.at(info)
+
+
+def _is_plain(path: Path) -> bool:
+    """Tell whether what is read at a path ends: a small file, a directory, or nothing."""
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) or (
+        stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_ABOUT_BYTES
+    )
+
+
+def _name(distribution: Distribution) -> str:
+    with suppress(OSError, ValueError):
+        return distribution.name or ""
+    return ""
+
+
+def _files(distribution: Distribution) -> list[str]:
+    with suppress(OSError, ValueError, csv.Error):
+        return [str(path) for path in distribution.files or ()]
+    return []
+
+
+def _tops(distribution: Distribution) -> set[str]:
+    return {path.split("/")[0].removesuffix(".py") for path in _files(distribution)}
 
 
 def _python_names(places: list[Path]) -> list[str]:
-    from importlib.metadata import distributions
-
-    return [each.name for each in distributions(path=list(map(str, places))) if each.name]
+    return [name for each in _distributions(places) if (name := _name(each))]
 
 
 def _site_packages(start: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -113,18 +158,30 @@ def _site_packages(start: Path, environ: Mapping[str, str]) -> list[Path]:
     roots += [above / name for above in (start, *start.parents) for name in _VENVS]
     for root in roots:
         if (root / "pyvenv.cfg").is_file():
+            own = root.resolve()
             found = {each.resolve(): each for each in sorted(root.glob("lib*/python*/site-packages"))}
-            return [each for each in found.values() if each.is_dir()]  # lib64 may be the same
+            return [
+                each  # lib64 may be the same
+                for real, each in found.items()
+                if real.is_dir() and real.is_relative_to(own)
+            ]
     return []
 
 
-def _npm(wanted: str, modules: list[Path]) -> Iterator[Dependency]:
+def _npm(wanted: str, modules: list[Path], top: Path | None) -> Iterator[Dependency]:
+    """Yield the package of a name; one at most. A link may lead to another place in the project only."""
     for place in modules:
         root = place / wanted
+        try:
+            real = root.resolve()
+        except (OSError, RuntimeError):  # the latter of a loop, before Python 3.13
+            continue
+        within = top if top is not None and place.is_relative_to(top) else place
+        if within.resolve() not in real.parents:
+            continue
         manifest = _manifest(root)
         if manifest is not None:
             version = manifest.get("version")
-            real = root.resolve()
             yield Dependency(
                 wanted, version if isinstance(version, str) else "", real, *_usable(real, _walk(real))
             )
@@ -147,6 +204,12 @@ def _node_modules(start: Path) -> list[Path]:
     return [above / "node_modules" for above in (start, *start.parents) if (above / "node_modules").is_dir()]
 
 
+def _top(start: Path, modules: list[Path]) -> Path | None:
+    """Return the top of the project around: of its working tree, else of what has packages."""
+    tree = next((above for above in (start, *start.parents) if (above / ".git").exists()), None)
+    return tree or (modules[-1].parent if modules else None)
+
+
 def _manifest(root: Path) -> dict[str, object] | None:
     try:
         held = json.loads(read_regular(root / "package.json", _MANIFEST_BYTES))
@@ -156,8 +219,15 @@ def _manifest(root: Path) -> dict[str, object] | None:
 
 
 def _walk(root: Path) -> Iterator[str]:
+    seen = 0
     for folder, directories, names in os.walk(root):
-        directories[:] = sorted(each for each in directories if each not in {"node_modules", ".git"})
+        is_deep = len(Path(folder).parts) - len(root.parts) >= _DEEPEST
+        directories[:] = sorted(
+            each for each in directories if not is_deep and each not in {"node_modules", ".git"}
+        )
+        seen += 1 + len(names)
+        if seen > _MOST_SEEN:
+            return
         for name in sorted(names):
             yield Path(folder, name).relative_to(root).as_posix()
 

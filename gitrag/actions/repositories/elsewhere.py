@@ -56,7 +56,7 @@ class Elsewhere:
             import platformdirs
 
             directory = platformdirs.user_cache_path("gitrag") / "copies"
-        self._directory = directory
+        self._directory = directory.parent.resolve() / directory.name  # as git says where a copy is
         self._environ = environ
         self._say = say
         self._progress = progress

@@ -46,7 +46,10 @@ class KeptRepositories:
             self._own_name = next((each.name for each in chosen if each.git_dir == own), self._own_name)
 
         def open_(each: Chosen) -> Workspace:
-            if self.own is not None and each.git_dir == self.own.repo.common_dir:
+            if self.own is not None and (each.git_dir, each.place) == (
+                self.own.repo.common_dir,
+                self.own.repo.root or self.own.repo.git_dir,
+            ):
                 return self.own
             if each.git_dir not in self._kept or self._kept[each.git_dir][1].place != each.place:
                 self._kept[each.git_dir] = each.name, self._open(each, resident=each.git_dir in resident)

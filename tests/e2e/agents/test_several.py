@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.support.command import GITRAG, Gitrag, user_environment
 from tests.support.mcp_client import text_of
-from tests.support.repository import create_repository
+from tests.support.repository import GitRepository, create_repository
 
 SHOP = {"shop/stock.py": 'def reserve_stock(item):\n    """Reserve an item."""\n    return item\n'}
 BANK = {"bank/transfer.py": 'def transfer_money(amount):\n    """Move an amount."""\n    return amount\n'}
@@ -91,3 +91,29 @@ def test_a_clients_roots_are_its_repositories(machine):
     assert {each["repository"] for each in one.structured_content["results"]} == {"web"}
     (alone,) = calls(machine, [("search_code", {"query": "reserve stock"})], roots=roots[:1])
     assert {each["repository"] for each in alone.structured_content["results"]} == {""}
+
+
+def test_a_root_that_is_a_linked_worktree_is_asked_as_it_is(machine):
+    place, environment = machine
+    tree = place / "tree"
+    GitRepository(place / "shop", environment).git("worktree", "add", "-b", "next", str(tree))
+    (tree / "shop/coupon.py").write_text("def redeem_coupon(code):\n    return code\n")
+    roots = tuple(f"file://{each}" for each in (tree, place / "bank"))
+    (found,) = calls(machine, [("search_code", {"query": "redeem_coupon"})], roots=roots)
+    assert found.structured_content["results"][0]["path"] == "shop/coupon.py"
+
+
+def test_roots_whose_directories_have_one_name_are_all_asked(machine):
+    place, environment = machine
+    other = {"lend/loan.py": 'def grant_loan(amount):\n    """Lend an amount."""\n    return amount\n'}
+    create_repository(place / "other/bank", environment, other)
+    assert Gitrag(place / "other/bank", environment)("index", "update", "--no-embed").status == 0
+    roots = tuple(f"file://{place / name}" for name in ("bank", "other/bank"))
+    for asked in ({}, {"repositories": ["bank"]}):
+        results = calls(
+            machine,
+            [("search_code", {"query": query, **asked}) for query in ("transfer_money", "grant_loan")],
+            roots=roots,
+        )
+        best = [each.structured_content["results"][0]["path"] for each in results]
+        assert best == ["bank/transfer.py", "lend/loan.py"]

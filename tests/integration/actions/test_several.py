@@ -81,6 +81,17 @@ def test_one_that_hangs_is_named_and_the_others_answer(many):
     assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - {"r03"}
 
 
+def test_one_whose_place_cannot_be_looked_at_is_named_and_the_others_answer(many, tmp_path):
+    unreadable = Path("/" + "x" * 300)  # ENAMETOOLONG, as EACCES and ESTALE, is an error to Path.is_dir
+    found = ask([*many, Chosen("odd", unreadable, unreadable)], QUESTION, opened, options, limit=500)
+    assert [(each.name, each.outcome, each.why) for each in found.asked if each.why] == [
+        ("odd", Outcome.UNREACHABLE, f"{unreadable} cannot be read: File name too long")
+    ]
+    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many}
+    with pytest.raises(UsageError, match="There is no directory"):
+        choose(Scope(names=(str(unreadable),)), Registry(tmp_path / "state"), Path("/"), None)
+
+
 def test_a_bug_in_one_is_logged_there_and_named(many):
     def broken(workspace: Workspace) -> SearchOptions:
         if workspace.repo.root is not None and workspace.repo.root.name == "r01":

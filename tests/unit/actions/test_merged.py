@@ -87,6 +87,15 @@ def test_a_word_that_one_repository_knows_is_not_misspelt():
     assert not found.wording.searched_for
     both = merge("axum", {"a": corrected, "b": replace(corrected, wording=Wording(searched_for="axis"))}, 10)
     assert both.hits
+    assert both.wording.searched_for == "axis"
+
+
+def test_one_that_misses_the_misspelt_word_too_does_not_silence_the_correction():
+    corrected = answer(0.9, wording=Wording(searched_for="receipt"))
+    strange = answer(0.1, wording=Wording(missing=("reciept",), searched=4))
+    found = merge("reciept", {"a": strange, "b": corrected}, 10)
+    assert places(found)[0] == "b:0.py"
+    assert (found.wording.searched_for, found.wording.missing) == ("receipt", ())
 
 
 def test_a_word_is_missing_only_where_all_miss_it():
