@@ -71,6 +71,22 @@ def test_status_says_what_is_there_and_gc_what_is_not_needed(project):
     assert project.gitrag("hub", "gc").out == "Nothing to drop.\n"
 
 
+def test_another_branch_is_chosen_and_what_is_not_needed_is_dropped(project):
+    project.gitrag("hub", "push", "--branch", "old")
+    done = project.gitrag("hub", "push", "--branch", "new")
+    assert "Searched is the branch old, not new.\n" in done.out
+    done = project.gitrag("hub", "drop", "shop", "old")
+    assert (done.status, done.said[0]) == (2, '"old" is the branch of shop that is searched.')
+    done = project.gitrag("hub", "branch", "shop", "new")
+    assert (done.status, done.out) == (0, "Searched of shop is now new.\n")
+    assert json.loads(project.gitrag("hub", "drop", "shop", "old", "--json").out) == {
+        "repository": "shop",
+        "branch": "old",
+    }
+    assert project.gitrag("hub", "drop", "shop").out == "Dropped shop and all rights on it.\n"
+    assert "no repository that this role may read" in project.gitrag("hub", "status").out
+
+
 def test_a_repository_cannot_set_where_code_is_sent(project, hub_address):
     quiet = {"GITRAG_HUB": ""}
     project.git.git("config", "--local", "gitrag.hub", hub_address)

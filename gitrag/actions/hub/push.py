@@ -73,8 +73,6 @@ def push_head(
     if own is None:
         raise UsageError("HEAD is on no branch.", "Name the branch to push as: gitrag hub push --branch main")
     with opened(address, RECIPE) as hub:
-        if owns(hub):
-            add_repository(hub, name)
         view = CurrentView(workspace, committed_only=True, says_staleness=False)
         view_id = view.read(lambda _db, view_id, _overlay: view_id).found
         if not workspace.model_is_there():
@@ -108,7 +106,11 @@ def push_head(
                     )
                 return later is not None
 
-            return push(hub, _branch(db, view_id, overlay.commit, name, own), read, advance, compare=compare)
+            branch_here = _branch(db, view_id, overlay.commit, name, own)
+            with hub.db.transaction():  # a push that is refused leaves no repository behind
+                if owns(hub):
+                    add_repository(hub, name)
+                return push(hub, branch_here, read, advance, compare=compare)
 
         return view.read(send).found
 

@@ -61,6 +61,7 @@ def test_no_drafts_are_pushed(
     with pytest.raises(BusyError, match=r"^HEAD has moved"):
         push_head(workspace)
     assert rows(hub_address, "SELECT count(*) FROM gitrag.vectors") == [(0,)]
+    assert rows(hub_address, "SELECT count(*) FROM gitrag.repositories") == [(0,)]
     monkeypatch.undo()
     assert push_head(workspace).contents == len(SAMPLE)
 
