@@ -77,6 +77,7 @@ class CurrentView:
         committed_only: Ignore uncommitted changes and issues.
         with_issues: Look for issues in directories that git ignores.
         says_staleness: Tell the user when an old index had to be brought up to date.
+        budget_s: Seconds to bring it up to date in; None as the setting says.
     """
 
     def __init__(
@@ -87,10 +88,11 @@ class CurrentView:
         committed_only: bool = False,
         with_issues: bool = True,
         says_staleness: bool = True,
+        budget_s: float | None = None,
     ) -> None:
         self._workspace = workspace
         self._store = workspace.store
-        self._budget_s = workspace.config.catch_up_s
+        self._budget_s = workspace.config.catch_up_s if budget_s is None else budget_s
         self._revision = revision
         self._committed_only = committed_only
         self._with_issues = with_issues

@@ -43,7 +43,8 @@ class SearchOptions:
     question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
-    found are embedded for ``refine_s`` seconds at most; None as the setting says.
+    found are embedded for ``refine_s`` seconds at most, and what has changed is indexed for ``catch_up_s``;
+    None as the settings say.
     """
 
     filters: Filters = NO_FILTERS
@@ -57,6 +58,7 @@ class SearchOptions:
     as_it_is: bool = False
     grouped: bool = False
     refine_s: float | None = None
+    catch_up_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ def search(
         revision=options.revision,
         committed_only=options.committed_only,
         with_issues=wanted.issues,
+        budget_s=options.catch_up_s,
     )
     encoder = workspace.encoder_if_ready()
     vectors = vectors or QuestionVectors()

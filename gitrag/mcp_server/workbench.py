@@ -217,7 +217,6 @@ class Workbench:
             kind = Wanted.of(workspace.name, (collection,), "") if collection else code
             return SearchOptions(filters=filters, wanted=kind, limit=limit, grouped=True)
 
-        self._several.own = self.workspace
         return self._several.ask(chosen, query, options, limit)
 
     def explorations(self) -> Explorations:

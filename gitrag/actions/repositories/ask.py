@@ -225,21 +225,14 @@ class _Asking:
             workspace.require_index()
             left_s = self._deadline - time.monotonic()
             config = workspace.config
-            workspace.config = replace(
-                config,
+            options = replace(
+                self._options(workspace),
                 catch_up_s=max(0.0, min(config.catch_up_s, left_s * _CATCH_UP_SHARE)),
                 refine_s=config.refine_s / self._of,
             )
-            try:
-                answer = search(
-                    workspace,
-                    self._query,
-                    self._options(workspace),
-                    vectors=self._vectors,
-                    finish=self.unfinished.append,
-                )
-            finally:
-                workspace.config = config
+            answer = search(
+                workspace, self._query, options, vectors=self._vectors, finish=self.unfinished.append
+            )
         except Exception as error:  # noqa: BLE001 - a repository's error is told of it, the others answer
             return _Reply(chosen, workspace, error=error)
         finally:

@@ -1,4 +1,7 @@
-"""Several repositories that are asked again and again, their indexes kept in memory."""
+"""Several repositories that are asked again and again, their indexes kept in memory.
+
+Each is opened for this alone: one that answers late is still used by the thread that asks it.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,12 @@ class KeptRepositories:
     Args:
         environ: The environment.
         say: Called with a line that the user should see.
-
-    Attributes:
-        own: The repository that the process has open anyway; None for none.
     """
 
     def __init__(self, environ: Mapping[str, str], say: Callable[[str], None]) -> None:
         self._environ = environ
         self._say = say
         self._kept: dict[Path, tuple[str, Workspace]] = {}
-        self.own: Workspace | None = None
-        self._own_name = ""
 
     def ask(self, chosen: Sequence[Chosen], query: str, options: Options, limit: int) -> AnswerOfMany:
         """Ask repositories a question; see `gitrag.actions.repositories.ask.ask`.
@@ -41,24 +39,21 @@ class KeptRepositories:
             NotSetUpError: None has answered.
         """
         resident = self._resident(chosen)
-        if self.own is not None:
-            own = self.own.repo.common_dir
-            self._own_name = next((each.name for each in chosen if each.git_dir == own), self._own_name)
+
+        opened: dict[Path, Workspace] = {}
 
         def open_(each: Chosen) -> Workspace:
-            if self.own is not None and (each.git_dir, each.place) == (
-                self.own.repo.common_dir,
-                self.own.repo.root or self.own.repo.git_dir,
-            ):
-                return self.own
-            if each.git_dir not in self._kept or self._kept[each.git_dir][1].place != each.place:
-                self._kept[each.git_dir] = each.name, self._open(each, resident=each.git_dir in resident)
-            return self._kept[each.git_dir][1]
+            _, kept = self._kept.get(each.git_dir, ("", None))
+            if kept is None or kept.place != each.place:
+                kept = opened[each.git_dir] = self._open(each, resident=each.git_dir in resident)
+            return kept
 
         found = ask(chosen, query, open_, options, limit=limit, keep=True)
         for each, asked in zip(chosen, found.asked, strict=True):
             if asked.outcome in {Outcome.LATE, Outcome.UNREACHABLE}:  # a thread may be at it still
                 self._kept.pop(each.git_dir, None)
+            elif each.git_dir in opened:
+                self._kept[each.git_dir] = each.name, opened[each.git_dir]
         if not any(each.outcome.has_answered for each in found.asked):
             first = found.asked[0]
             raise NotSetUpError(f"No repository has answered. {first.line}.", first.hint)
@@ -66,8 +61,6 @@ class KeptRepositories:
 
     def find(self, name: str) -> Workspace | None:
         """Return a repository that was asked, by its name in the answer; None if there is none."""
-        if name and name == self._own_name:
-            return self.own
         return next((workspace for own, workspace in self._kept.values() if own == name), None)
 
     def _resident(self, chosen: Sequence[Chosen]) -> set[Path]:

@@ -81,6 +81,19 @@ def test_one_that_hangs_is_named_and_the_others_answer(many):
     assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - {"r03"}
 
 
+def test_what_a_question_may_take_does_not_change_the_settings(many):
+    seen: list[tuple[float, float]] = []
+
+    class Watched(Workspace):
+        def __setattr__(self, name: str, value: object) -> None:
+            if name == "config" and "config" in self.__dict__:
+                seen.append((value.catch_up_s, value.refine_s))
+            super().__setattr__(name, value)
+
+    ask(many, QUESTION, lambda each: Watched.open(each.place, environ=os.environ), options, limit=5)
+    assert seen == []  # one that answers late is used by its thread until it does
+
+
 def test_one_whose_place_cannot_be_looked_at_is_named_and_the_others_answer(many, tmp_path):
     unreadable = Path("/" + "x" * 300)  # ENAMETOOLONG, as EACCES and ESTALE, is an error to Path.is_dir
     found = ask([*many, Chosen("odd", unreadable, unreadable)], QUESTION, opened, options, limit=500)
