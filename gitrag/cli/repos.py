@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,9 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, UsageError
 from gitrag.words.control_characters import sanitise_line
+
+if TYPE_CHECKING:
+    from gitrag.memory.registry import Known, Registered
 
 
 @group(
@@ -66,8 +71,9 @@ def list_(session: Session, *, as_json: bool) -> int:
     ],
 )
 @click.argument("places", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@json_option
 @pass_session
-def add(session: Session, *, places: tuple[Path, ...]) -> int:
+def add(session: Session, *, places: tuple[Path, ...], as_json: bool) -> int:
     """Add repositories: that around each PATH, or around where you stand.
 
     Nothing is indexed. All worktrees of a repository have one index, and are one entry.
@@ -76,7 +82,11 @@ def add(session: Session, *, places: tuple[Path, ...]) -> int:
     from gitrag.actions.repositories.known import add as add_to
     from gitrag.memory.registry import Registry
 
-    new, old = add_to(Registry(), [session.start / place for place in places] or [session.start])
+    registry = Registry()
+    new, old = add_to(registry, [session.start / place for place in places] or [session.start])
+    if as_json:
+        _print_those(session, registry.read(), (*new, *old))
+        return OK
     for known, verb in [(each, "Added") for each in new] + [(each, "Known already:") for each in old]:
         session.terminal.print(f"{verb} {sanitise_line(known.name)}  {sanitise_line(str(known.entry.path))}")
     bare = [each for each in (*new, *old) if standing_of(each.entry) is Standing.NOT_INDEXED]
@@ -96,8 +106,9 @@ def add(session: Session, *, places: tuple[Path, ...]) -> int:
 )
 @click.argument("names", metavar="[REPO]...", nargs=-1)
 @click.option("--missing", is_flag=True, help="Those that are not where they were.")
+@json_option
 @pass_session
-def forget(session: Session, *, names: tuple[str, ...], missing: bool) -> int:
+def forget(session: Session, *, names: tuple[str, ...], missing: bool, as_json: bool) -> int:
     """Drop repositories from the list; they and their indexes stay as they are.
 
     REPO is a name, a path or a glob. gitrag index in one makes it known again.
@@ -112,6 +123,9 @@ def forget(session: Session, *, names: tuple[str, ...], missing: bool) -> int:
     gone = {each.name: each for name in names for each in held.find(name)}
     gone |= {each.name: each for each in action.missing(held)} if missing else {}
     registry.forget(each.entry for each in gone.values())
+    if as_json:
+        _print_those(session, held, gone.values())
+        return OK
     for each in gone.values():
         session.terminal.print(f"Forgot {sanitise_line(each.name)}  {sanitise_line(str(each.entry.path))}")
     if not gone:
@@ -131,8 +145,9 @@ def forget(session: Session, *, names: tuple[str, ...], missing: bool) -> int:
 @click.argument("name", metavar="GROUP")
 @click.argument("repositories", metavar="[REPO]...", nargs=-1)
 @click.option("--remove", is_flag=True, help="Take them out; without REPO, drop the group.")
+@json_option
 @pass_session
-def group_(session: Session, *, name: str, repositories: tuple[str, ...], remove: bool) -> int:
+def group_(session: Session, *, name: str, repositories: tuple[str, ...], remove: bool, as_json: bool) -> int:
     """Put repositories in a group, which gitrag search --group asks.
 
     REPO is a name, a path or a glob.
@@ -145,9 +160,20 @@ def group_(session: Session, *, name: str, repositories: tuple[str, ...], remove
         members = regroup(registry, name, repositories, remove=remove)
     else:
         members = registry.read().in_group(name)
+    if as_json:
+        _print_those(session, registry.read(), members)
+        return OK
     said = ", ".join(sanitise_line(each.name) for each in members)
     session.terminal.print(f"{sanitise_line(name)}: {said}" if members else f"Dropped {sanitise_line(name)}.")
     return OK
+
+
+def _print_those(session: Session, registered: Registered, those: Iterable[Known]) -> None:
+    """Print as JSON what is known of some of the repositories in a list."""
+    from gitrag.actions.repositories.known import listed
+
+    names = {each.name for each in those}
+    session.terminal.print_document([each for each in listed(registered) if each.name in names])
 
 
 for each in (list_, add, forget, group_):
