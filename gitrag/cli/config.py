@@ -37,7 +37,7 @@ _GROUPS = {
     "Git": ("pre_push",),
     "Machine": ("threads", "model_dir", "gc_keep", "lock_timeout_s"),
     "Issues": ("tracker",),
-    "Sharing": ("share",),
+    "Sharing": ("share", "hub"),
     "Agents": ("search_strategy",),
 }
 """Beginnings of the names of the settings under each heading."""

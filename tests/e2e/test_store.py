@@ -225,7 +225,7 @@ def test_an_index_in_use_for_too_long_names_who_uses_it(updated):
             "hint: Try again; `gitrag doctor` shows who holds the lock.",
         ]
         done = updated.gitrag("doctor", env={"GITRAG_LOCK_TIMEOUT_S": "0.1"})
-        assert f"→ kill {holder.pid} " in done.out
+        assert f"held by process {holder.pid} (testing) at this moment" in done.out
         holder.stdin.close()
     answers(updated)
 

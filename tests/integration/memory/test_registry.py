@@ -27,6 +27,12 @@ for turn in range(5):
 """
 
 
+@pytest.fixture(autouse=True)
+def _own_state(git_environment, tmp_path: Path, monkeypatch):
+    """A directory of its own for the user's list: other tests of this process index repositories, too."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own" / "state"))
+
+
 @pytest.fixture
 def registry(tmp_path: Path) -> Registry:
     return Registry(tmp_path / "state" / "gitrag")
