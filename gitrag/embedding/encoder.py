@@ -46,12 +46,15 @@ _kept: dict[tuple[Path, int], tuple[_State, Any, Any]] = {}
 
 
 def keep_open(directory: Path) -> None:
-    """Open a model now, for this process and those forked from it; no thread is started.
+    """Open a model now, for this process and those forked from it, if it is not; no thread is started.
 
     Raises:
         ModelError: The model is missing, incomplete, or cannot be opened.
     """
     check(directory)
+    kept = _kept.get((directory, MAX_TOKENS))
+    if kept is not None and kept[0] == _state(directory):
+        return
     tokenizer = _open_tokenizer(directory / TOKENIZER.name, MAX_TOKENS)
     _kept[directory, MAX_TOKENS] = _state(directory), open_cpu(directory), tokenizer
 
