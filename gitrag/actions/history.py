@@ -82,10 +82,10 @@ class CommitMatch:
     Attributes:
         commit: It, as it is stored; of very many paths not all.
         said: What its message says.
-        bm25: BM25 of its message, as a share of what a message could have at most; 0 if it has no word of the
-            question, and was found by meaning alone.
+        bm25: BM25 of its message, as a share of what a message could have at most.
         cosine: Of its subject and the question, by the model or a draft of it.
         score: By which they are ordered.
+        has_word: Whether its message has a word of the question; else it was found by meaning alone.
     """
 
     commit: StoredCommit
@@ -93,6 +93,7 @@ class CommitMatch:
     bm25: float
     cosine: float
     score: float
+    has_word: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +105,14 @@ class HistoryAnswer:
         matches: The commits, best first.
         searched: How many commits were looked at.
         notes: What was not looked at, a sentence each.
+        is_by_meaning: Whether meaning could be looked at too.
     """
 
     query: str
     matches: tuple[CommitMatch, ...]
     searched: int
     notes: tuple[str, ...] = ()
+    is_by_meaning: bool = False
 
 
 _ALL = HistoryOptions()
@@ -164,6 +167,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
             float(best.words[place]),
             float(cosines[place]),
             float(scores[place]),
+            has_word=question is None or bool(best.words[place] > 0),
         )
         for place in ranked[: options.limit]
     )
@@ -173,7 +177,8 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     elif workspace.repo.promised_packs():
         notes.append("The clone is partial: commits whose files it lacks were not looked at.")
     searched = len(reached.number) if allowed is None else int(allowed.sum())
-    return HistoryAnswer(question.text if question else "", matches, searched, tuple(notes))
+    text = question.text if question else ""
+    return HistoryAnswer(text, matches, searched, tuple(notes), is_by_meaning=asked is not None)
 
 
 def _candidates(

@@ -79,7 +79,13 @@ def base_of(older: Store, newest: Store, commit: str) -> Base | None:
 
 
 def read_older(
-    older: Store, newest: Store, repo: Repository, commit: str, *, stop: Callable[[], bool] = lambda: False
+    older: Store,
+    newest: Store,
+    repo: Repository,
+    commit: str,
+    *,
+    anew: bool = False,
+    stop: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Read the commits of a history beyond its newest, as far as they have not been read.
 
@@ -88,6 +94,7 @@ def read_older(
         newest: The repository's index, which has the newest commits of this history.
         repo: The repository.
         commit: The commit.
+        anew: List them anew where they are known by a commit before this one.
         stop: Asked between batches.
 
     Returns:
@@ -102,7 +109,8 @@ def read_older(
             return True
     base = base_of(older, newest, commit)
     end = boundary(repo)
-    if base is not None and base.is_complete and _ends_at(older, base.commit, end):
+    is_known = base is not None and base.is_complete and (not anew or base.commit == commit)
+    if base is not None and is_known and _ends_at(older, base.commit, end):
         return True
     try:
         late = set(commit_ids(repo, commit, MOST_COMMITS))
@@ -169,6 +177,44 @@ def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = l
 def text_of(message: str) -> str:
     """Return what is embedded of a message: its subject, without numbers of issues."""
     return commit_message.without_numbers(commit_message.read(message).subject)[:_EMBEDDED_CHARACTERS]
+
+
+def count_unneeded(older: Store, newest: Store, since_s: float) -> int:
+    """Count the commits that ``drop_unneeded`` would drop."""
+    if not older.exists():
+        return 0
+    kept = _bases(older, newest, since_s)
+    try:
+        with older.read() as db:
+            return commits.count_unneeded(db, since_s, kept)
+    except StoreMissingError:
+        return 0
+
+
+def drop_unneeded(older: Store, newest: Store, since_s: float) -> int:
+    """Drop the older commits that no history has which the repository's index keeps.
+
+    Args:
+        older: The index of older commits.
+        newest: The repository's index.
+        since_s: What was read since then, Unix seconds, is kept too.
+
+    Returns:
+        How many were dropped.
+    """
+    many = count_unneeded(older, newest, since_s)
+    if many:
+        kept = _bases(older, newest, since_s)
+        with older.write("dropping commits that nothing needs", make=False) as db:
+            commits.drop_unneeded(db, since_s, kept)
+    return many
+
+
+def _bases(older: Store, newest: Store, since_s: float) -> list[str]:
+    """Return the commits by which the older commits of all histories are known that are kept."""
+    with newest.read() as db:
+        heads = commits.kept_histories(db, since_s)
+    return [base.commit for base in (base_of(older, newest, head) for head in heads) if base is not None]
 
 
 def _ends_at(older: Store, commit: str, end: str) -> bool:

@@ -758,6 +758,12 @@ def _among(reached: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np
     return found
 
 
+def kept_histories(db: DuckDBPyConnection, since_s: float) -> list[str]:
+    """Return the commits whose histories ``drop_unneeded`` keeps."""
+    rows = db.execute(f"SELECT id FROM histories WHERE {_KEPT}", [since_s, []]).fetchall()
+    return [bytes(own).hex() for (own,) in rows]
+
+
 def count_unneeded(db: DuckDBPyConnection, since_s: float, kept: Sequence[str] = ()) -> int:
     """Count the commits that ``drop_unneeded`` would drop."""
     return int((~_needed(db, since_s, kept)[1]).sum())

@@ -9,7 +9,7 @@ import pytest
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from tests.support.command import Project
 
-READ = "; of each, the first 1,000 characters were looked at."
+READ = " or is near it in meaning; of each, the first 1,000 characters were looked at."
 
 COMMITS = (
     (
@@ -52,6 +52,7 @@ def test_the_commit_that_says_it_comes_first(own):
         "score": first["score"],
         "paths": ["net.py"],
         "snippet": "It asked for ever, because a peer may be gone.",
+        "found_by": "words",
     }
     text = own.gitrag("history", "half a file after a crash", "-o", "text").out
     assert text.splitlines()[1:4] == ["  Write files in one step", "  A crash left half a file.", "  disk.py"]
@@ -204,3 +205,14 @@ def test_why_a_file_was_found_says_who_changed_it_last(session):
     expected = f"{told}; 4 commits of those read changed it."
     assert expected in out
     assert "Changed last" not in session.gitrag("search", "session send", "-o", "text").out
+
+
+def test_a_commit_in_other_words_is_found_by_meaning_and_says_so(own):
+    own.git.commit({"order.py": "# order\n"}, "Make ordering faster")
+    (first,) = found(own, "speed up sorting")
+    assert (first["subject"], first["found_by"]) == ("Make ordering faster", "meaning")
+    out = own.gitrag("history", "speed up sorting", "-o", "text").out
+    assert out.splitlines()[0].endswith("  no word of the question: found by meaning")
+    assert subjects(own, "speed up sorting", "--path", "net.py") == []
+    (worded, *_) = found(own, "faster ordering of peers")
+    assert (worded["subject"], worded["found_by"]) == ("Make ordering faster", "words")
