@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gitrag.search.bm25 import B_OF_A_MESSAGE, K1, idf, saturated
+from gitrag.words.terms import query_terms, stems_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +24,15 @@ MOST_NEAREST = 32
 """Commits whose drafts are nearest in meaning that are looked at beside them."""
 
 
+SUBJECT = 0.4
+PHRASES = 0.35
+"""Weights, beside the share of BM25, of the share of the question's words that the subject has, and of its
+pairs of words that the message has. Chosen on six of the projects of `scripts/bench/changelogs.py`: see "Does
+it find the commit" in `docs/figures.md`."""
+
+_WORD = re.compile(r"\w+")
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """The commits that may answer: those with the most of a question's words, best first, then others.
@@ -27,10 +40,12 @@ class Candidates:
     Attributes:
         number: int32 (n,), their numbers in the store.
         words: float64 (n,), BM25 of the message as a share of what a message could have at most.
+        rarity: float64 (t,), what each term of the question is worth in this history.
     """
 
     number: NDArray[np.int32]
     words: NDArray[np.float64]
+    rarity: NDArray[np.float64]
 
 
 def candidates(
@@ -65,7 +80,31 @@ def candidates(
     if nearest is not None:
         more = np.searchsorted(found.number, nearest)
         order = np.concatenate([order, more[~np.isin(more, order)]])
-    return Candidates(found.number[order], words[order])
+    return Candidates(found.number[order], words[order], rarity)
+
+
+def agreement(
+    question: str, terms: Sequence[str], rarity: NDArray[np.float64], subject: str, body: str
+) -> float:
+    """Return how well a message is worded like a question: words of its subject, and pairs of words.
+
+    Args:
+        question: The question.
+        terms: Its distinct terms.
+        rarity: float64 (t,), what each is worth.
+        subject: The message's subject.
+        body: The message, as far as it counts.
+    """
+    own = set(query_terms(subject))
+    has = [term in own for term in terms]
+    said = float(rarity[has].sum()) / max(float(rarity.sum()), 1e-9)
+    asked = _pairs(question)
+    return SUBJECT * said + PHRASES * len(asked & _pairs(body)) / max(len(asked), 1)
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    """Return the stems that follow one another in a text."""
+    return set(pairwise(stem for word in _WORD.findall(text) for stem in stems_of(word)))
 
 
 def newest(found: Reachable, allowed: NDArray[np.bool_] | None, most: int) -> Candidates:
@@ -75,4 +114,4 @@ def newest(found: Reachable, allowed: NDArray[np.bool_] | None, most: int) -> Ca
     order = np.lexsort((found.number, -found.committed))
     if allowed is not None:
         order = order[allowed[order]]
-    return Candidates(found.number[order[:most]], np.zeros(min(most, len(order))))
+    return Candidates(found.number[order[:most]], np.zeros(min(most, len(order))), np.zeros(0))

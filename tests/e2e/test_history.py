@@ -209,10 +209,10 @@ def test_why_a_file_was_found_says_who_changed_it_last(session):
 
 def test_a_commit_in_other_words_is_found_by_meaning_and_says_so(own):
     own.git.commit({"order.py": "# order\n"}, "Make ordering faster")
-    (first,) = found(own, "speed up sorting")
+    (first,) = found(own, "accelerate sorting")
     assert (first["subject"], first["found_by"]) == ("Make ordering faster", "meaning")
-    out = own.gitrag("history", "speed up sorting", "-o", "text").out
+    out = own.gitrag("history", "accelerate sorting", "-o", "text").out
     assert out.splitlines()[0].endswith("  no word of the question: found by meaning")
-    assert subjects(own, "speed up sorting", "--path", "net.py") == []
+    assert subjects(own, "accelerate sorting", "--path", "net.py") == []
     (worded, *_) = found(own, "faster ordering of peers")
     assert (worded["subject"], worded["found_by"]) == ("Make ordering faster", "words")
