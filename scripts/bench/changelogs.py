@@ -8,8 +8,8 @@ links and people; right is any of those commits, and what one of them merges. Of
 entries are asked.
 
 Printed: the share of entries with a right commit first and among the first five: by words alone, by vectors
-alone (among the commits with the best words and those with the nearest drafts), and as the product orders them;
-the mean over projects.
+alone (among the commits with the best words and those with the nearest drafts), and as the product orders
+them; the mean over projects.
 """
 
 from __future__ import annotations
