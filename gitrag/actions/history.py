@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from gitrag.actions.issues import parse_since
 from gitrag.actions.known_commits import KnownCommits, known_commits
 from gitrag.actions.search import question_vector, read_question
-from gitrag.errors import NotSetUpError, UsageError
+from gitrag.actions.touching import commits_touching
+from gitrag.errors import NotSetUpError
 from gitrag.git.commits import is_shallow
 from gitrag.git.meant import ending
 from gitrag.indexing.older_commits import text_of as embedded_text
@@ -37,12 +38,6 @@ MEANING = 0.3
 """Weight of the cosine of a subject beside the share of BM25 (`scripts/bench/changelogs.py`)."""
 
 _TOLD_CHARACTERS = 1_000
-_MOST_PLACES = 5
-_MOST_CHANGES = 1_000
-_MOST_BYTES = 16 << 20
-_FOLLOWING_S = 10.0
-"""Time limit for git to follow one definition through the history."""
-
 NEAR = 0.5
 """Cosine of question and subject from which on a commit is found by meaning alone."""
 
@@ -142,7 +137,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
     read_history(workspace.store, workspace.repo, head.commit, older=workspace.older)
     notes: list[str] = []
-    touching = _touching(workspace, head.commit, options.touches, notes) if options.touches else None
+    touching = commits_touching(workspace, head.commit, options.touches, notes) if options.touches else None
     known = known_commits(workspace, head.commit, question.hashes if question else ())
     if known is None:  # another process has let go of it meanwhile
         raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
@@ -226,55 +221,6 @@ def end_of(text: str, now: datetime) -> datetime:
     except ValueError:
         return parse_since(text, now)
     return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
-
-
-def _touching(workspace: Workspace, commit: str, name: str, notes: list[str]) -> list[str]:
-    """Return the commits that changed the lines of a definition, as git follows them."""
-    from gitrag.git.blame import changed_before
-
-    places = _places(workspace, commit, name)
-    if not places:
-        raise UsageError(
-            f"No definition is called {name[:80]!r} in the files as they are now.",
-            "`gitrag search NAME` finds names.",
-        )
-    found: list[str] = []
-    for path, first, last in places[:_MOST_PLACES]:
-        changed = changed_before(workspace.repo, commit, path, (first, last), _MOST_CHANGES, _FOLLOWING_S)
-        if changed is None:
-            notes.append(
-                f"Who changed {path}:{first}-{last} was not found out: git took longer than"
-                f" {_FOLLOWING_S:.0f} s, or cannot tell."
-            )
-        else:
-            found += changed
-    if len(places) > _MOST_PLACES:
-        notes.append(f"{name[:80]} is defined in {len(places)} places: the first {_MOST_PLACES} count.")
-    return found
-
-
-def _places(workspace: Workspace, commit: str, name: str) -> list[tuple[str, int, int]]:
-    """Return path, first and last line in a commit of the definitions that have a name."""
-    from gitrag.actions.current_view import CurrentView
-    from gitrag.chunking import chunk, language_of
-    from gitrag.search.lookup import look_up_name
-    from gitrag.store.candidates import NO_FILTERS, open_scope
-    from gitrag.store.source import IndexFile
-
-    named = CurrentView(workspace).read(
-        lambda db, view_id, overlay: (
-            look_up_name(IndexFile(db), open_scope(db, view_id, overlay, NO_FILTERS), name).named
-        )
-    )
-    found: list[tuple[str, int, int]] = []
-    for path in dict.fromkeys(each.path for each in named.found):
-        done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
-        lines: dict[str, list[int]] = {}
-        for each in chunk(done.stdout, language_of(path)) if not done.returncode else ():
-            if each.name and f".{each.qualified_name}".endswith(f".{name}"):
-                lines.setdefault(each.qualified_name, []).extend((each.line_start, each.line_end))
-        found += [(path, min(own), max(own)) for own in lines.values()]
-    return found
 
 
 def _allowed(

@@ -194,8 +194,22 @@ def test_the_commits_that_touched_a_definition_are_found_by_its_name(session):
 def test_a_definition_that_is_not_there_is_said(session):
     done = session.gitrag("history", "--touches", "nosuch")
     assert (done.status, done.out) == (USAGE, "")
-    assert "No definition is called 'nosuch' in the files as they are now." in done.err
+    none = "No definition is called 'nosuch' in the files as they are now, and none of 8 commits removed one"
+    assert f"{none} (merges apart)." in done.err
     assert session.gitrag("history").status == USAGE
+
+
+def test_the_commits_that_touched_a_definition_that_is_gone_are_found(session):
+    text = session.git.path.joinpath("session.py").read_text("utf-8").replace("# uncommitted\n", "")
+    session.git.commit({"session.py": text.replace("def close(self)", "def end(self)")}, "Call it end")
+    session.git.commit({"net.py": "# close\n"}, "Name close where it is not defined")
+    done = session.gitrag("history", "--touches", "Session.close", "--json")
+    said = json.loads(done.out)
+    gone = ["Call it end", "Close the session twice", "Add the session"]
+    assert [each["subject"] for each in said["commit_matches"]] == gone
+    removed = session.git.git("rev-parse", "--short=10", "HEAD~1")
+    assert said["notes"] == [f"No definition is called 'Session.close' any more: {removed} removed it."]
+    assert subjects(session, "--touches", "end") == gone
 
 
 def test_why_a_file_was_found_says_who_changed_it_last(session):
