@@ -37,10 +37,11 @@ MOST = 10
 MEANING = 0.3
 """Weight of the cosine of a subject beside the share of BM25 (`scripts/bench/changelogs.py`)."""
 
-_TOLD_CHARACTERS = 1_000
 NEAR = 0.5
-"""Cosine of question and subject from which on a commit is found by meaning alone."""
+"""Cosine of question and subject from which on a commit is found by meaning alone. For 150 entries of the
+changelogs of other projects six found one so, one of them among the first ten."""
 
+_TOLD_CHARACTERS = 1_000
 _EXAMPLE = 'gitrag history "why was python 2 dropped"'
 
 

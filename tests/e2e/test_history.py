@@ -6,8 +6,12 @@ import json
 
 import pytest
 
+from gitrag.actions import catch_up
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
+from gitrag.indexing import history as newest_commits
+from gitrag.indexing import older_commits
 from tests.support.command import Project
+from tests.support.indexes import open_app
 
 READ = " or is near it in meaning; of each, the first 1,000 characters were looked at."
 
@@ -230,3 +234,13 @@ def test_a_commit_in_other_words_is_found_by_meaning_and_says_so(own):
     assert subjects(own, "accelerate sorting", "--path", "net.py") == []
     (worded, *_) = found(own, "faster ordering of peers")
     assert (worded["subject"], worded["found_by"]) == ("Make ordering faster", "words")
+
+
+def test_older_commits_are_removed_with_the_index(own, monkeypatch):
+    for module in (newest_commits, older_commits):
+        monkeypatch.setattr(module, "MOST_COMMITS", 2)
+    own.git.commit({"net.py": "# 2\n"}, "Go on")
+    catch_up.catch_up(open_app(own.git), lambda: False)
+    (older,) = own.git.path.glob(".git/gitrag/older/index.duckdb")
+    assert own.gitrag("index", "remove").status == OK
+    assert not older.exists()
