@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitrag.errors import BusyError, StoreError
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -122,9 +123,12 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     from gitrag.store import commits
 
     base = base_of(workspace.older, workspace.store, commit)
-    is_drafted = draft(workspace.store, most=FEW_UNDRAFTED)
-    if base is not None:
-        is_drafted = draft(workspace.older, most=FEW_UNDRAFTED) and is_drafted
+    is_drafted = True
+    for index in (workspace.store, workspace.older):
+        try:
+            is_drafted &= draft(index, most=FEW_UNDRAFTED)
+        except (StoreError, BusyError):  # it can be read, and the answer says how many have none
+            is_drafted = False
     with workspace.store.read() as db:
         newest = commits.reachable(db, commit, terms, base.commit if base is not None else None)
         is_long = commits.size_of_history(db, commit) >= MOST_COMMITS

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from gitrag.chunking import chunk, language_of
+from gitrag.chunking.languages import is_code
 from gitrag.errors import UsageError
 from gitrag.git.commits import CommitError, commit_ids
 from gitrag.git.environment import GitTimeoutError
@@ -109,8 +112,6 @@ def _places(workspace: Workspace, commit: str, name: str) -> list[tuple[str, int
 
 def _lines_of(workspace: Workspace, commit: str, path: str, name: str) -> list[tuple[int, int]]:
     """Return first and last line of the definitions of a name in a file of a commit, if it is there."""
-    from gitrag.chunking import chunk, language_of
-
     done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
     lines: dict[str, list[int]] = {}
     for each in chunk(done.stdout, language_of(path)) if not done.returncode else ():
@@ -131,25 +132,28 @@ def _removed(workspace: Workspace, commit: str, name: str) -> list[Removed]:
     end = time.monotonic() + _LOOKING_S
     looked, size = 0, _FIRST_BATCH
     ids: list[str] = []
-    try:
+    with suppress(CommitError, GitTimeoutError, PrintedTooMuchError):
         ids = commit_ids(workspace.repo, commit, MOST_COMMITS) if text else []
-        while looked < len(ids):
+        while looked < len(ids) and time.monotonic() < end:
             batch = ids[looked : looked + size]
             left = max(end - time.monotonic(), 0.01)
             for own, paths in changing_count(workspace.repo, batch, text, left):
                 if found := _removed_by(workspace, own, paths, name):
                     return found
-            looked, size = looked + len(batch), 2 * size
-    except (CommitError, GitTimeoutError, PrintedTooMuchError) as error:
+                if time.monotonic() > end:
+                    break
+            else:
+                looked, size = looked + len(batch), 2 * size
+    if looked < len(ids):
         told = f"of {count(len(ids), 'commit')} the newest {looked:,} removed none, others were not looked at"
-        raise UsageError(f"{missing}; {told}.", hint) from error
+        raise UsageError(f"{missing}; {told}.", hint)
     raise UsageError(f"{missing}, and none of {count(looked, 'commit')} removed one (merges apart).", hint)
 
 
 def _removed_by(workspace: Workspace, commit: str, paths: Sequence[str], name: str) -> list[Removed]:
     return [
         Removed(commit, path, *lines)
-        for path in paths[:_MOST_FILES]
+        for path in [path for path in paths if is_code(language_of(path) or "")][:_MOST_FILES]
         if not _lines_of(workspace, commit, path, name)
         for lines in _lines_of(workspace, f"{commit}^", path, name)
     ]

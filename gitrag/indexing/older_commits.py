@@ -119,8 +119,6 @@ def read_older(
         with logged(older.directory) as log:
             log.warning("%s", error)
         return True
-    if not ids:
-        return True
     with older.write(_PURPOSE) as db:
         commits.set_boundary(db, end)
         known = commits.numbers_of(db, ids)

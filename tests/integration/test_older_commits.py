@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -135,6 +138,38 @@ def test_reading_that_is_stopped_goes_on_where_it_was(workspace, read):
         assert db.execute("SELECT count(*), count(DISTINCT id) FROM commits").fetchone() == (6, 6)
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from gitrag.indexing import history, older_commits
+from gitrag.workspace import Workspace
+import gitrag.git.commits as read
+
+history.MOST_COMMITS = older_commits.MOST_COMMITS = int(sys.argv[2])
+read._FIRST_BATCH = read._BATCH = 2
+own = Workspace.open(Path(sys.argv[1]), environ=os.environ)
+head = own.repo.head().commit
+die = lambda: os.kill(os.getpid(), signal.SIGKILL)
+older_commits.read_older(own.older, own.store, own.repo, head, stop=die)
+"""
+
+
+def test_reading_that_is_killed_goes_on_where_it_was(workspace):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(workspace.place), str(NEWEST)],
+        env=dict(workspace.environ),
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == -signal.SIGKILL
+    with workspace.older.read() as db:
+        assert db.execute("SELECT count(*) FROM commits").fetchone() == (2,)
+    assert read_all(workspace)
+    assert asked(workspace, "quince").searched == 9
+    with workspace.older.read() as db:
+        assert db.execute("SELECT count(*), count(DISTINCT id) FROM commits").fetchone() == (6, 6)
+
+
 def test_what_has_been_read_can_be_asked_before_all_is(workspace, monkeypatch):
     monkeypatch.setattr(older_commits, "_NOTED_EVERY", 2)
     stops = iter([False, True])
@@ -262,3 +297,14 @@ def test_commits_that_gc_drops_while_older_ones_are_read_leave_them_unread(works
     monkeypatch.setattr(older_commits.commits, "add", real)
     assert read_all(workspace)
     assert subjects(workspace, "quince") == ["Plant a quince"]
+
+
+def test_a_history_of_just_the_newest_has_no_gap(make_repository, few_newest):
+    repository = make_repository({"a.py": "1\n"})
+    repository.commit({"a.py": "2\n"}, "Plant a quince")
+    repository.commit({"a.py": "3\n"}, "Plant a walnut")
+    workspace = open_app(repository)
+    workspace.update()
+    assert read_all(workspace)
+    found = asked(workspace, "quince")
+    assert (found.searched, found.notes, len(found.matches)) == (3, (), 1)
