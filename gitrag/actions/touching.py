@@ -26,7 +26,7 @@ _FOLLOWING_S = 10.0
 """Time limit for git to follow one definition through the history."""
 
 _LOOKING_S = 10.0
-"""Time limit for finding the commit that removed a definition: it compares 500 to 1,000 commits a second."""
+"""Time limit for finding the commit that removed a definition: 20,000 commits of sympy take four."""
 
 _FIRST_BATCH = 250
 _MOST_FILES = 50

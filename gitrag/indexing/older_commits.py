@@ -116,7 +116,7 @@ def read_older(
         late = set(commit_ids(repo, commit, MOST_COMMITS))
         ids = [each for each in commit_ids(repo, commit, MOST_KNOWN) if each not in late]
     except CommitError as error:  # no next attempt would read more
-        with logged(older.directory) as log:
+        with logged(newest.directory) as log:
             log.warning("%s", error)
         return True
     with older.write(_PURPOSE) as db:
