@@ -130,7 +130,8 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
         except (StoreError, BusyError):  # it can be read, and the answer says how many have none
             is_drafted = False
     with workspace.store.read() as db:
-        newest = commits.reachable(db, commit, terms, base.commit if base is not None else None)
+        ancestor = base.commit if base is not None else None
+        newest = commits.reachable(db, workspace.store.memo, commit, terms, ancestor)
         is_long = commits.size_of_history(db, commit) >= MOST_COMMITS
     if newest is None:
         return None
@@ -138,7 +139,7 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     if base is not None:
         try:
             with workspace.older.read() as db:
-                older = commits.reachable(db, base.commit, terms)
+                older = commits.reachable(db, workspace.older.memo, base.commit, terms)
         except StoreMissingError:
             base = None
     reached = newest if older is None else commits.joined(newest, older)

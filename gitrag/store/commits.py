@@ -401,12 +401,13 @@ class Reachable:
 
 
 def reachable(
-    db: DuckDBPyConnection, commit: str, terms: Sequence[int], ancestor: str | None = None
+    db: DuckDBPyConnection, memo: Memo, commit: str, terms: Sequence[int], ancestor: str | None = None
 ) -> Reachable | None:
     """Return the commits that a commit leads to, itself included; None where that has not been read.
 
     Args:
         db: An open connection; reading is enough.
+        memo: What is cached of this state of the index: of one that is kept in memory, the postings.
         commit: The commit.
         terms: Hashed terms.
         ancestor: A commit that it leads to, whose history counts too as far as it has been read.
@@ -425,7 +426,7 @@ def reachable(
     every = _by_commit(db.execute("SELECT commit_number, committed, length FROM commits").fetchnumpy())
     ours = among(every["commit_number"])
     number = every["commit_number"][ours]
-    found = with_terms(db, "message_postings", terms, Memo())
+    found = with_terms(db, "message_postings", terms, memo)
     own = among(found["commit_number"])
     return Reachable(
         number=number,

@@ -308,3 +308,11 @@ def test_a_history_of_just_the_newest_has_no_gap(make_repository, few_newest):
     assert read_all(workspace)
     found = asked(workspace, "quince")
     assert (found.searched, found.notes, len(found.matches)) == (3, (), 1)
+
+
+def test_an_index_that_is_kept_in_memory_has_what_commits_say(workspace):
+    assert read_all(workspace)
+    kept = Workspace.open(workspace.place, environ=workspace.environ, resident=True)
+    for _ in range(3):
+        assert subjects(kept, "quince") == ["Plant a quince"]
+        assert subjects(kept, "bilberry") == ["Plant a bilberry"]
