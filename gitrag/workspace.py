@@ -20,6 +20,7 @@ from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing import older_commits
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
@@ -68,6 +69,8 @@ class Workspace:
         store_directory: Where the index is, if not in the repository.
 
     Attributes:
+        store: The index.
+        older: The index of older commits, which only `gitrag history` asks.
         last_seen: The states of the files that questions were last answered from.
     """
 
@@ -96,6 +99,13 @@ class Workspace:
             lock_timeout_s=config.lock_timeout_s,
             say=say,
             resident=resident,
+            file_mode=lambda: sharing.file_mode(repo.config(sharing.KEY)),
+        )
+        self.older = Store(
+            self.store.directory / older_commits.OLDER,
+            recipe=older_commits.RECIPE,
+            lock_timeout_s=config.lock_timeout_s,
+            say=say,
             file_mode=lambda: sharing.file_mode(repo.config(sharing.KEY)),
         )
 
@@ -206,6 +216,7 @@ class Workspace:
         """Leave processors free for other work from now on, unless others wait for the index."""
         self._in_background = True
         self.store.while_locked(in_turn)
+        self.older.while_locked(in_turn)
 
     def snapshot(self, *, committed_only: bool = False, with_issues: bool = True) -> Snapshot:
         """Ask git for the worktree's commit and uncommitted changes."""
@@ -237,7 +248,7 @@ class Workspace:
         first = not self.store.exists()
         now = self.snapshot()
         refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
-        read_few(self.store, self.repo, refreshed.head.commit)
+        read_few(self.store, self.repo, refreshed.head.commit, self.older)
         if first and register:
             self.register()
         with self.store.read() as db:

@@ -140,6 +140,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
     if refreshed is not None:
         with stage("reading who calls whom"):
             _make_facts(workspace, now, refreshed)
+        with stage("reading older commits"):
+            _read_older(workspace, now, asked)
     if not few:
         with stage(worker.REFINING):
             _embed_waiting(workspace, own, asked)
@@ -179,13 +181,23 @@ def _read_commits(
 
     for commit in dict.fromkeys([now.head.commit, revision]):
         if commit is not None:
-            read_history(workspace.store, workspace.repo, commit, stop=asked)
+            read_history(workspace.store, workspace.repo, commit, stop=asked, older=workspace.older)
     if now.head.commit is not None:
         with workspace.store.read() as db:
             view = views.current(db, now.slot)
         if view is not None and view.tree == now.head.tree and view.commit != now.head.commit:
             with workspace.store.write("naming the commit of a view", make=False) as db:
                 views.name_commit(db, now.slot, now.head.tree, now.head.commit)
+
+
+def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) -> None:
+    """Read what only `gitrag history` asks: commits beyond the newest, and drafts of what all say."""
+    from gitrag.indexing.older_commits import draft, read_older
+
+    if not draft(workspace.store, stop=asked) or now.head.commit is None:
+        return
+    read_older(workspace.older, workspace.store, workspace.repo, now.head.commit, stop=asked)
+    draft(workspace.older, stop=asked)
 
 
 def _finish_revision(workspace: Workspace) -> str | None:

@@ -207,7 +207,7 @@ class CurrentView:
         from gitrag.indexing.embed_texts import embed_pending
 
         refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start)
-        read_few(self._store, self._workspace.repo, refreshed.head.commit)
+        read_few(self._store, self._workspace.repo, refreshed.head.commit, self._workspace.older)
         self._name_commit(refreshed, now.slot)
         if refreshed.recorded and moved is not None:
             self._say_staleness(moved)

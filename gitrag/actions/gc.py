@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitrag.errors import GitragError
+from gitrag.indexing import older_commits
+from gitrag.indexing.history import read_history
 from gitrag.indexing.known import known
 from gitrag.indexing.snapshot import REVISION
 from gitrag.machine.files import write_private
 from gitrag.store import garbage
+from gitrag.store.connection import StoreMissingError
 from gitrag.store.garbage import Garbage, Keep
 from gitrag.workspace import Workspace
 
@@ -39,8 +42,11 @@ def preview(workspace: Workspace) -> Garbage:
         NotSetUpError: There is no index.
     """
     workspace.require_index()
+    keep = _keep(workspace)
     with workspace.store.read() as db:
-        return garbage.mark(db, _keep(workspace))
+        found = garbage.mark(db, keep)
+    older = older_commits.count_unneeded(workspace.older, workspace.store, keep.since_s)
+    return replace(found, commits=found.commits + older)
 
 
 def collect(workspace: Workspace) -> Collected:
@@ -53,11 +59,16 @@ def collect(workspace: Workspace) -> Collected:
     """
     workspace.require_index()
     keep = _keep(workspace)
+    _keep_older(workspace)
     with workspace.store.write("dropping what nothing needs", make=False) as db:
         found = garbage.mark(db, keep)
         if found:
             garbage.sweep(db, keep)
-    return Collected(found, max(workspace.store.compact(), 0))
+    freed = max(workspace.store.compact(), 0)
+    if dropped := older_commits.drop_unneeded(workspace.older, workspace.store, keep.since_s):
+        found = replace(found, commits=found.commits + dropped)
+        freed += max(workspace.older.compact(), 0)
+    return Collected(found, freed)
 
 
 def collect_rarely(workspace: Workspace) -> None:
@@ -66,11 +77,20 @@ def collect_rarely(workspace: Workspace) -> None:
     with suppress(OSError):
         if time.time() - done.stat().st_mtime < _EVERY_S:
             return
-    if workspace.store.size_bytes() < _WORTH_BYTES:
+    if workspace.store.size_bytes() + workspace.older.size_bytes() < _WORTH_BYTES:
         return
     write_private(done, "")
     if preview(workspace):
         collect(workspace)
+
+
+def _keep_older(workspace: Workspace) -> None:
+    """Move commits that are no more among HEAD's newest to the older ones, before they are dropped."""
+    head = workspace.repo.head().commit
+    if head is not None and workspace.older.exists():
+        with suppress(StoreMissingError):
+            read_history(workspace.store, workspace.repo, head, older=workspace.older)
+            older_commits.read_older(workspace.older, workspace.store, workspace.repo, head, anew=True)
 
 
 def _keep(workspace: Workspace) -> Keep:

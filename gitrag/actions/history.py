@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -11,38 +10,39 @@ from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
 from gitrag.actions.issues import parse_since
+from gitrag.actions.known_commits import KnownCommits, known_commits
 from gitrag.actions.search import question_vector, read_question
-from gitrag.errors import NotSetUpError, UsageError
+from gitrag.actions.touching import commits_touching
+from gitrag.errors import NotSetUpError
+from gitrag.git.commits import is_shallow
 from gitrag.git.meant import ending
+from gitrag.indexing.older_commits import text_of as embedded_text
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitrag.embedding.encoder import Encoder
+    from gitrag.search.history import Candidates
     from gitrag.search.question import Question
     from gitrag.store.commits import StoredCommit
-    from gitrag.store.connection import Connection
 
 MOST = 10
 """Commits that are shown, unless told otherwise."""
 
 MEANING = 0.3
-"""Weight of the cosine of a subject beside the share of BM25. Of 600 entries of twelve changelogs 0.765 have
-their commit first with it, 0.728 with words alone, 0.748 with the cosine of the whole message
-(`scripts/bench/changelogs.py`)."""
+"""Weight of the cosine of a subject beside the share of BM25 (`scripts/bench/changelogs.py`)."""
 
-_MOST_PLACES = 5
-_MOST_CHANGES = 1_000
-_MOST_BYTES = 16 << 20
-_FOLLOWING_S = 10.0
-"""Time limit for git to follow one definition through the history."""
+NEAR = 0.5
+"""Cosine of question and subject from which on a commit is found by meaning alone. For 150 entries of the
+changelogs of other projects six found one so, one of them among the first ten."""
 
-_EMBEDDED_CHARACTERS = 300
+_TOLD_CHARACTERS = 1_000
 _EXAMPLE = 'gitrag history "why was python 2 dropped"'
-_NUMBER = re.compile(r"\(?#\d+\)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,7 @@ class CommitMatch:
         bm25: BM25 of its message, as a share of what a message could have at most.
         cosine: Of its subject and the question, by the model or a draft of it.
         score: By which they are ordered.
+        has_word: Whether its message has a word of the question; else it was found by meaning alone.
     """
 
     commit: StoredCommit
@@ -87,6 +88,7 @@ class CommitMatch:
     bm25: float
     cosine: float
     score: float
+    has_word: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +100,14 @@ class HistoryAnswer:
         matches: The commits, best first.
         searched: How many commits were looked at.
         notes: What was not looked at, a sentence each.
+        is_by_meaning: Whether meaning could be looked at too.
     """
 
     query: str
     matches: tuple[CommitMatch, ...]
     searched: int
     notes: tuple[str, ...] = ()
+    is_by_meaning: bool = False
 
 
 _ALL = HistoryOptions()
@@ -112,8 +116,8 @@ _ALL = HistoryOptions()
 def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) -> HistoryAnswer:
     """Find the commits whose messages say what a question asks for, best first; without one the newest.
 
-    Only messages that share a word with the question are found; among the best of these meaning counts too.
-    What has not been read of the history is read first.
+    Of those that share words with the question, and those nearest in meaning, both count. What has not been
+    read of the newest commits is read first; older ones are read in the background.
 
     Raises:
         UsageError: The question has no word, or there is none and no definition is named; there is no such
@@ -122,10 +126,8 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     """
     import numpy as np
 
-    from gitrag.git.commits import is_shallow
-    from gitrag.indexing.history import MOST_COMMITS, read_history
-    from gitrag.search.history import MOST_CANDIDATES, candidates, newest
-    from gitrag.store import commits
+    from gitrag.indexing.history import read_history
+    from gitrag.search.history import newest
 
     question = None
     if query or not options.touches:
@@ -134,24 +136,27 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     head = workspace.repo.resolve(options.revision) if options.revision else workspace.repo.head()
     if head.commit is None:
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
-    read_history(workspace.store, workspace.repo, head.commit)
+    read_history(workspace.store, workspace.repo, head.commit, older=workspace.older)
     notes: list[str] = []
-    touching = _touching(workspace, head.commit, options.touches, notes) if options.touches else None
-    with workspace.store.read() as db:
-        reached = commits.reachable(db, head.commit, question.hashes if question else ())
-        if reached is None:  # another process has let go of it meanwhile
-            raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
-        allowed = _allowed(db, reached.number, reached.committed, options, touching)
-        if question is None:
-            best = newest(reached, allowed, options.limit)
-        else:
-            best = candidates(reached, len(question.words), allowed, max(MOST_CANDIDATES, options.limit))
-        stored = commits.read_stored(db, best.number.tolist())
-    own = [stored[number] for number in best.number.tolist()]
+    touching = commits_touching(workspace, head.commit, options.touches, notes) if options.touches else None
+    known = known_commits(workspace, head.commit, question.hashes if question else ())
+    if known is None:  # another process has let go of it meanwhile
+        raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
+    reached = known.reached
+    allowed = _allowed(known, options, touching)
+    encoder, asked = (None, None) if question is None else question_vector(workspace, question.text)
+    if question is None:
+        best = newest(reached, allowed, options.limit)
+    else:
+        best = _candidates(known, question, asked, allowed, options.limit, notes)
+    own = known.stored(best.number.tolist())
     said = [commit_message.read(each.message) for each in own]
-    cosines = np.zeros(len(said)) if question is None else _cosines(workspace, question, said)
+    cosines = np.zeros(len(said)) if asked is None else _cosines(encoder, asked, own)
     scores = best.words + MEANING * cosines
-    ranked = sorted(range(len(own)), key=lambda place: (-scores[place], place))[: options.limit]
+    if question is not None:
+        scores += [_agreement(question, best, each.message) for each in own]
+    found = (question is None) | (best.words > 0) | (cosines >= NEAR)
+    ranked = sorted(np.flatnonzero(found).tolist(), key=lambda place: (-scores[place], place))
     matches = tuple(
         CommitMatch(
             own[place],
@@ -159,17 +164,39 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
             float(best.words[place]),
             float(cosines[place]),
             float(scores[place]),
+            has_word=question is None or bool(best.words[place] > 0),
         )
-        for place in ranked
+        for place in ranked[: options.limit]
     )
-    if len(reached.number) >= MOST_COMMITS:
-        notes.append(f"Only the newest {MOST_COMMITS:,} commits were looked at.")
+    notes += known.notes
     if is_shallow(workspace.repo):
         notes.append("The clone is shallow: older commits, and those at its end, were not looked at.")
     elif workspace.repo.promised_packs():
         notes.append("The clone is partial: commits whose files it lacks were not looked at.")
     searched = len(reached.number) if allowed is None else int(allowed.sum())
-    return HistoryAnswer(question.text if question else "", matches, searched, tuple(notes))
+    text = question.text if question else ""
+    return HistoryAnswer(text, matches, searched, tuple(notes), is_by_meaning=asked is not None)
+
+
+def _candidates(
+    known: KnownCommits,
+    question: Question,
+    asked: NDArray[np.float32] | None,
+    allowed: NDArray[np.bool_] | None,
+    limit: int,
+    notes: list[str],
+) -> Candidates:
+    """Return the commits that may answer a question: by their words, and by their drafts."""
+    from gitrag.search.history import MOST_CANDIDATES, MOST_NEAREST, candidates
+
+    nearest = None
+    if asked is not None:
+        numbers = known.reached.number if allowed is None else known.reached.number[allowed]
+        nearest, undrafted = known.nearest(numbers, asked, MOST_NEAREST)
+        if undrafted:
+            told = "by their words only: the background has not made their drafts yet"
+            notes.append(f"{count(undrafted, 'commit')} were looked at {told}.")
+    return candidates(known.reached, len(question.words), allowed, max(MOST_CANDIDATES, limit), nearest)
 
 
 def changed_last(
@@ -197,67 +224,13 @@ def end_of(text: str, now: datetime) -> datetime:
     return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
 
 
-def _touching(workspace: Workspace, commit: str, name: str, notes: list[str]) -> list[str]:
-    """Return the commits that changed the lines of a definition, as git follows them."""
-    from gitrag.git.blame import changed_before
-
-    places = _places(workspace, commit, name)
-    if not places:
-        raise UsageError(
-            f"No definition is called {name[:80]!r} in the files as they are now.",
-            "`gitrag search NAME` finds names.",
-        )
-    found: list[str] = []
-    for path, first, last in places[:_MOST_PLACES]:
-        changed = changed_before(workspace.repo, commit, path, (first, last), _MOST_CHANGES, _FOLLOWING_S)
-        if changed is None:
-            notes.append(
-                f"Who changed {path}:{first}-{last} was not found out: git took longer than"
-                f" {_FOLLOWING_S:.0f} s, or cannot tell."
-            )
-        else:
-            found += changed
-    if len(places) > _MOST_PLACES:
-        notes.append(f"{name[:80]} is defined in {len(places)} places: the first {_MOST_PLACES} count.")
-    return found
-
-
-def _places(workspace: Workspace, commit: str, name: str) -> list[tuple[str, int, int]]:
-    """Return path, first and last line in a commit of the definitions that have a name."""
-    from gitrag.actions.current_view import CurrentView
-    from gitrag.chunking import chunk, language_of
-    from gitrag.search.lookup import look_up_name
-    from gitrag.store.candidates import NO_FILTERS, open_scope
-    from gitrag.store.source import IndexFile
-
-    named = CurrentView(workspace).read(
-        lambda db, view_id, overlay: (
-            look_up_name(IndexFile(db), open_scope(db, view_id, overlay, NO_FILTERS), name).named
-        )
-    )
-    found: list[tuple[str, int, int]] = []
-    for path in dict.fromkeys(each.path for each in named.found):
-        done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
-        lines: dict[str, list[int]] = {}
-        for each in chunk(done.stdout, language_of(path)) if not done.returncode else ():
-            if each.name and f".{each.qualified_name}".endswith(f".{name}"):
-                lines.setdefault(each.qualified_name, []).extend((each.line_start, each.line_end))
-        found += [(path, min(own), max(own)) for own in lines.values()]
-    return found
-
-
 def _allowed(
-    db: Connection,
-    number: NDArray[np.int32],
-    committed: NDArray[np.int64],
-    options: HistoryOptions,
-    touching: Sequence[str] | None,
+    known: KnownCommits, options: HistoryOptions, touching: Sequence[str] | None
 ) -> NDArray[np.bool_] | None:
     """Return for each commit whether it may answer; None where all may."""
     import numpy as np
 
-    from gitrag.store import commits
-
+    reached = known.reached
     if touching is None and (options.since, options.until, options.author, options.path) == (
         None,
         None,
@@ -265,17 +238,17 @@ def _allowed(
         "",
     ):
         return None
-    allowed = np.ones(len(number), dtype=bool)
+    allowed = np.ones(len(reached.number), dtype=bool)
     if touching is not None:
-        allowed &= np.isin(number, list(commits.numbers_of(db, touching).values()))
+        allowed &= np.isin(reached.number, known.numbers_of(touching))
     if options.since is not None:
-        allowed &= committed >= options.since
+        allowed &= reached.committed >= options.since
     if options.until is not None:
-        allowed &= committed <= options.until
+        allowed &= reached.committed <= options.until
     if options.author:
-        allowed &= np.isin(number, commits.by_author(db, options.author))
+        allowed &= np.isin(reached.number, known.by_author(options.author))
     if options.path:
-        allowed &= np.isin(number, commits.changing(db, _meant(commits.all_paths(db), options)))
+        allowed &= np.isin(reached.number, known.changing(lambda paths: _meant(paths, options)))
     return allowed
 
 
@@ -293,15 +266,24 @@ def _matches(path: str, wanted: str) -> bool:
     return path == wanted or path.startswith(f"{wanted}/") or fnmatchcase(path, wanted)
 
 
-def _cosines(workspace: Workspace, question: Question, said: Sequence[Said]) -> NDArray[np.float64]:
-    """Return the cosine of each subject and the question; 0 where neither model nor drafts are there."""
+def _agreement(question: Question, best: Candidates, message: str) -> float:
+    """Return how well a message is worded like a question."""
+    from gitrag.search.history import agreement
+
+    subject = commit_message.without_numbers(commit_message.read(message).subject)
+    return agreement(question.text, question.words, best.rarity, subject, message[:_TOLD_CHARACTERS])
+
+
+def _cosines(
+    encoder: Encoder | None, asked: NDArray[np.float32], own: Sequence[StoredCommit]
+) -> NDArray[np.float64]:
+    """Return the cosine of each subject and the question, by the model, else by drafts."""
     import numpy as np
 
     from gitrag.embedding.draft import drafter
 
-    encoder, asked = question_vector(workspace, question.text)
-    if not said or asked is None:
-        return np.zeros(len(said))
-    texts = [_NUMBER.sub("", each.subject)[:_EMBEDDED_CHARACTERS] for each in said]
+    if not own:
+        return np.zeros(0)
+    texts = [embedded_text(each.message) for each in own]
     vectors = drafter().draft(texts) if encoder is None else encoder.encode(texts)
     return np.asarray(vectors @ np.asarray(asked).reshape(-1), dtype=np.float64)

@@ -107,7 +107,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
         updated=updated,
         view=counts,
         store=store,
-        size_bytes=workspace.store.size_bytes(),
+        size_bytes=workspace.store.size_bytes() + workspace.older.size_bytes(),
         worker=running(workspace.store.directory),
         model=local_model.status(workspace.model_dir),
         collections=tuple(

@@ -35,7 +35,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     from gitrag.actions import gc
 
     workspace, terminal = session.workspace(), session.terminal
-    before = workspace.store.size_bytes()
+    before = workspace.store.size_bytes() + workspace.older.size_bytes()
     freed = 0
     if really:
         done = gc.collect(workspace)

@@ -48,8 +48,9 @@ def history(
 ) -> int:
     """Search what commits say: which were made for what QUERY asks.
 
-    Found are commits whose message shares a word with QUERY, the newest 20,000 of HEAD's history; the model
-    orders them with the words. What has not been read of the history is read first. With --touches, git
+    Found are commits whose message shares a word with QUERY or is near it in meaning, of the newest 250,000
+    of HEAD's history; words and meaning order them. Of a history that has not been read, the newest 20,000
+    are read first; the background reads the others, and until then the answer says so. With --touches, git
     follows the lines of the definition through the history; QUERY may then be left out.
     """
     from gitrag.actions.history import HistoryOptions, end_of

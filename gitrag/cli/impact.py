@@ -43,12 +43,12 @@ def impact(session: Session, *, span: str | None, calls_within: float | None, ou
 
     Markdown is fit for a comment on a pull request: docs/impact has a workflow that posts it.
     """
-    from gitrag.actions.governance.change_impact import CALLS_S, change_impact
+    from gitrag.actions.governance.change_impact import change_impact
     from gitrag.report.impact import as_json, as_markdown, as_text
 
     workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
-        found = change_impact(workspace, span, calls_within or CALLS_S, progress.update)
+        found = change_impact(workspace, span, calls_within, progress.update)
     print_finding(
         session.terminal,
         output,

@@ -165,7 +165,7 @@ def remove(session: Session, *, as_json: bool) -> int:
     from gitrag.hooking.status import status as hooks_status
 
     workspace = session.workspace()
-    freed = workspace.store.remove()
+    freed = workspace.older.remove() + workspace.store.remove()
     if as_json:
         from gitrag.report.documents import RemovedDocument
 

@@ -92,8 +92,8 @@ def commit_ids(repo: Repository, commit: str, most: int) -> list[str]:
     done = repo.git("rev-list", f"--max-count={most}", commit, "--", environment=PLAIN_GRAPH)
     if done.returncode:
         raise CommitError(f"The history of {commit} cannot be read; look at: git fsck")
-    boundary = _boundary(repo)
-    return [each for each in done.stdout.decode("ascii").split() if each not in boundary]
+    ends = shallow_ends(repo)
+    return [each for each in done.stdout.decode("ascii").split() if each not in ends]
 
 
 def is_ancestor(repo: Repository, older: str, newer: str) -> bool | None:
@@ -101,7 +101,7 @@ def is_ancestor(repo: Repository, older: str, newer: str) -> bool | None:
     done = repo.git("merge-base", "--is-ancestor", older, newer, environment=PLAIN_GRAPH)
     if done.returncode == 0:
         return True
-    return False if done.returncode == 1 and not _boundary(repo) else None
+    return False if done.returncode == 1 and not shallow_ends(repo) else None
 
 
 def read_commits(repo: Repository, ids: Sequence[str]) -> Iterator[list[Commit]]:
@@ -142,16 +142,16 @@ def _batches(ids: Sequence[str]) -> list[list[str]]:
 
 def boundary(repo: Repository) -> str:
     """Return what identifies where a shallow clone ends; empty for any other."""
-    ends = sorted(_boundary(repo))
+    ends = sorted(shallow_ends(repo))
     return hashlib.sha256(" ".join(ends).encode()).hexdigest() if ends else ""
 
 
 def is_shallow(repo: Repository) -> bool:
     """Return whether a clone lacks the parents of some commits."""
-    return bool(_boundary(repo))
+    return bool(shallow_ends(repo))
 
 
-def _boundary(repo: Repository) -> frozenset[str]:
+def shallow_ends(repo: Repository) -> frozenset[str]:
     """Return the commits of a shallow clone whose parents it lacks."""
     try:
         return frozenset((repo.common_dir / "shallow").read_text("ascii").split())

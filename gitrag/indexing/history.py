@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gitrag.errors import BusyError, RepositoryError, StoreError
 from gitrag.git.commits import Commit, CommitError, boundary, commit_ids, read_commits
@@ -16,7 +16,7 @@ from gitrag.git.repository import Repository
 from gitrag.machine.log import logged
 from gitrag.store import commits
 from gitrag.store.commits import CommitRecord
-from gitrag.store.connection import Store
+from gitrag.store.connection import Store, StoreMissingError
 from gitrag.words import terms
 
 _PURPOSE = "keeping what commits say"
@@ -29,6 +29,8 @@ FEW_COMMITS = 500
 
 _FEW_S = 1.0
 """Seconds after which they are left for later all the same: each of them may move a whole source tree."""
+
+_BATCH = 1_000
 
 _TOLD_CHARACTERS = 1_000
 """Of a longer message only the beginning counts: the rest is a list of what was squashed, or a log."""
@@ -47,6 +49,7 @@ def read_history(
     most_new: int | None = None,
     stop: Callable[[], bool] = lambda: False,
     patience_s: float | None = None,
+    older: Store | None = None,
 ) -> bool:
     """Read the history of a commit as far as it has not been read; a damaged one counts as empty.
 
@@ -57,6 +60,8 @@ def read_history(
         most_new: Leave it if more commits than these are new; None for any number.
         stop: Asked between batches; what has been read until then is kept, but the history is not there yet.
         patience_s: How long to wait for other processes, if less than usual.
+        older: The index of older commits: what it has is taken from there, as after a checkout of an old
+            branch.
 
     Returns:
         Whether the history is there.
@@ -82,13 +87,13 @@ def read_history(
         return False
     last: list[CommitRecord] = []
     found = set(known)
-    for batch in read_commits(repo, new):
+    for batch in read_new(repo, new, older):
         if last:
             with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
                 commits.add(db, last)
             if stop():
                 return False
-        last = records(batch)
+        last = batch
         found |= {record.id for record in last}
     with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
         commits.set_boundary(db, end)
@@ -99,12 +104,35 @@ def read_history(
     return True
 
 
-def read_few(store: Store, repo: Repository, commit: str | None) -> None:
+def read_new(repo: Repository, ids: Sequence[str], beside: Store | None) -> Iterator[list[CommitRecord]]:
+    """Read commits, batch by batch: those that another index has from there, the others from git."""
+    taken: set[str] = set()
+    for batch in _taken(beside, ids) if beside is not None and ids else ():
+        taken |= {record.id for record in batch}
+        yield batch
+    for read in read_commits(repo, [each for each in ids if each not in taken]):
+        yield records(read)
+
+
+def _taken(beside: Store, ids: Sequence[str]) -> Iterator[list[CommitRecord]]:
+    """Read those commits that another index has; it may go meanwhile."""
+    try:
+        with beside.read() as db:
+            there = list(commits.numbers_of(db, ids))
+        for start in range(0, len(there), _BATCH):
+            with beside.read() as db:
+                batch = commits.records_of(db, there[start : start + _BATCH])
+            yield batch
+    except StoreMissingError:
+        return
+
+
+def read_few(store: Store, repo: Repository, commit: str | None, older: Store | None = None) -> None:
     """Read the history of a commit if little of it is new; where that fails, leave it for later."""
     if commit is None:
         return
     try:
-        read_history(store, repo, commit, most_new=FEW_COMMITS, stop=_deadline(), patience_s=0.0)
+        read_history(store, repo, commit, most_new=FEW_COMMITS, stop=_deadline(), patience_s=0.0, older=older)
     except (RepositoryError, StoreError, BusyError) as error:
         with logged(store.directory) as log:
             log.warning("what commits say was not read: %s", error)

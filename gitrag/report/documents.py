@@ -948,6 +948,7 @@ class CommitEntry:
         score: By which commits are ordered; no probability.
         paths: What it changes; of very many paths not all.
         snippet: The sentence of its message that gives a reason; empty for none.
+        found_by: ``words``, or ``meaning`` where its message has no word of the question.
     """
 
     commit: str
@@ -957,6 +958,7 @@ class CommitEntry:
     score: float
     paths: tuple[str, ...]
     snippet: str
+    found_by: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,9 @@ def as_text(found: HistoryAnswer, style: Style = plain) -> str:
     lines = [line for match in found.matches for line in (*_paragraph(match, style), "")]
     if not found.matches:
         looked = count(found.searched, "commit")
-        none = f"No message of {looked} has a word of it; of each, the first 1,000 characters were looked at."
+        near = " or is near it in meaning" if found.is_by_meaning else ""
+        read = "of each, the first 1,000 characters were looked at."
+        none = f"No message of {looked} has a word of it{near}; {read}"
         lines = [none if found.query else f"None of {looked} that may answer.", ""]
     lines += [style(note, "dim") for note in found.notes]
     return "\n".join(lines).strip("\n")
@@ -51,6 +53,7 @@ def as_json(found: HistoryAnswer) -> str:
             score=round(match.score, 4),
             paths=tuple(map(shown, match.commit.paths)),
             snippet=match.said.reason,
+            found_by="words" if match.has_word else "meaning",
         )
         for match in found.matches
     )
@@ -59,7 +62,8 @@ def as_json(found: HistoryAnswer) -> str:
 
 def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:
     commit = match.commit
-    yield style(f"{commit.id[:SHORT]}  {day(commit.authored)}  {commit.author}", "dim")
+    how = "" if match.has_word else "  no word of the question: found by meaning"
+    yield style(f"{commit.id[:SHORT]}  {day(commit.authored)}  {commit.author}{how}", "dim")
     yield f"  {style(match.said.subject, 'title')}"
     if match.said.reason:
         yield style(f"  {match.said.reason}", "")

@@ -32,7 +32,7 @@ _KEPT_BESIDE = 32
 """Histories kept beside those of views: of branches that one returns to."""
 
 _OF_VIEWS = "lower(hex(id)) IN (SELECT commit_id FROM views WHERE commit_id IS NOT NULL)"
-_KEPT = f"made >= to_timestamp(?) OR {_OF_VIEWS}"
+_KEPT = f"made >= to_timestamp(?) OR {_OF_VIEWS} OR lower(hex(id)) IN (SELECT unnest(?::VARCHAR[]))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,22 @@ def has_history(db: DuckDBPyConnection, commit: str, boundary: str | None = None
     """Tell whether the history of a commit has been read; up to this boundary, unless it is None."""
     row = db.execute("SELECT 1 FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
     return row is not None and boundary in (None, schema.get(db, _BOUNDARY))
+
+
+def size_of_history(db: DuckDBPyConnection, commit: str) -> int:
+    """Return how many commits the history of a commit has, as far as it has been read."""
+    history = _read_history(db, commit)
+    return 0 if history is None else int(history.reached[:, 1].sum())
+
+
+def leads_to(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> list[str]:
+    """Return those of some commits that are in the history of one, as far as it has been read."""
+    history = _read_history(db, commit)
+    known = numbers_of(db, ids)
+    if history is None:
+        return []
+    own = _among(history.reached, integers(known.values()))
+    return [each for each, is_own in zip(known, own.tolist(), strict=True) if is_own]
 
 
 def set_boundary(db: DuckDBPyConnection, boundary: str) -> None:
@@ -197,6 +213,55 @@ def _record_paths(db: DuckDBPyConnection, paths: Sequence[bytes]) -> dict[bytes,
     return found
 
 
+def records_of(db: DuckDBPyConnection, ids: Sequence[str]) -> list[CommitRecord]:
+    """Return those commits that are stored, to be stored elsewhere; in the order of the ids."""
+    import numpy as np
+
+    known = numbers_of(db, ids)
+    numbers = integers(known.values())
+    changes: dict[int, list[tuple[str, str, str]]] = {}
+    for number, path, status, old in run(
+        db,
+        [numbers],
+        "SELECT commit_number, new.path, status, old.path FROM commit_paths"
+        " SEMI JOIN columns ON commit_number = column0 JOIN changed_paths AS new USING (changed_path)"
+        " LEFT JOIN changed_paths AS old ON old.changed_path = moved_from ORDER BY ALL",
+    ).fetchall():
+        change = (decode_path(path), chr(status), "" if old is None else decode_path(old))
+        changes.setdefault(number, []).append(change)
+    words = run(
+        db,
+        [numbers],
+        "SELECT commit_number, term, tf FROM message_postings SEMI JOIN columns ON commit_number = column0"
+        " ORDER BY commit_number, term",
+    ).fetchnumpy()
+    begin, end = (np.searchsorted(words["commit_number"], numbers, side) for side in ("left", "right"))
+    of = dict(zip(numbers.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
+    rows = run(
+        db,
+        [numbers],
+        "SELECT commit_number, id, parents, authored, committed, author, message, changed, length"
+        " FROM commits SEMI JOIN columns ON commit_number = column0",
+    ).fetchall()
+    found: dict[str, CommitRecord] = {}
+    for number, own, parents, authored, committed, author, message, changed, length in rows:
+        said = slice(*of[number])
+        found[bytes(own).hex()] = CommitRecord(
+            id=bytes(own).hex(),
+            parents=parents,
+            authored=authored,
+            committed=committed,
+            author=author,
+            message=message,
+            changed=changed,
+            changes=changes.get(number, []),
+            terms=words["term"][said],
+            frequencies=words["tf"][said],
+            length=length,
+        )
+    return [found[each] for each in ids if each in found]
+
+
 def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> None:
     """Store which commits are reachable from a commit, newest first, as far as they are stored."""
     import numpy as np
@@ -207,12 +272,9 @@ def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> No
     paths, lengths, telling, mean_length = _lengths(db, order)
     row = db.execute("SELECT committed FROM commits WHERE commit_number = ?", order[:1] or [0]).fetchone()
     latest = int(row[0]) if row else 0
-    numbers = np.unique(np.array(order, dtype=np.int32))
-    begins = np.flatnonzero(np.diff(numbers, prepend=-1) != 1)
-    sizes = np.diff(begins, append=len(numbers))
     values = [
         bytes.fromhex(commit),
-        np.stack([numbers[begins], sizes], axis=1).astype("<i4").tobytes(),
+        runs_of(order),
         np.array(list(moved.items()), dtype="<i4").tobytes(),
         paths.astype("<i4").tobytes(),
         lengths.astype("<f4").tobytes(),
@@ -226,6 +288,16 @@ def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> No
         f"DELETE FROM histories WHERE NOT ({_OF_VIEWS})"
         f" AND id NOT IN (SELECT id FROM histories ORDER BY made DESC, id LIMIT {_KEPT_BESIDE})"
     )
+
+
+def runs_of(numbers: Sequence[int]) -> bytes:
+    """Pack numbers as runs: the begin and the size of each, ascending."""
+    import numpy as np
+
+    ascending = np.unique(np.array(numbers, dtype=np.int32))
+    begins = np.flatnonzero(np.diff(ascending, prepend=-1) != 1)
+    sizes = np.diff(begins, append=len(ascending))
+    return np.stack([ascending[begins], sizes], axis=1).astype("<i4").tobytes()
 
 
 def _moved(db: DuckDBPyConnection, newest_first: Sequence[int]) -> dict[int, int]:
@@ -328,18 +400,34 @@ class Reachable:
     frequency: NDArray[np.int32]
 
 
-def reachable(db: DuckDBPyConnection, commit: str, terms: Sequence[int]) -> Reachable | None:
-    """Return the commits that a commit leads to, itself included; None where that has not been read."""
+def reachable(
+    db: DuckDBPyConnection, memo: Memo, commit: str, terms: Sequence[int], ancestor: str | None = None
+) -> Reachable | None:
+    """Return the commits that a commit leads to, itself included; None where that has not been read.
+
+    Args:
+        db: An open connection; reading is enough.
+        memo: What is cached of this state of the index: of one that is kept in memory, the postings.
+        commit: The commit.
+        terms: Hashed terms.
+        ancestor: A commit that it leads to, whose history counts too as far as it has been read.
+    """
     import numpy as np
 
-    history = _read_history(db, commit)
-    if history is None:
+    histories = [_read_history(db, each) for each in dict.fromkeys([commit, ancestor or commit])]
+    reached = [history.reached for history in histories if history is not None]
+    if histories[0] is None:
         return None
+
+    def among(numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
+        ours = [_among(each, numbers) for each in reached]
+        return ours[0] | ours[-1]
+
     every = _by_commit(db.execute("SELECT commit_number, committed, length FROM commits").fetchnumpy())
-    ours = _among(history.reached, every["commit_number"])
+    ours = among(every["commit_number"])
     number = every["commit_number"][ours]
-    found = with_terms(db, "message_postings", terms, Memo())
-    own = _among(history.reached, found["commit_number"])
+    found = with_terms(db, "message_postings", terms, memo)
+    own = among(found["commit_number"])
     return Reachable(
         number=number,
         committed=every["committed"][ours],
@@ -347,6 +435,24 @@ def reachable(db: DuckDBPyConnection, commit: str, terms: Sequence[int]) -> Reac
         term=found["place"][own],
         commit=np.searchsorted(number, found["commit_number"][own]),
         frequency=found["tf"][own].astype(np.int32),
+    )
+
+
+OLDER = 1 << 30
+"""Added to the numbers of older commits, which are in an index of their own."""
+
+
+def joined(newest: Reachable, older: Reachable) -> Reachable:
+    """Return the commits of two indexes; those of the second have `OLDER` added to their numbers."""
+    import numpy as np
+
+    return Reachable(
+        number=np.concatenate([newest.number, older.number + np.int32(OLDER)]),
+        committed=np.concatenate([newest.committed, older.committed]),
+        length=np.concatenate([newest.length, older.length]),
+        term=np.concatenate([newest.term, older.term]),
+        commit=np.concatenate([newest.commit, older.commit + len(newest.number)]),
+        frequency=np.concatenate([newest.frequency, older.frequency]),
     )
 
 
@@ -653,24 +759,31 @@ def _among(reached: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np
     return found
 
 
-def count_unneeded(db: DuckDBPyConnection, since_s: float) -> int:
+def kept_histories(db: DuckDBPyConnection, since_s: float) -> list[str]:
+    """Return the commits whose histories ``drop_unneeded`` keeps."""
+    rows = db.execute(f"SELECT id FROM histories WHERE {_KEPT}", [since_s, []]).fetchall()
+    return [bytes(own).hex() for (own,) in rows]
+
+
+def count_unneeded(db: DuckDBPyConnection, since_s: float, kept: Sequence[str] = ()) -> int:
     """Count the commits that ``drop_unneeded`` would drop."""
-    return int((~_needed(db, since_s)[1]).sum())
+    return int((~_needed(db, since_s, kept)[1]).sum())
 
 
-def drop_unneeded(db: DuckDBPyConnection, since_s: float) -> None:
+def drop_unneeded(db: DuckDBPyConnection, since_s: float, kept: Sequence[str] = ()) -> None:
     """Drop the histories that no view has, unless read since then, and the commits in none.
 
     Args:
         db: An open connection, writing.
         since_s: Unix seconds.
+        kept: Commits whose histories stay too.
     """
-    numbers, needed = _needed(db, since_s)
-    db.execute(f"DELETE FROM histories WHERE NOT ({_KEPT})", [since_s])
+    numbers, needed = _needed(db, since_s, kept)
+    db.execute(f"DELETE FROM histories WHERE NOT ({_KEPT})", [since_s, list(kept)])
     if needed.all():
         return
     columns = [numbers[~needed]]
-    for table in ("commits", "message_postings", "commit_paths"):
+    for table in ("commits", "message_postings", "commit_paths", "commit_drafts"):
         run(db, columns, f"DELETE FROM {table} WHERE commit_number IN (SELECT column0 FROM columns)")
     db.execute(
         "DELETE FROM changed_paths WHERE changed_path NOT IN"
@@ -678,14 +791,17 @@ def drop_unneeded(db: DuckDBPyConnection, since_s: float) -> None:
     )
 
 
-def _needed(db: DuckDBPyConnection, since_s: float) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def _needed(
+    db: DuckDBPyConnection, since_s: float, kept: Sequence[str]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read the numbers of all commits, and tell which of them a history has that is kept."""
     import numpy as np
 
     rows = db.execute("SELECT commit_number FROM commits ORDER BY commit_number").fetchnumpy()
     numbers = rows["commit_number"]
     needed = np.zeros(len(numbers), dtype=bool)
-    for (reached,) in db.execute(f"SELECT commits FROM histories WHERE {_KEPT}", [since_s]).fetchall():
+    sql = f"SELECT commits FROM histories WHERE {_KEPT}"
+    for (reached,) in db.execute(sql, [since_s, list(kept)]).fetchall():
         needed |= _among(np.frombuffer(reached, dtype="<i4").reshape(-1, 2), numbers)
     return numbers, needed
 

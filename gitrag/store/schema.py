@@ -123,7 +123,23 @@ def _add_taken(db: DuckDBPyConnection) -> None:
     """)
 
 
-MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (_create, _add_commits, _add_taken)
+def _add_commit_drafts(db: DuckDBPyConnection) -> None:
+    """Add what commits say as draft vectors."""
+    db.execute("""
+        -- The signs of the draft vector of a commit's subject.
+        CREATE TABLE commit_drafts (
+            commit_number INTEGER,
+            b0 UBIGINT, b1 UBIGINT, b2 UBIGINT, b3 UBIGINT, b4 UBIGINT, b5 UBIGINT
+        );
+    """)
+
+
+MIGRATIONS: tuple[Callable[[DuckDBPyConnection], None], ...] = (
+    _create,
+    _add_commits,
+    _add_taken,
+    _add_commit_drafts,
+)
 """Migration ``i`` turns a store of schema ``i`` into one of schema ``i + 1``. Never edited once released."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

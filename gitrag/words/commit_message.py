@@ -25,6 +25,7 @@ _ISSUE = re.compile(
     r"|https?://(?P<home>\S{1,200}?)/(?:-/)?(?:issues|pull|merge_requests)/(?P<linked>\d{1,9})\b"
     r"|https?://\S{1,200}?/browse/(?P<browsed>[A-Z][A-Z0-9_]{1,9}-\d{1,7})\b)"
 )
+_NUMBER = re.compile(r"\(?#\d+\)?")
 _NOT_ISSUES = ("ADR-", "SPEC-", "CVE-", "UTF-", "ISO-", "RFC-", "SHA-", "PEP-", "GHSA-")
 _MOST_CHARACTERS = 300
 _MOST_ISSUES = 8
@@ -83,6 +84,11 @@ def issues_in(text: str, home: str = "") -> tuple[str, ...]:
     ]
     own = dict.fromkeys(each for each in found if not each.startswith(_NOT_ISSUES))
     return tuple(own)[:_MOST_ISSUES]
+
+
+def without_numbers(text: str) -> str:
+    """Return a text without the numbers of issues."""
+    return _NUMBER.sub("", text)
 
 
 def _paragraphs(body: str) -> list[str]:

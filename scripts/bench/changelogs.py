@@ -8,7 +8,8 @@ links and people; right is any of those commits, and what one of them merges. Of
 entries are asked.
 
 Printed: the share of entries with a right commit first and among the first five: by words alone, by vectors
-alone (among the commits with the best words), and as the product orders them; the mean over projects.
+alone (among the commits with the best words and those with the nearest drafts), and as the product orders
+them; the mean over projects.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from pathlib import Path
 from questions import run
 
 from gitrag.actions import history
+from gitrag.indexing.history import read_history
+from gitrag.indexing.older_commits import draft
 from gitrag.indexing.refresh import refresh
 from gitrag.workspace import Workspace
 
@@ -38,7 +41,7 @@ _NOISE = re.compile(
 _FEWEST_WORDS = 4
 _MOST_RIGHT = 3
 _MOST_MERGED = 30
-_DEEP = 64
+_DEEP = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,9 @@ def main() -> None:
         if not found:
             continue
         workspace = Workspace.open(place, environ=os.environ)
-        if not workspace.store.path.exists():
-            refresh(workspace.store, workspace.snapshot())
+        refresh(workspace.store, workspace.snapshot())
+        read_history(workspace.store, workspace.repo, workspace.repo.head().commit or "")
+        draft(workspace.store)
         places: list[tuple[int, int, int]] = []
         for entry in found:
             options = history.HistoryOptions(limit=_DEEP)

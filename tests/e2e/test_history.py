@@ -6,10 +6,14 @@ import json
 
 import pytest
 
+from gitrag.actions import catch_up
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
+from gitrag.indexing import history as newest_commits
+from gitrag.indexing import older_commits
 from tests.support.command import Project
+from tests.support.indexes import open_app
 
-READ = "; of each, the first 1,000 characters were looked at."
+READ = " or is near it in meaning; of each, the first 1,000 characters were looked at."
 
 COMMITS = (
     (
@@ -52,6 +56,7 @@ def test_the_commit_that_says_it_comes_first(own):
         "score": first["score"],
         "paths": ["net.py"],
         "snippet": "It asked for ever, because a peer may be gone.",
+        "found_by": "words",
     }
     text = own.gitrag("history", "half a file after a crash", "-o", "text").out
     assert text.splitlines()[1:4] == ["  Write files in one step", "  A crash left half a file.", "  disk.py"]
@@ -193,8 +198,22 @@ def test_the_commits_that_touched_a_definition_are_found_by_its_name(session):
 def test_a_definition_that_is_not_there_is_said(session):
     done = session.gitrag("history", "--touches", "nosuch")
     assert (done.status, done.out) == (USAGE, "")
-    assert "No definition is called 'nosuch' in the files as they are now." in done.err
+    none = "No definition is called 'nosuch' in the files as they are now, and none of 8 commits removed one"
+    assert f"{none} (merges apart)." in done.err
     assert session.gitrag("history").status == USAGE
+
+
+def test_the_commits_that_touched_a_definition_that_is_gone_are_found(session):
+    text = session.git.path.joinpath("session.py").read_text("utf-8").replace("# uncommitted\n", "")
+    session.git.commit({"session.py": text.replace("def close(self)", "def end(self)")}, "Call it end")
+    session.git.commit({"net.py": "# close\n"}, "Name close where it is not defined")
+    done = session.gitrag("history", "--touches", "Session.close", "--json")
+    said = json.loads(done.out)
+    gone = ["Call it end", "Close the session twice", "Add the session"]
+    assert [each["subject"] for each in said["commit_matches"]] == gone
+    removed = session.git.git("rev-parse", "--short=10", "HEAD~1")
+    assert said["notes"] == [f"No definition is called 'Session.close' any more: {removed} removed it."]
+    assert subjects(session, "--touches", "end") == gone
 
 
 def test_why_a_file_was_found_says_who_changed_it_last(session):
@@ -204,3 +223,24 @@ def test_why_a_file_was_found_says_who_changed_it_last(session):
     expected = f"{told}; 4 commits of those read changed it."
     assert expected in out
     assert "Changed last" not in session.gitrag("search", "session send", "-o", "text").out
+
+
+def test_a_commit_in_other_words_is_found_by_meaning_and_says_so(own):
+    own.git.commit({"order.py": "# order\n"}, "Make ordering faster")
+    (first,) = found(own, "accelerate sorting")
+    assert (first["subject"], first["found_by"]) == ("Make ordering faster", "meaning")
+    out = own.gitrag("history", "accelerate sorting", "-o", "text").out
+    assert out.splitlines()[0].endswith("  no word of the question: found by meaning")
+    assert subjects(own, "accelerate sorting", "--path", "net.py") == []
+    (worded, *_) = found(own, "faster ordering of peers")
+    assert (worded["subject"], worded["found_by"]) == ("Make ordering faster", "words")
+
+
+def test_older_commits_are_removed_with_the_index(own, monkeypatch):
+    for module in (newest_commits, older_commits):
+        monkeypatch.setattr(module, "MOST_COMMITS", 2)
+    own.git.commit({"net.py": "# 2\n"}, "Go on")
+    catch_up.catch_up(open_app(own.git), lambda: False)
+    (older,) = own.git.path.glob(".git/gitrag/older/index.duckdb")
+    assert own.gitrag("index", "remove").status == OK
+    assert not older.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -44,8 +45,11 @@ from gitrag.words.numbers import count
 from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
 
-CALLS_S = 1.7
-"""Time limit for reading calls: with django's 2,800 files, most of the 3 s that an answer may take."""
+WHOLE_S = 2.8
+"""Time limit for a whole answer; what the rest of it leaves is for reading calls."""
+
+LEAST_CALLS_S = 1.7
+"""Time limit for reading calls where the rest took long: with django's 2,800 files they take that."""
 
 MOST_COMPANIONS = 5
 
@@ -191,7 +195,7 @@ class ChangeImpact:
 def change_impact(
     workspace: Workspace,
     span: str | None = None,
-    calls_s: float = CALLS_S,
+    calls_s: float | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ChangeImpact:
     """Find out what a change may break, and what it forgets.
@@ -200,13 +204,14 @@ def change_impact(
         workspace: gitrag on the repository, its worktree as the change leaves it.
         span: A range as git reads it; None for the uncommitted changes, or else what HEAD has that its
             upstream has not.
-        calls_s: Time limit for reading calls.
+        calls_s: Time limit for reading calls; None for what is left of `WHOLE_S`.
         advance: Called with how many steps are done, of how many.
 
     Raises:
         NotSetUpError: There is no index, or no commit.
         UsageError: git knows no such range, or there is nothing to compare with.
     """
+    begin = time.monotonic()
     workspace.require_index()
     taken = meant_range(workspace.repo) if span is None else TakenRange(span, span)
     notes: list[str] = []
@@ -215,8 +220,7 @@ def change_impact(
     steps = 4
     advance(0, steps)
     touched, removed = _touched(files, notes)
-    callers = callers_of_change(workspace, taken.span, files, timeout_s=calls_s)
-    definitions = _with_callers(touched, callers) + _still_named(workspace, removed, files, taken.span, notes)
+    still_named = _still_named(workspace, removed, files, taken.span, notes)
     advance(1, steps)
     paths = [file.path for file in files]
     together, searched = _companions(workspace, taken.span, paths, notes)
@@ -226,6 +230,10 @@ def change_impact(
     about = dict(list(queries.items())[-1:])  # the messages, which are last, or else one file
     documents = unnamed(workspace, files, said, queries, searched=about, kinds=_KINDS)
     advance(3, steps)
+    if calls_s is None:
+        calls_s = max(LEAST_CALLS_S, round(WHOLE_S - (time.monotonic() - begin), 1))
+    callers = callers_of_change(workspace, taken.span, files, timeout_s=calls_s)
+    definitions = _with_callers(touched, callers) + still_named
     every = _every_path(workspace)
     tests = _tests(files, callers, together, every)
     shown = [each for each in together if not traits(each.path) & Trait.TEST or each.is_usual]

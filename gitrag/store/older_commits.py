@@ -1,0 +1,70 @@
+"""Commits that are older than those whose messages a search of files reads.
+
+They are in an index file of their own, so that no search of files opens, copies or waits for it. Its tables
+are those of any index (`gitrag/store/schema.py`); used are those about commits. A row of ``histories`` says
+which of them a commit leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitrag.store import commits, schema
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_READING = "reading commits"
+_KEPT = 32
+"""Commits whose older ones are known: the newest of branches that one returns to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the older commits have been read.
+
+    Attributes:
+        known: How many are stored of those that a commit leads to.
+        listed: How many there are to be read; the same where that is done.
+    """
+
+    known: int
+    listed: int
+
+
+def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is_all: bool) -> None:
+    """Store which older commits a commit leads to, as far as they are stored.
+
+    Args:
+        db: An open connection, writing.
+        commit: The commit.
+        ids: The older commits.
+        is_all: Whether no more of them will be stored.
+    """
+    known = commits.numbers_of(db, ids)
+    own = bytes.fromhex(commit)
+    db.execute("DELETE FROM histories WHERE id = ?", [own])
+    db.execute(
+        "INSERT INTO histories VALUES (?, ?, '', '', '', 0, 0, 0, now())",
+        [own, commits.runs_of([*known.values()])],
+    )
+    schema.put(db, _READING, "" if is_all else f"{commit} {len(ids)}")
+    db.execute(
+        "DELETE FROM histories WHERE id NOT IN"
+        f" (SELECT id FROM histories ORDER BY made DESC, id LIMIT {_KEPT})"
+    )
+
+
+def known_from(db: DuckDBPyConnection) -> list[str]:
+    """Return the commits whose older ones are known, the one that was read last first."""
+    rows = db.execute("SELECT id FROM histories ORDER BY made DESC, id").fetchall()
+    return [bytes(own).hex() for (own,) in rows]
+
+
+def progress(db: DuckDBPyConnection, commit: str) -> Progress:
+    """Return how far those have been read that a commit leads to."""
+    known = commits.size_of_history(db, commit)
+    reading, _, listed = schema.get(db, _READING).partition(" ")
+    return Progress(known, int(listed) if reading == commit and listed.isdecimal() else known)
