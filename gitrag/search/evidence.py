@@ -56,7 +56,7 @@ class Evidence:
     Attributes:
         features: Columns float32 (f,) by name, one number a file; see ``gather``.
         chunk_id: int32 (c,), the chunks with any evidence.
-        file: int32 (c,), the number of each chunk's file.
+        file: int32 (c,), the number of each chunk's file, ascending.
         bm25: float32 (c,).
         cosine: float32 (c,), -1 if unknown.
         defines: float32 (c,), how many parts of a requested name it defines, each counting less where the
@@ -89,6 +89,10 @@ class Evidence:
     is_name: bool = False
     is_report: bool = False
     occurrences: Occurrences | None = None
+
+    def rows_of(self, file: int) -> slice:
+        """Return where a file's chunks are."""
+        return slice(int(self.file.searchsorted(file)), int(self.file.searchsorted(file, "right")))
 
 
 def gather(
