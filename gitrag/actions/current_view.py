@@ -114,13 +114,15 @@ class CurrentView:
         with suppress(StoreMissingError):
             guess = self._guess(read)
             self._looking.wait()  # with the index closed, so that no writer has to wait for git
+            if guess is not None and (result := self._confirmed(guess, encoder)):
+                return result
             with self._store.read() as db:
                 now = self._looking.result()
-                refreshed, unembedded = self._store.memo.get(
+                refreshed, unembedded, moved_on = self._store.memo.get(
                     ("standing", now.key), lambda: _known(db, now, self._store.memo)
                 )
                 ready = refreshed and not refreshed.waiting and not _are_few(unembedded, encoder)
-                if refreshed and ready and not _has_moved(db, refreshed):
+                if refreshed and ready and not moved_on:
                     if guess is not None and guess.holds(self._store.state, refreshed):
                         return self._result(guess.found, now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
@@ -131,6 +133,19 @@ class CurrentView:
             if result is not None:
                 return result
         return self._read_alone(read)
+
+    def _confirmed(self, guess: _Guess[T], encoder: Encoder | None) -> ReadResult[T] | None:
+        """Return what was guessed if the index need not be opened to know that it is right."""
+        now = self._looking.result()
+        standing = self._store.known(guess.file, ("standing", now.key))
+        if standing is None:
+            return None
+        refreshed, unembedded, moved_on = standing
+        if refreshed is None or refreshed.waiting or moved_on or _are_few(unembedded, encoder):
+            return None
+        if not guess.holds(guess.file, refreshed):
+            return None
+        return self._result(guess.found, now, refreshed, unembedded)
 
     def refine(
         self,
@@ -315,10 +330,15 @@ def _state_of(refreshed: Refreshed) -> tuple[int, ViewOverlay]:
     return refreshed.view.view_id, replace(refreshed.overlay, commit=refreshed.head.commit)
 
 
-def _known(db: Connection, now: Snapshot, memo: Memo) -> tuple[Refreshed | None, int]:
-    """Return the view's state, None if something has to be written first; count its texts without vector."""
+def _known(db: Connection, now: Snapshot, memo: Memo) -> tuple[Refreshed | None, int, bool]:
+    """Return the view's state, None if something has to be written first.
+
+    And how many of its texts have no vector, and whether HEAD has moved (``_has_moved``).
+    """
     refreshed = known(db, now)
-    return refreshed, 0 if refreshed is None else _count_unembedded(db, refreshed, memo)
+    if refreshed is None:
+        return None, 0, False
+    return refreshed, _count_unembedded(db, refreshed, memo), _has_moved(db, refreshed)
 
 
 def _has_moved(db: Connection, refreshed: Refreshed) -> bool:

@@ -1,24 +1,32 @@
-"""An answer as text, Markdown or JSON. Pure: the same answer gives the same bytes."""
+"""An answer as text, Markdown or JSON. Pure: the same answer gives the same bytes.
 
-from gitrag.report.markdown import as_markdown
-from gitrag.report.parts import (
-    PIECE,
-    Style,
-    cleaned,
-    cut,
-    hits_of,
-    listed_paths,
-    notes_of,
-    place_of,
-    plain,
-    reworded_lines,
-    shown,
-    standing,
-    wording_line,
-)
-from gitrag.report.places import as_paths, as_vimgrep, best_lines, located, relative_to
-from gitrag.report.structured import as_json
-from gitrag.report.text import as_text
+Its parts are imported when they are first used: `gitrag status` needs none of a search's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gitrag.report.markdown import as_markdown
+    from gitrag.report.parts import (
+        PIECE,
+        Style,
+        cleaned,
+        cut,
+        hits_of,
+        listed_paths,
+        notes_of,
+        place_of,
+        plain,
+        reworded_lines,
+        shown,
+        standing,
+        wording_line,
+    )
+    from gitrag.report.places import as_paths, as_vimgrep, best_lines, located, relative_to
+    from gitrag.report.structured import as_json
+    from gitrag.report.text import as_text
 
 __all__ = [
     "PIECE",
@@ -43,3 +51,44 @@ __all__ = [
     "standing",
     "wording_line",
 ]
+
+_MODULES = {
+    "markdown": ("as_markdown",),
+    "parts": (
+        "PIECE",
+        "Style",
+        "cleaned",
+        "cut",
+        "hits_of",
+        "listed_paths",
+        "notes_of",
+        "place_of",
+        "plain",
+        "reworded_lines",
+        "shown",
+        "standing",
+        "wording_line",
+    ),
+    "places": (
+        "as_paths",
+        "as_vimgrep",
+        "best_lines",
+        "located",
+        "relative_to",
+    ),
+    "structured": ("as_json",),
+    "text": ("as_text",),
+}
+"""The module that each name is of."""
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+
+    def __getattr__(name: str) -> object:
+        """Load what is asked for (PEP 562)."""
+        from importlib import import_module
+
+        for module, names in _MODULES.items():
+            if name in names:
+                found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

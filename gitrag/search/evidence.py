@@ -38,6 +38,14 @@ _SHARPNESS = 20.0
 _ENOUGH = 0.1
 """Share of the largest top-level directory's code from which another one counts fully as product code."""
 
+_A_LIBRARY = 100_000
+"""Weighted number of terms from which it does in any case: about what all of phoenix or fmt has.
+
+A tenth of Linux's drivers is 12 million, and mm/ has one: without this limit, questions about memory lead to
+drivers. It changes nothing where no directory has ten times as much, in all projects that the ranker is fitted
+on.
+"""
+
 _OTHER_CASE = 0.5
 """Weight of a definition whose name matches except for case."""
 
@@ -56,7 +64,7 @@ class Evidence:
     Attributes:
         features: Columns float32 (f,) by name, one number a file; see ``gather``.
         chunk_id: int32 (c,), the chunks with any evidence.
-        file: int32 (c,), the number of each chunk's file.
+        file: int32 (c,), the number of each chunk's file, ascending.
         bm25: float32 (c,).
         cosine: float32 (c,), -1 if unknown.
         defines: float32 (c,), how many parts of a requested name it defines, each counting less where the
@@ -90,6 +98,10 @@ class Evidence:
     is_report: bool = False
     occurrences: Occurrences | None = None
 
+    def rows_of(self, file: int) -> slice:
+        """Return where a file's chunks are."""
+        return slice(int(self.file.searchsorted(file)), int(self.file.searchsorted(file, "right")))
+
 
 def gather(
     question: Question,
@@ -121,7 +133,7 @@ def gather(
     - history: ``history`` and ``like``, what the messages of earlier changes say (`commit_messages`)
     - nature: ``test_or_doc`` (also examples) and ``support``, unless the question asks for such files;
       ``code`` and ``prose``; ``size``, the number of chunks (log); ``top_share``, how much code its top-level
-      directory holds, relative to a tenth of the largest one's, at most 1
+      directory holds, relative to a tenth of the largest one's, or to a library's, at most 1
     """
     import numpy as np
 
@@ -390,11 +402,12 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code gets no advantage
     prose = files.among(is_prose)
     top, by_top = files.memo.get("code by top", lambda: _code_by_top(files))
+    enough = min(_ENOUGH * by_top.max(initial=0), _A_LIBRARY)
     return {
         "test_or_doc": (files.traits & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
         "support": (files.traits & Trait.SUPPORT) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),
-        "top_share": np.minimum(by_top[top] / max(_ENOUGH * by_top.max(initial=0), 1.0), 1.0) * wanted,
+        "top_share": np.minimum(by_top[top] / max(enough, 1.0), 1.0) * wanted,
         "size": np.log1p(files.chunks),
     }

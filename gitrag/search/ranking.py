@@ -340,8 +340,8 @@ def hit_facts(
         facts["named"] = min(1.0, max(float(evidence.features[name][file]) for name in _NAMED_OUTRIGHT))
     if (evidence.cosine > -1).any():
         median = _median(evidence)
-        own = evidence.cosine[(evidence.file == file) & (evidence.cosine > -1)]
-        facts["cosine"] = float(own.max()) if len(own) else median - _UNLISTED
+        best = float(evidence.cosine[evidence.rows_of(file)].max(initial=-1.0))
+        facts["cosine"] = best if best > -1 else median - _UNLISTED
         facts["above"] = facts["cosine"] - median
     return facts
 
@@ -361,9 +361,13 @@ def candidates(evidence: Evidence, limit: int) -> dict[int, float]:
     """
     import numpy as np
 
-    speaking = np.unique(evidence.file)
     sums = total(evidence)
-    best = speaking[np.argsort(-sums[speaking], kind="stable")[: 4 * limit + 50]]
+    speaking = np.flatnonzero(np.bincount(evidence.file))
+    many = 4 * limit + 50
+    if many < len(speaking):  # a few are sorted in a hundredth of the time
+        least = np.partition(sums[speaking], -many)[-many]
+        speaking = speaking[sums[speaking] >= least]
+    best = speaking[np.argsort(-sums[speaking], kind="stable")[:many]]
     return {int(file): round(float(sums[file]), 6) for file in best}
 
 
@@ -377,10 +381,11 @@ def total(evidence: Evidence) -> NDArray[np.float32]:
     import numpy as np
 
     weights = weights_of(evidence)
-    columns = [
-        np.float32(weights[name]) * column for name, column in evidence.features.items() if name in weights
-    ]
-    return np.sum(columns, axis=0, dtype=np.float32) if columns else np.zeros(0, dtype=np.float32)
+    sums = np.zeros(len(evidence.coverage), dtype=np.float32)
+    for name, column in evidence.features.items():
+        if name in weights:
+            sums += np.float32(weights[name]) * column
+    return sums
 
 
 def reasons(evidence: Evidence, file: int) -> tuple[tuple[str, float], ...]:
@@ -413,8 +418,9 @@ def chunks_of(evidence: Evidence, file: int) -> tuple[int, ...]:
     """Return the indices in the evidence of a file's chunks, the best to show first."""
     import numpy as np
 
-    own = np.flatnonzero(evidence.file == file)
-    return tuple(own[np.lexsort((evidence.chunk_id[own], -evidence.worth[own]))].tolist())
+    own = evidence.rows_of(file)
+    order = np.lexsort((evidence.chunk_id[own], -evidence.worth[own]))
+    return tuple((own.start + order).tolist())
 
 
 def singles(evidence: Evidence, found: Sequence[Ranked], *, limit: int, min_score: float) -> list[Ranked]:

@@ -8,6 +8,7 @@ The ranker weighs them (`gitrag/search`).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, pairs, run
 from gitrag.store.held_texts import read_chunk_columns
 from gitrag.store.joins import distinct, ends, joined_at, matches, runs
-from gitrag.store.memo import Memo
+from gitrag.store.memo import Memo, Recent
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
 from gitrag.words.terms import IN_NAME
@@ -30,10 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SURPLUS = 16
-"""How many times the requested number of chunks the sign bits preselect. In 107,503 chunks the first ten
-files, unlikely ones too, equal those of the exact comparison for 96 of 100 questions; with 32 for 100, with 8
-for 86, with 4 for 61. Each doubling costs a question 2 to 8 ms (`scripts/bench/scale.py`).
-"""
+"""How many times the requested number of chunks the sign bits preselect, for their vectors to decide."""
 
 PATH_WEIGHT = 0.5
 """A question is compared with normalise(chunk + 0.5 · path): one result per file, NDCG@10 0.836 with vectors
@@ -67,6 +65,9 @@ _PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - set("\"'\\")
 
 _FEW_TERMS = 64
 """Terms that are looked up one by one in a large index; of a longer text all are, in one pass."""
+
+_TERMS_BYTES = 32 << 20
+"""Maximum size of the postings that are kept of the terms asked last; a common word's are 1 MB."""
 
 _MOST_LONGER = 20
 """Maximum number of definitions; a word in more names, such as ``get``, is too common."""
@@ -128,6 +129,8 @@ class SearchScope:
         file: int32, number of the file.
         text_id: int32, the text that is embedded for the chunk; 0 for none.
         length: int32, the chunk's weighted number of terms.
+        memo: Cache of what is computed from the scope.
+        of_index: Cache of what is computed from the index, whatever the scope.
     """
 
     files: Files
@@ -137,6 +140,7 @@ class SearchScope:
     text_id: NDArray[np.int32]
     length: NDArray[np.int32]
     memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False, kw_only=True)
+    of_index: Memo = field(default_factory=Memo, repr=False, compare=False, kw_only=True)
 
     def places_of(self, chunk_ids: Collection[int] | NDArray[np.int32]) -> list[tuple[int, int]]:
         """Return (file, chunk id) of some chunks, in order; chunks outside the scope are left out."""
@@ -302,6 +306,7 @@ def _read_scope(
         order[place].astype(np.int32),
         chunks["text_id"][chunk],
         chunks["length"][chunk],
+        of_index=memo,
     )
 
 
@@ -348,10 +353,7 @@ def with_terms(
     wanted, places = hashes(terms), integers(range(len(terms)))
     if not memo.whole and (table == "postings" or not memo.lasting):
         if memo.vectors is not None and 0 < len(terms) <= _FEW_TERMS:
-            # Sorted in parts, so that each term is in few row groups; a join would read them all.
-            one = f"SELECT *, ?::INTEGER AS place FROM {table} WHERE term = ?::UBIGINT"
-            values = [value for pair in enumerate(terms) for value in pair]
-            return db.execute(" UNION ALL ".join([one] * len(terms)), values).fetchnumpy()
+            return _of_few_terms(db, table, terms, memo)
         columns: list[NDArray[Any]] = [wanted, places]
         sql = f"SELECT {table}.*, column1 AS place FROM {table} JOIN columns ON term = column0"
         return run(db, columns, sql).fetchnumpy()
@@ -360,6 +362,31 @@ def with_terms(
     found = np.searchsorted(every["term"], wanted, "right") - first
     rows = runs(first, found)
     return {name: column[rows] for name, column in every.items()} | {"place": np.repeat(places, found)}
+
+
+def _of_few_terms(
+    db: DuckDBPyConnection, table: str, terms: Sequence[int], memo: Memo
+) -> dict[str, NDArray[Any]]:
+    """Read the postings of some terms in a large index, where those of the terms asked last are kept."""
+    import numpy as np
+
+    recent: Recent[dict[str, NDArray[Any]]] = memo.get(("terms", table), lambda: Recent(_TERMS_BYTES))
+    found = {term: columns for term in terms if (columns := recent.get(term)) is not None}
+    unread = [term for term in terms if term not in found]
+    if unread:
+        # Sorted in parts, so that each term is in few row groups; a join would read them all.
+        one = f"SELECT *, ?::INTEGER AS place FROM {table} WHERE term = ?::UBIGINT"
+        values = [value for pair in enumerate(unread) for value in pair]
+        rows = db.execute(" UNION ALL ".join([one] * len(unread)), values).fetchnumpy()
+        place = rows.pop("place")
+        for number, term in enumerate(unread):
+            own = np.flatnonzero(place == number)
+            found[term] = {name: column[own] for name, column in rows.items()}
+            recent.put(term, found[term])
+    every = [found[term] for term in terms]
+    columns = {name: np.concatenate([each[name] for each in every]) for name in every[0]}
+    sizes = [len(each["term"]) for each in every]
+    return columns | {"place": np.repeat(integers(range(len(terms))), sizes)}
 
 
 def nearest(
@@ -445,18 +472,49 @@ def _likeliest(
     many: int,
     memo: Memo,
 ) -> NDArray[np.intp]:
-    """Preselect rows of a scope by the signs of their texts' vectors: ``many``, and those like the last."""
+    """Preselect rows of a scope by the signs of their texts' vectors: ``many``, and those like the last.
+
+    The first pass counts the signs that differ from the question's; the second sums the question's components
+    by them, which is half as far from the cosine.
+    """
     import numpy as np
 
     text_ids, signs = vectors.read_signs(db, memo)
-    own = vectors.signs(question.reshape(1, -1))[0]
     _texts, of_text, of_path = _places(scope, text_ids)
+    if not len(text_ids):
+        return np.flatnonzero(scope.text_id)
+    table = vectors.sign_sums(question)
+    with_path = of_path < len(text_ids)
+    last = len(text_ids) - 1
+    by_path = vectors.estimated(signs[:, np.minimum(of_path, last)], table) * np.float32(PATH_WEIGHT)
+    by_path[~with_path] = 0
+    rows = np.arange(len(of_text))
     about = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))
-    about = np.append(about, np.array([-1, -np.inf], np.float32))  # no vector, no text
-    differing = np.append(vectors.differing(signs, own), np.arange(1, 3, dtype=np.uint16) + DIMENSIONS)
-    near = about[differing[of_text]]
-    near += (np.float32(PATH_WEIGHT) * np.maximum(about[differing[of_path]], 0))[scope.file]
-    return np.flatnonzero(near >= np.partition(near, len(near) - many)[len(near) - many])
+    missing = np.array([-1, -np.inf], np.float32)  # no vector, no text
+    wide = round(math.sqrt(len(rows) * many))
+    if len(rows) > wide:
+        differing = vectors.differing(signs, vectors.signs(question.reshape(1, -1))[0])
+        near = np.take(np.append(about[differing], missing), of_text)
+        near += np.take(np.maximum(by_path, 0), scope.file)
+        rows = _best(near, wide)
+    text, file = of_text[rows], scope.file[rows]
+    own = np.take(signs, np.minimum(text, last), axis=1)
+    apart = vectors.count_differing(own, signs[:, np.minimum(of_path[file], last)])
+    weight = np.where(with_path[file], np.float32(PATH_WEIGHT), np.float32(0))
+    near = vectors.estimated(own, table) + by_path[file]
+    near /= np.sqrt(1 + weight * (weight + 2 * about[apart]))
+    without = np.flatnonzero(text > last)
+    near[without] = missing[text[without] - len(text_ids)]
+    return rows[_best(near, many)]
+
+
+def _best(values: NDArray[np.float32], many: int) -> NDArray[np.intp]:
+    """Return the indices of the highest values, ascending: so many, and those like the lowest of them."""
+    import numpy as np
+
+    if many >= len(values):
+        return np.arange(len(values))
+    return np.flatnonzero(values >= np.partition(values, len(values) - many)[len(values) - many])
 
 
 def _places(
@@ -489,28 +547,62 @@ def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]
     """
     if not names:
         return []
+    keys = list(dict.fromkeys(name.rpartition(".")[2].casefold() for name in names))
+    named = _chunks_named(db, keys, scope.of_index)
+    if named is not None and not len(named):
+        return []
     columns: list[NDArray[Any]] = [
         objects(names),
         objects(name.casefold() for name in names),
         objects(name.rpartition(".")[2].casefold() for name in names),
         integers(name.count(".") + 1 for name in names),
     ]
+    # Materialized, because DuckDB would otherwise read the names of all chunks first.
+    few = "named AS MATERIALIZED (FROM chunks WHERE chunk_id IN (SELECT unnest(?::INTEGER[])))"
     found = run(
         db,
         columns,
-        """
+        f"""
+        {"" if named is None else f"WITH {few}"}
         SELECT min(chunk_id) AS chunk_id, max(column3) AS parts,
             bool_or(name = column0 OR ends_with('.' || qualified_name, '.' || column0)) AS exact
-        FROM chunks JOIN columns ON name_key = column2
+        FROM {"chunks" if named is None else "named"} JOIN columns ON name_key = column2
         WHERE (column1 = column2 OR ends_with('.' || lower(qualified_name), '.' || column1))
             AND kind <> 'section'
         GROUP BY qualified_name, content_id
         """,
+        [] if named is None else [named],
     ).fetchnumpy()
     row, place = scope.rows_of(found["chunk_id"])
     columns = [scope.file[place], scope.chunk_id[place], found["exact"][row], found["parts"][row]]
     rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
     return [DefinitionSite(chunk_id, file, exact, parts) for file, chunk_id, exact, parts in rows]
+
+
+def _chunks_named(db: DuckDBPyConnection, keys: Sequence[str], memo: Memo) -> NDArray[np.int32] | None:
+    """Find the chunks that may have names, case folded: all that have, and those of equal hashes.
+
+    Most words of questions name nothing, and the names of 1.4 million chunks take 25 ms to look through: from
+    the second question on their hashes are kept, 17 MB. None where they are not.
+    """
+    import numpy as np
+
+    if memo.vectors is None or not memo.again("names"):
+        return None
+    own, chunk_id = memo.get("names", lambda: _read_names(db))
+    asked = db.execute("SELECT hash(unnest(?::VARCHAR[])) AS own", [list(keys)]).fetchnumpy()["own"]
+    first = np.searchsorted(own, asked)
+    return chunk_id[runs(first, np.searchsorted(own, asked, "right") - first)]
+
+
+def _read_names(db: DuckDBPyConnection) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """Read the hashes of the chunks' names, ascending, and their chunks."""
+    import numpy as np
+
+    sql = "SELECT hash(name_key) AS own, chunk_id FROM chunks WHERE name_key <> ''"
+    found = db.execute(sql).fetchnumpy()
+    order = np.argsort(found["own"])
+    return found["own"][order], found["chunk_id"][order]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
 from gitrag.machine.files import PRIVATE, make_private, settle
@@ -193,6 +193,15 @@ class Store:
                 if self._identity() == read:  # or another process has, and has built a new one
                     self._move(problem)
             raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
+
+    def known(self, state: FileState | None, key: Hashable) -> Any | None:
+        """Return what ``memo`` has for a key if the index is still in the state that was last read.
+
+        The index is not opened, nor its lock taken: a writer that has not finished has changed nothing.
+        """
+        if state is None or state != self.state or state_of(self.path) != state:
+            return None
+        return self.memo.known(key)
 
     def _memo_of(self, state: FileState | None) -> Memo:
         """Return the cache for a state of the file: of a file too large to be copied, one that is kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from gitrag.store.vector_cache import VectorCache
@@ -36,6 +36,7 @@ class Memo:
         self._kept: dict[Hashable, Any] = {}
         self._bytes: dict[Hashable, int] = {}
         self._pinned: dict[Hashable, Any] = {}
+        self._asked: set[Hashable] = set()
 
     def pin(self, key: Hashable, value: Any) -> None:
         """Keep a value that could not be computed again."""
@@ -55,6 +56,16 @@ class Memo:
                 self._drop()
         return found
 
+    def known(self, key: Hashable) -> Any | None:
+        """Return the value of a key if it is kept, else None."""
+        return self._kept.get(key)
+
+    def again(self, key: Hashable) -> bool:
+        """Tell whether this has been asked before: what takes long to prepare waits for a second question."""
+        before = key in self._asked
+        self._asked.add(key)
+        return before
+
     def _drop(self) -> None:
         """Drop entries, the least recently used first, never the last one."""
         while len(self._kept) > 1 and (
@@ -62,6 +73,34 @@ class Memo:
         ):
             oldest = next(iter(self._kept))
             del self._kept[oldest], self._bytes[oldest]
+
+
+class Recent(Generic[T]):
+    """Columns by key, the least recently used ones dropped.
+
+    Args:
+        most_bytes: Maximum size of all columns.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._kept: dict[Hashable, T] = {}
+        self._bytes = 0
+
+    def get(self, key: Hashable) -> T | None:
+        """Return the columns of a key, or None."""
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self._kept[key] = found
+        return found
+
+    def put(self, key: Hashable, columns: T) -> None:
+        """Keep columns that are not kept yet."""
+        self._kept[key] = columns
+        self._bytes += _bytes_of(columns)
+        while self._bytes > self._most_bytes:
+            oldest = next(iter(self._kept))
+            self._bytes -= _bytes_of(self._kept.pop(oldest))
 
 
 def _bytes_of(value: Any) -> int:

@@ -205,6 +205,46 @@ def differing(signs: NDArray[np.uint64], own: NDArray[np.uint64]) -> NDArray[np.
     return found
 
 
+def count_differing(signs: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Return in how many components the signs, uint64 (6, n), of as many pairs of vectors differ."""
+    import numpy as np
+
+    found = np.zeros(signs.shape[1], dtype=np.uint16)
+    for row, other in zip(signs, others, strict=True):
+        found += np.bitwise_count(row ^ other)
+    return found
+
+
+def sign_sums(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the sums of 16 components each of a vector, float32 (384,), by their signs: (24, 65536)."""
+    import numpy as np
+
+    bits = np.arange(256)[:, None] >> np.arange(8) & 1
+    of_byte = vector.reshape(-1, 8) @ (2 * bits - 1).T.astype(np.float32)
+    sums = of_byte[1::2, :, None] + of_byte[::2, None, :]
+    return sums.reshape(len(sums), -1)
+
+
+def estimated(signs: NDArray[np.uint64], sums: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Estimate the cosines of vectors of which the signs, uint64 (6, n), are known with one known in full.
+
+    A unit vector's components are taken to be normally distributed: then their mean magnitude is √(2/πd) for
+    d of them. Over 1.4 million chunks the estimates are off by 0.03, as a standard deviation.
+
+    Args:
+        signs: The signs.
+        sums: ``sign_sums`` of the other vector.
+    """
+    import numpy as np
+
+    found = np.zeros(signs.shape[1], dtype=np.float32)
+    for word, own in zip(signs, sums.reshape(_WORDS, -1, sums.shape[1]), strict=True):
+        parts = np.ascontiguousarray(word, dtype="<u8").view("<u2").reshape(len(word), -1)
+        for place, each in enumerate(own):
+            found += np.take(each, parts[:, place])
+    return found * np.float32(np.sqrt(np.pi / (2 * DIMENSIONS)))
+
+
 def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32], memo: Memo) -> Vectors:
     """Read the vectors and drafts of texts, distinct; if they are kept in full, all of them.
 

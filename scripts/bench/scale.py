@@ -5,8 +5,9 @@
 Each repository must be indexed (`gitrag index`). The questions are the first sentences of comments, drawn by
 lot from its definitions. A row has the chunks; the milliseconds of a question where the index is kept, with
 git asked each time, p50 and p95, and those of processor time, its own and git's; those of `gitrag search
---no-graph` as a new process and of `gitrag status`, processor time with git's; memory in MB. With --exact, so
-many are asked again with all vectors compared: how many have the same first ten files, in the same order.
+--no-graph` as a new process and of `gitrag status`, processor time with git's, the bytecode kept as where it
+is installed; memory in MB. With --exact, so many are asked again with all vectors compared: of how many the
+first ten files are the same, unlikely ones too, in the same order, and of how many the first.
 """
 
 from __future__ import annotations
@@ -17,19 +18,21 @@ import random
 import re
 import statistics
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
 from projects import GITRAG, memory_mb
 
 from gitrag.actions import catch_up
-from gitrag.actions.search import search
+from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import read_status
 from gitrag.store import candidates
 from gitrag.workspace import Workspace
 
 EVERYTHING = 1 << 24
 NEW_PROCESSES = 7
+PRINTED_EVERY = 20
 FEWEST_WORDS = 4
 
 
@@ -57,12 +60,12 @@ def measure(repository: Path, many: int, exact: int) -> None:
     memory = memory_mb()
     wall = sorted(each[0] for each in times)
     view = read_status(workspace).view
-    environ = os.environ | {"GITRAG_RESIDENT": "off"}
-    new = [
-        new_process(repository, environ, "search", "--no-graph", question)
-        for question in asked[:NEW_PROCESSES]
-    ]
-    status = [new_process(repository, environ, "status") for _ in range(3)]
+    with tempfile.TemporaryDirectory() as bytecode:
+        environ = os.environ | {"GITRAG_RESIDENT": "off", "PYTHONPYCACHEPREFIX": bytecode}
+        environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        commands = [["search", "--no-graph", question] for question in asked[:NEW_PROCESSES]]
+        _first, *new = [new_process(repository, environ, *each) for each in commands[:1] + commands]
+        status = [new_process(repository, environ, "status") for _ in range(4)][1:]
     _wall, own, of_git = middle(times)
     new_ms, _, new_cpu = middle(new)
     status_ms, _, status_cpu = middle(status)
@@ -84,15 +87,19 @@ def middle(times: list[tuple[float, float, float]]) -> tuple[float, ...]:
 
 
 def compare(workspace: Workspace, asked: list[str]) -> None:
-    """Count the questions with the same answer where all vectors are compared."""
-    surplus, same = candidates.SURPLUS, 0
-    for question in asked:
+    """Count the questions with the same answer, unlikely files included, where all vectors are compared."""
+    surplus, same, same_first = candidates.SURPLUS, 0, 0
+    for number, question in enumerate(asked, 1):
         answers = []
         for candidates.SURPLUS in (surplus, EVERYTHING):
-            answers.append([hit.path for hit in search(workspace, question).hits[:10]])
+            found = search(workspace, question, SearchOptions(limit=10, min_score=0.0))
+            answers.append([hit.path for hit in found.hits])
         same += answers[0] == answers[1]
+        same_first += answers[0][:1] == answers[1][:1]
+        if number % PRINTED_EVERY == 0 or number == len(asked):
+            said = f"the same first ten as with all vectors compared: {same} of {number}; first: {same_first}"
+            print(said, flush=True)
     candidates.SURPLUS = surplus
-    print(f"the same as with all vectors compared: {same} of {len(asked)}", flush=True)
 
 
 def questions(workspace: Workspace, many: int) -> list[str]:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from duckdb import DuckDBPyConnection
 
 from gitrag.actions.graph import call_graph
 from gitrag.actions.search import SearchOptions, search
@@ -14,6 +15,7 @@ from gitrag.callgraph.answering import GraphQuestion
 from gitrag.git import untracked
 from gitrag.report import as_json
 from gitrag.store.candidates import Filters
+from gitrag.store.engine import Engine
 from gitrag.workspace import Workspace
 from tests.support.golden_project import project
 from tests.support.repository import create_repository, isolated_environment
@@ -29,10 +31,20 @@ ASKED = [
 GLASS = "def smash_pane(hammer):\n    '''Break a glass pane.'''\n    return hammer\n"
 
 
+def make_large(resident: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat its index as one too large to be copied into memory."""
+    monkeypatch.setattr(resident.store, "is_large", lambda: True)
+    monkeypatch.setattr(resident.store, "_current_copy", lambda: None)
+
+
+@pytest.mark.parametrize("is_large", [False, True], ids=["copied", "large"])
 def test_answers_are_those_of_a_process_that_has_just_begun(
-    tmp_path: Path, model_dir: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    model_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_large: bool,
 ):
-    """Asked thrice after each step: of the file, of the file again, and of the copy in memory."""
+    """Asked thrice after each step: of the file, of the file again, and of what is kept in memory."""
     monkeypatch.setattr(untracked, "_SETTLED_NS", 0)
     monkeypatch.setattr(untracked, "_PAUSE_NS", 0)
     environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
@@ -45,6 +57,8 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
     first.update()
     first.embed()
     resident = open_app(resident=True)
+    if is_large:
+        make_large(resident, monkeypatch)
     file = next(path for path in repository.path.rglob("*.py"))
     loose = repository.path / "loose.py"
     steps = [
@@ -69,6 +83,34 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
             assert [as_json(search(resident, *asked)) for asked in ASKED] == expected
         kept += resident.store.memo.lasting
     assert kept == len(steps)
+
+
+def test_a_large_index_is_opened_once_for_a_question(
+    tmp_path: Path, model_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Where git reports what was guessed, and nothing has written since, not a second time to say so."""
+    environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
+    repository = create_repository(tmp_path / "p", environment, project())
+    resident = Workspace.open(repository.path, environ=environment, resident=True)
+    resident.update()
+    resident.embed()
+    make_large(resident, monkeypatch)
+    opened: list[Path] = []
+    attach = Engine.attach
+
+    def counted(engine: Engine, path: Path, *, read_only: bool = False) -> DuckDBPyConnection:
+        opened.append(path)
+        return attach(engine, path, read_only=read_only)
+
+    monkeypatch.setattr(Engine, "attach", counted)
+    answers = []
+    for _ in range(4):
+        opened.clear()
+        answers.append(as_json(search(resident, "retry with backoff")))
+    assert len(opened) == 1
+    assert answers == answers[:1] * 4
+    (repository.path / "loose.py").write_text(GLASS)
+    assert "loose.py" in as_json(search(resident, "break a glass pane"))
 
 
 def test_what_else_is_read_is_read_of_the_copy_too(tmp_path: Path, model_dir: Path):

@@ -278,6 +278,22 @@ def test_packed_vectors_keep_their_cosines(tmp_path: Path):
     assert ((bits[0, 0] >> np.uint64(5)) & np.uint64(1)) == (encoded[0, 5] > 0)
 
 
+def test_signs_and_a_vector_tell_more_of_the_cosine_than_signs_alone():
+    rng = np.random.default_rng(7)
+    question = unit(1, 1)[0]
+    others = 0.7 * question + 0.7 * rng.standard_normal((2000, 1)) * unit(2000, 2) + 0.02 * unit(2000, 3)
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    bits = np.ascontiguousarray(vectors.signs(others.astype(np.float32)).T)
+    estimated = vectors.estimated(bits, vectors.sign_sums(question))
+    expected = np.where(others > 0, 1, -1) @ question * np.sqrt(np.pi / 2 / 384)
+    np.testing.assert_allclose(estimated, expected, atol=1e-5)
+    exact = others @ question
+    own = np.repeat(vectors.signs(question[None]).T, 2000, axis=1)
+    counted = np.cos(np.pi / 384 * vectors.count_differing(bits, own))
+    assert np.corrcoef(estimated, exact)[0, 1] > np.corrcoef(counted, exact)[0, 1]
+    assert (vectors.count_differing(bits, own) == vectors.differing(bits, own[:, 0])).all()
+
+
 def test_two_stages_find_what_the_exact_scan_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = open_store(tmp_path)
     rng = np.random.default_rng(11)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
+from gitrag import report
 from gitrag.actions.search import Answer
 from gitrag.callgraph.filtering import matching
 from gitrag.callgraph.graph import Node
@@ -414,3 +417,16 @@ def test_paths_from_a_directory_are_not_those_of_another_repository():
 def test_a_repositorys_name_is_cleaned_for_the_terminal():
     answer = cleaned(answer_of(replace(HIT, repository="a\x1b[31m")), lambda text: text.replace("\x1b", "?"))
     assert "\x1b" not in as_text(answer)
+
+
+def test_the_parts_of_a_report_are_there_and_loaded_when_used():
+    assert sorted(report.__all__) == sorted(name for name in report.__all__ if getattr(report, name))
+    with pytest.raises(AttributeError, match="as_xml"):
+        report.as_xml  # noqa: B018
+    code = (
+        "import gitrag.report.index_state, sys\n"
+        "assert 'gitrag.search.engine' not in sys.modules\n"
+        "from gitrag.report import as_text\n"
+        "assert 'gitrag.report.text' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -198,6 +198,13 @@ def test_a_directory_counts_by_the_repositorys_own_code():
     assert feature(found, "size") == pytest.approx([log(2)] * 5)
 
 
+def test_what_is_as_large_as_a_library_is_product_code_beside_whatever_is_larger():
+    files = make_files(
+        ("drivers/a.py", 1, 90_000_000), ("mm/b.py", 1, 100_000), ("c/c.py", 1, 50_000), ("d/d.py", 1, 200)
+    )
+    assert feature(evidence_of(files), "top_share") == pytest.approx([1, 1, 0.5, 0.002])
+
+
 # nothing
 
 NOTHING = make_files()
