@@ -31,6 +31,7 @@ from gitrag.actions.search import (
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
+from gitrag.machine.environment import UNAWAITED
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
 from gitrag.search.engine import Hit
@@ -211,7 +212,7 @@ class _Asking:
                     done.put(self._ask(waiting.get_nowait()))
 
         for _ in range(min(_AT_ONCE, len(chosen))):
-            threading.Thread(target=work, daemon=True, name="repository").start()
+            threading.Thread(target=work, daemon=True, name=UNAWAITED).start()
         for _ in chosen:
             try:
                 yield done.get(timeout=max(0.0, self._deadline - time.monotonic()))
