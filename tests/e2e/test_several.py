@@ -118,8 +118,8 @@ def test_who_does_not_answer_is_named_and_the_others_answer(machine):
 
 
 def test_one_that_answers_late_does_not_abort_the_process(machine):
-    """Its thread comes back from DuckDB while Python ends, of which a slow destructor makes a second."""
-    code = f"""
+    """Its thread comes back from DuckDB while Python ends, which a slow destructor makes longer."""
+    code = """
 import sys, threading, time, duckdb
 from gitrag.actions.repositories.ask import ask
 from gitrag.cli import main

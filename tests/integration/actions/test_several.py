@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.repositories import kept as kept_repositories
 from gitrag.actions.repositories.ask import Outcome, ask
 from gitrag.actions.repositories.chosen import Chosen, choose, nested
 from gitrag.actions.repositories.kept import KeptRepositories
@@ -92,6 +93,28 @@ def test_what_a_question_may_take_does_not_change_the_settings(many):
 
     ask(many, QUESTION, lambda each: Watched.open(each.place, environ=os.environ), options, limit=5)
     assert seen == []  # one that answers late is used by its thread until it does
+
+
+def test_what_is_kept_has_a_bound_and_the_longest_unused_goes_first(many, monkeypatch):
+    one = (many[0].git_dir / "gitrag/index.duckdb").stat().st_size
+    monkeypatch.setattr(kept_repositories, "_MOST_BYTES", 2 * one + one // 2)
+    kept = KeptRepositories(os.environ, lambda _line: None)
+
+    def names() -> list[str]:
+        return [each.name for each in many if kept.find(each.name) is not None]
+
+    for each in many[:3]:
+        kept.ask([each], QUESTION, options, 5)
+    assert names() == ["r01", "r02"]
+    kept.ask([many[1]], QUESTION, options, 5)
+    first = kept.find("r02")
+    kept.ask([many[3]], QUESTION, options, 5)
+    assert names() == ["r01", "r03"]
+    assert first is not None
+    assert first.store._copy is None
+    found = kept.ask(many, QUESTION, options, 500)
+    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many}
+    assert len(names()) == 2
 
 
 def test_one_whose_place_cannot_be_looked_at_is_named_and_the_others_answer(many, tmp_path):
