@@ -92,9 +92,8 @@ class KeptRepositories:
         """
         sizes = {git_dir: _size(git_dir) for git_dir, each in self._kept.items() if each.resident}
         for git_dir in list(self._kept):
-            if len(self._kept) <= _MOST and sum(sizes.values()) <= _MOST_BYTES:
-                return
-            if git_dir not in wanted:
+            is_too_much = sum(sizes.values()) > _MOST_BYTES and git_dir in sizes
+            if git_dir not in wanted and (is_too_much or len(self._kept) > _MOST):
                 self._kept.pop(git_dir).workspace.store.close()
                 sizes.pop(git_dir, None)
 
