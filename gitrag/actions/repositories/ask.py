@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from gitrag.actions.catch_up import start_worker
-from gitrag.actions.repositories.chosen import Chosen
+from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.actions.search import (
     Answer,
     NoCollectionError,
@@ -124,15 +124,8 @@ class AnswerOfMany:
         return {each.name: each.path for each in self.asked}
 
 
-Open = Callable[[Chosen], Workspace]
-"""Opens a repository to be asked."""
-
 Options = Callable[[Workspace], SearchOptions]
 """Says what the question is limited to in a repository."""
-
-
-class OtherRepositoryError(RepositoryError):
-    """At the place of a repository is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +216,7 @@ class _Asking:
         workspace = None
         try:
             workspace = self._open(chosen)
-            _require_same(workspace, chosen)
+            require_same(workspace, chosen)
             workspace.require_index()
             self._share_model(workspace)
             left_s = self._deadline - time.monotonic()
@@ -249,14 +242,6 @@ class _Asking:
 
         with self._opening, suppress(ModelError):  # without it, drafts answer
             keep_open(workspace.model_dir)
-
-
-def _require_same(workspace: Workspace, chosen: Chosen) -> None:
-    if workspace.repo.common_dir != chosen.git_dir:
-        raise OtherRepositoryError(
-            f"{chosen.place} is another repository now, or part of one.",
-            f"gitrag repos forget {chosen.name}",
-        )
 
 
 def _log(reply: _Reply) -> None:
