@@ -74,6 +74,11 @@ def packages_of(texts: Mapping[str, bytes], paths: Collection[str]) -> list[Pack
         paths: Its files.
     """
     found: dict[tuple[str, str], Package] = {}
+    manifests = {
+        (path.rpartition("/")[0], _READERS[path.rpartition("/")[2]][0])
+        for path in texts
+        if path.rpartition("/")[2] in _READERS
+    }
     for path in sorted(texts):
         folder, _, file = path.rpartition("/")
         read = _READERS.get(file)
@@ -84,10 +89,22 @@ def packages_of(texts: Mapping[str, bytes], paths: Collection[str]) -> list[Pack
             name = name_of(texts[path].decode("utf-8-sig", "replace"))
         except (ValueError, RecursionError):
             continue
-        modules = modules_of(name, folder, paths) if name else frozenset()
+        deeper = {place for place, other in manifests if other == family and _is_below(place, folder)}
+        own = {path for path in paths if not deeper or deeper.isdisjoint(_folders(path))}
+        modules = modules_of(name, folder, own) if name else frozenset()
         if modules:
             found.setdefault((family, name), Package(name, path, family, modules))
     return list(found.values())
+
+
+def _is_below(place: str, folder: str) -> bool:
+    return place != folder and (not folder or place.startswith(f"{folder}/"))
+
+
+def _folders(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def importing(

@@ -18,16 +18,21 @@ from gitrag.callgraph.general import manifests
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.published import NAMES, SEPARATORS, Package, family_of, importing, packages_of
-from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
+from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
 from gitrag.errors import GitragError
 from gitrag.git import matcher
 from gitrag.indexing.call_facts import facts_of, manifests_of, rows_of, texts_of
 from gitrag.machine.isolation import reason_of
 from gitrag.words.numbers import count
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.workspace import Workspace
 
 TIMEOUT_S = 30.0
 """Time limit for all repositories together; those that were not looked at by then are named."""
+
+_LEAST = {"python": 0.6}
+"""Least confidence of a call, where it is not `LIKELY`: a method known by its name alone is no evidence that
+another repository's is called (of 20 such calls between flask and werkzeug 3 were right)."""
 
 _OWN, _OTHER = "@0/", "@1/"
 """Directories in which the two lie beside each other: no language takes them for a package."""
@@ -277,6 +282,8 @@ def _resolved(
         if edge.caller.path.startswith(caller_side)
         and edge.callee.path.startswith(callee_side)
         and _without(edge.caller).path in calling
+        and not traits(_without(edge.callee).path) & OUTSIDE_THE_PRODUCT
+        and edge.confidence >= _LEAST.get(family_of(files[edge.caller.path][0]), LIKELY)
     ]
     through = frozenset().union(*(calling[edge.caller.path] for edge in kept) if kept else calling.values())
     offered = own.packages if by_other else other.packages

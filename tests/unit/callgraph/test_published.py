@@ -48,6 +48,18 @@ def test_a_manifest_names_a_package_and_the_files_what_is_imported(manifest, tex
     assert (found.name, found.manifest, found.modules) == (name, manifest, frozenset(modules))
 
 
+def test_a_file_belongs_to_the_nearest_manifest():
+    found = packages_of(
+        {
+            "pom.xml": b"<artifactId>all</artifactId>",
+            "till/pom.xml": b"<artifactId>till</artifactId>",
+            "src/setup.py": b"name='other'",
+        },
+        {"till/src/main/java/org/till/Till.java", "src/main/java/org/all/All.java"},
+    )
+    assert [(each.name, each.modules) for each in found] == [("all", {"org.all"}), ("till", {"org.till"})]
+
+
 @pytest.mark.parametrize(
     ("manifest", "text", "paths"),
     [
