@@ -168,24 +168,20 @@ def _elsewhere(
     session: Session, workspace: Workspace, scope: Scope, question: GraphQuestion, globs: Sequence[str]
 ) -> CallsElsewhere:
     """Return the calls between what is asked for and other repositories."""
-    from gitrag.actions.repositories.calls import CallsElsewhere, calls_elsewhere
+    from gitrag.actions.repositories.calls import calls_elsewhere
     from gitrag.actions.repositories.chosen import choose
-    from gitrag.callgraph.answering import NoMatchError
     from gitrag.memory.registry import Registry
 
     heard: list[str] = []
     chosen = choose(scope, Registry(), session.start, workspace.repo, heard.append)
-    try:
-        found = calls_elsewhere(
-            workspace,
-            question.target or "",
-            chosen,
-            partial(open_one, session, heard),
-            direction=question.direction,
-            globs=globs,
-        )
-    except NoMatchError as error:
-        found = CallsElsewhere(notes=(f"Other repositories: {error}",))
+    found = calls_elsewhere(
+        workspace,
+        question.target or "",
+        chosen,
+        partial(open_one, session, heard),
+        direction=question.direction,
+        globs=globs,
+    )
     return replace(found, notes=(*dict.fromkeys(heard), *found.notes))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.graph import log_failure
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
-from gitrag.callgraph.answering import Direction, definitions_named
+from gitrag.callgraph.answering import Direction, NoMatchError, definitions_named
 from gitrag.callgraph.general import manifests
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
@@ -117,9 +117,6 @@ def calls_elsewhere(
         globs: Only definitions in paths like these, as in .gitignore; none means all.
         timeout_s: Time limit.
         check: Called repeatedly; an exception from it ends the work.
-
-    Raises:
-        NoMatchError: No definition matches the target.
     """
     deadline = Deadline(timeout_s)
     others = [each for each in others if each.git_dir != own.repo.common_dir]
@@ -156,14 +153,12 @@ def calls_elsewhere(
         except TimeoutReachedError:
             names = ", ".join(each.name for each in others[done:])
             notes.append(f"Not looked at within {timeout_s:g} s: {names or 'this repository'}.")
+        except NoMatchError as error:
+            notes.append(f"Other repositories: {error}")
         except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
             log_failure(own, "calls of other repositories failed", failure)
             notes.append(f"Calls of other repositories failed: {reason_of(failure)}.")
-    notes += [f"Not looked at: {each}" for each in failed[:_MOST_NAMED]]
-    if len(failed) > _MOST_NAMED:
-        notes.append(f"Nor were {len(failed) - _MOST_NAMED:,} further repositories, for such reasons.")
-    if unrelated:
-        notes.append(_unrelated(unrelated, direction, families))
+    notes += _without_calls(failed, unrelated, direction, families)
     return CallsElsewhere(tuple(found), tuple(notes))
 
 
@@ -300,11 +295,20 @@ def _nothing(calls: CallsBetween) -> str:
     return f"{calls.repository}: nothing {done}, though {calls.found_by}."
 
 
-def _unrelated(names: Sequence[str], direction: Direction, families: Collection[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+def _without_calls(
+    failed: Sequence[str], unrelated: Sequence[str], direction: Direction, families: Collection[str]
+) -> Iterable[str]:
+    """Yield who was not looked at and why, and between whom and this repository nothing is imported."""
+    yield from (f"Not looked at: {each}" for each in failed[:_MOST_NAMED])
+    if len(failed) > _MOST_NAMED:
+        yield f"Nor were {len(failed) - _MOST_NAMED:,} further repositories, for such reasons."
+    if not unrelated:
+        return
+    shown = ", ".join(unrelated[:_MOST_NAMED]) + (", …" if len(unrelated) > _MOST_NAMED else "")
     language = " or ".join(sorted(families))
     if direction is Direction.CALLERS:
-        return f"No {language} file of these imports a package of this repository: {shown}."
-    if direction is Direction.CALLEES:
-        return f"The files asked about import no package of these, in {language}: {shown}."
-    return f"Neither side imports a package of the other, in {language}: this repository and {shown}."
+        yield f"No {language} file of these imports a package of this repository: {shown}."
+    elif direction is Direction.CALLEES:
+        yield f"The files asked about import no package of these, in {language}: {shown}."
+    else:
+        yield f"Neither side imports a package of the other, in {language}: this repository and {shown}."
