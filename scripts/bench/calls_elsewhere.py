@@ -2,8 +2,8 @@
 
     .venv/bin/python scripts/bench/calls_elsewhere.py CALLED CALLING [--sample N]
 
-Both are clones that are indexed. All definitions of CALLED are asked about at once, which finds a little more
-than one by one. Printed are how many files import it, the calls by their confidence, and a sample with source.
+Both are clones that are indexed. The definitions of each file or directory at the top of CALLED are asked about
+at once. Printed are how many files import it, the calls by their confidence, and a sample with their lines.
 """
 
 from __future__ import annotations
@@ -54,9 +54,8 @@ def main() -> None:
     )
     for edge in random.Random(7).sample(sorted(edges), min(arguments.sample, len(edges))):
         line = file_lines(calling, edge.caller.path)[edge.line - 1].strip()
-        print(
-            f"{edge.confidence:.1f} {edge.caller.path}:{edge.line} -> {edge.callee.path} {edge.callee.name} | {line}"
-        )
+        callee = f"{edge.callee.path} {edge.callee.name}"
+        print(f"{edge.confidence:.1f} {edge.caller.path}:{edge.line} -> {callee} | {line}")
 
 
 if __name__ == "__main__":
