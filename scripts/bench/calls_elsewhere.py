@@ -2,8 +2,8 @@
 
     .venv/bin/python scripts/bench/calls_elsewhere.py CALLED CALLING [--sample N]
 
-Both are clones that are indexed. The definitions of each file or directory at the top of CALLED are asked about
-at once. Printed are how many files import it, the calls by their confidence, and a sample with their lines.
+Both are clones that are indexed. The definitions of each file or directory at the top of CALLED are asked
+about at once. Printed are how many files import it, the calls by their confidence, and a sample with lines.
 """
 
 from __future__ import annotations
