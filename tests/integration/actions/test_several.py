@@ -63,11 +63,12 @@ def test_asked_together_each_answers_as_if_it_were_alone(many):
         assert {(hit.repository, hit.path): (hit.chunk, hit.lines) for hit in found.answer.hits} == alone
 
 
-def test_one_that_hangs_is_named_and_the_others_answer(many):
+@pytest.mark.parametrize("names", [["r03"], ["r00", "r01", "r02", "r03"]], ids=["one", "more than are asked"])
+def test_those_that_hang_are_named_and_the_others_answer(many, names):
     hanging = threading.Event()
 
     def open_(chosen: Chosen) -> Workspace:
-        if chosen.name == "r03":
+        if chosen.name in names:
             hanging.wait(120)
         return opened(chosen)
 
@@ -77,9 +78,9 @@ def test_one_that_hangs_is_named_and_the_others_answer(many):
         hanging.set()
     late = [each for each in found.asked if each.outcome is not Outcome.ANSWERED]
     assert [(each.name, each.outcome, each.why) for each in late] == [
-        ("r03", Outcome.LATE, "no answer within 20 s")
+        (name, Outcome.LATE, "no answer within 20 s") for name in names
     ]
-    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - {"r03"}
+    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - set(names)
 
 
 def test_what_a_question_may_take_does_not_change_the_settings(many):
