@@ -37,6 +37,7 @@ from gitrag.machine.log import logged
 from gitrag.search.engine import Hit
 from gitrag.search.sections import UNSURE, AnswerSection, least_score
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
+from gitrag.store.engine import SharedEngines
 from gitrag.workspace import Workspace
 
 BUDGET_S = 10.0
@@ -168,8 +169,9 @@ def ask(
     """
     question = read_question(query)
     drafter()  # once, not in each thread
-    asking = _Asking(query, open_, options, budget_s, len(chosen), keep=keep)
-    replies = {reply.chosen.name: reply for reply in asking.run(chosen)}
+    asking = _Asking(query, open_, options, budget_s, chosen, keep=keep)
+    replies = {reply.chosen.name: reply for reply in asking.run()}
+    asking.engines.stop()
     answers = {name: reply.answer for name, reply in replies.items() if reply.answer is not None}
     for workspace in asking.unfinished[:1]:  # one worker at a time: each has a model in memory
         with suppress(OSError):
@@ -184,23 +186,31 @@ class _Asking:
     """Threads that ask repositories; those that do not answer in time are left behind."""
 
     def __init__(
-        self, query: str, open_: Open, options: Options, budget_s: float, of: int, *, keep: bool
+        self,
+        query: str,
+        open_: Open,
+        options: Options,
+        budget_s: float,
+        chosen: Sequence[Chosen],
+        *,
+        keep: bool,
     ) -> None:
         self._query = query
         self._open = open_
         self._options = options
         self._deadline = time.monotonic() + budget_s
-        self._of = of
+        self._chosen = chosen
         self._keep = keep
+        self.engines = SharedEngines(each.git_dir / "gitrag" for each in chosen)
         self._vectors = QuestionVectors()
         self._opening = threading.Lock()
         self.unfinished: list[Workspace] = []
 
-    def run(self, chosen: Sequence[Chosen]) -> Iterable[_Reply]:
+    def run(self) -> Iterable[_Reply]:
         """Yield what the repositories answer, as they do, until the time is over."""
         waiting: queue.SimpleQueue[Chosen] = queue.SimpleQueue()
         done: queue.SimpleQueue[_Reply] = queue.SimpleQueue()
-        for each in chosen:
+        for each in self._chosen:
             waiting.put(each)
 
         def work() -> None:
@@ -211,9 +221,9 @@ class _Asking:
         def start() -> None:
             threading.Thread(target=work, daemon=True, name=UNAWAITED).start()
 
-        for _ in range(min(_AT_ONCE, len(chosen))):
+        for _ in range(min(_AT_ONCE, len(self._chosen))):
             start()
-        for _ in chosen:
+        for _ in self._chosen:
             reply = None
             while reply is None:
                 left_s = self._deadline - time.monotonic()
@@ -230,6 +240,8 @@ class _Asking:
         try:
             workspace = self._open(chosen)
             require_same(workspace, chosen)
+            if not self._keep:
+                workspace.store.take_turns(self.engines)
             workspace.require_index()
             self._share_model(workspace)
             left_s = self._deadline - time.monotonic()
@@ -237,7 +249,7 @@ class _Asking:
             options = replace(
                 self._options(workspace),
                 catch_up_s=max(0.0, min(config.catch_up_s, left_s * _CATCH_UP_SHARE)),
-                refine_s=config.refine_s / self._of,
+                refine_s=config.refine_s / len(self._chosen),
             )
             answer = search(
                 workspace, self._query, options, vectors=self._vectors, finish=self.unfinished.append

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.repositories import ask as asking
 from gitrag.actions.repositories import kept as kept_repositories
 from gitrag.actions.repositories.ask import Outcome, ask
 from gitrag.actions.repositories.chosen import Chosen, choose, nested
@@ -17,6 +18,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import UsageError
 from gitrag.git import Repository
 from gitrag.memory.registry import Registry
+from gitrag.store import engine
 from gitrag.workspace import Workspace
 
 MANY = 6
@@ -61,6 +63,26 @@ def test_asked_together_each_answers_as_if_it_were_alone(many):
         )
         assert {each.outcome for each in found.asked} == {Outcome.ANSWERED}
         assert {(hit.repository, hit.path): (hit.chunk, hit.lines) for hit in found.answer.hits} == alone
+
+
+def test_they_take_turns_with_few_engines_which_are_stopped(many, monkeypatch):
+    started, stopped = [], []
+    start, stop = engine.Engine.start, engine.Engine.stop
+
+    def counted(own: engine.Engine) -> None:
+        if own._engine is None:
+            started.append(own)
+        start(own)
+
+    monkeypatch.setattr(engine.Engine, "start", counted)
+    monkeypatch.setattr(engine.Engine, "stop", lambda own: (stopped.append(own), stop(own)))
+    monkeypatch.setattr(asking, "_PATIENCE_S", 60.0)
+    for _ in range(2):  # the first reads what only a first question reads
+        started.clear()
+        found = ask(many, QUESTION, opened, options, limit=500)
+        assert {each.outcome for each in found.asked} == {Outcome.ANSWERED}
+        assert len(started) < len(many)
+        assert set(started) <= set(stopped)
 
 
 @pytest.mark.parametrize("names", [["r03"], ["r00", "r01", "r02", "r03"]], ids=["one", "more than are asked"])
