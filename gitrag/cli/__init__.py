@@ -4,7 +4,7 @@ import os
 import sys
 
 from gitrag.cli.exit_codes import INTERRUPTED, TRY_AGAIN
-from gitrag.machine.environment import forget_relative_paths, multiply_in_one_thread
+from gitrag.machine.environment import UNAWAITED, forget_relative_paths, multiply_in_one_thread
 
 TYPE_CHECKING = False  # typing takes as long to load as the rest of this
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def main() -> "NoReturn":
     if status is None:
         status = run_here()
         resident.leave_behind()
+    if _is_worked_on():
+        _end_at_once(status)
     sys.exit(status)
 
 
@@ -38,6 +40,25 @@ def run_here() -> int:
         return _tell_memory(error)
     except KeyboardInterrupt:  # while modules are loaded, before the boundary handles errors
         return INTERRUPTED
+
+
+def _is_worked_on() -> bool:
+    """Tell whether a thread is still at work on an answer that came too late."""
+    threading = sys.modules.get("threading")
+    return threading is not None and any(each.name == UNAWAITED for each in threading.enumerate())
+
+
+def _end_at_once(status: int) -> "NoReturn":
+    """Exit without Python's end: a thread that comes back from DuckDB during it would abort the process."""
+    import atexit
+    from contextlib import suppress
+
+    with suppress(BaseException):
+        atexit._run_exitfuncs()  # noqa: SLF001
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError, ValueError):  # told of already
+            stream.flush()
+    os._exit(status & 0xFF)
 
 
 def _tell_memory(error: Exception) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -79,43 +79,56 @@ def print_finding(
         terminal.print_folded(text(lambda part, role: terminal.style(sanitise(part), *_STYLES.get(role, ()))))
 
 
+_OF_KNOWN = (
+    click.option("--everywhere", is_flag=True, help="Ask all repositories that gitrag knows."),
+    click.option(
+        "--repo",
+        "repositories",
+        multiple=True,
+        metavar="NAME",
+        help="Ask this one: a name or glob of gitrag repos list, or a path.",
+    ),
+    click.option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="NAME",
+        help="Ask those of this group: gitrag repos.",
+    ),
+    click.option("--submodules", is_flag=True, help="Ask this one, and submodules and clones inside of it."),
+)
+_OF_FETCHED = (
+    click.option(
+        "--git-url",
+        "git_urls",
+        multiple=True,
+        metavar="URL",
+        help="Ask what is at this https, ssh or file URL: fetched without history, kept for a day.",
+    ),
+    click.option(
+        "--dep",
+        "dependencies",
+        multiple=True,
+        metavar="NAME",
+        help="Ask the source of this installed dependency of the project: Python's or npm's.",
+    ),
+)
+
+
+def known_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that ask several repositories of this machine."""
+    return _with(_OF_KNOWN, function)
+
+
 def several_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that ask several repositories."""
-    for option in reversed(
-        (
-            click.option("--everywhere", is_flag=True, help="Ask all repositories that gitrag knows."),
-            click.option(
-                "--repo",
-                "repositories",
-                multiple=True,
-                metavar="NAME",
-                help="Ask this one: a name or glob of gitrag repos list, or a path.",
-            ),
-            click.option(
-                "--group",
-                "groups",
-                multiple=True,
-                metavar="NAME",
-                help="Ask those of this group: gitrag repos.",
-            ),
-            click.option(
-                "--git-url",
-                "git_urls",
-                multiple=True,
-                metavar="URL",
-                help="Ask what is at this https, ssh or file URL: fetched without history, kept for a day.",
-            ),
-            click.option(
-                "--dep",
-                "dependencies",
-                multiple=True,
-                metavar="NAME",
-                help="Ask the source of this installed dependency of the project: Python's or npm's.",
-            ),
-            click.option(
-                "--submodules", is_flag=True, help="Ask this one, and submodules and clones inside of it."
-            ),
-        )
-    ):
+    """Add the options that ask several repositories, those fetched for it included."""
+    *most, last = _OF_KNOWN
+    return _with((*most, *_OF_FETCHED, last), function)
+
+
+def _with(
+    options: Sequence[Callable[[Callable[..., int]], Callable[..., int]]], function: Callable[..., int]
+) -> Callable[..., int]:
+    for option in reversed(options):
         function = option(function)
     return function

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitrag.actions.repositories.scope import Scope
+from gitrag.cli.findings import known_options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of, globs_from
 from gitrag.cli.session import Session, pass_session
+from gitrag.cli.several import open_one
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, UsageError
 from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from gitrag.actions.graph import GraphAnswer
     from gitrag.actions.references import References
+    from gitrag.actions.repositories.calls import CallsElsewhere
     from gitrag.callgraph.answering import GraphQuestion
     from gitrag.callgraph.graph import Graph, Node
     from gitrag.workspace import Workspace
@@ -30,6 +37,16 @@ _STYLES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was asked, and what was found."""
+
+    answer: GraphAnswer
+    question: GraphQuestion
+    named: References | None
+    elsewhere: CallsElsewhere | None
+
+
 @command(
     "graph",
     examples=[
@@ -38,6 +55,7 @@ _STYLES = {
         Example("gitrag graph src/app.py --callees --depth 2", "what a file's code calls, two calls deep"),
         Example("gitrag graph main --to Session.send", "how one gets to the other"),
         Example('gitrag graph --filter "auth|login"', "the calls around what is named so"),
+        Example("gitrag graph Session.send --everywhere", "who calls it in other repositories, too"),
         Example("gitrag graph --path 'src/**' --format html > calls.html", "a page to look at"),
     ],
 )
@@ -63,6 +81,7 @@ _STYLES = {
     "--references", is_flag=True, help="List where TARGET is named besides calls too, in text and json."
 )
 @click.option("--tests", is_flag=True, help="List calls from tests too; text, svg and html only count them.")
+@known_options
 @click.option(
     "--format",
     "form",
@@ -85,6 +104,10 @@ def graph(
     to: str | None,
     references: bool,
     tests: bool,
+    everywhere: bool,
+    repositories: tuple[str, ...],
+    groups: tuple[str, ...],
+    submodules: bool,
     form: str | None,
 ) -> int:
     """Show who calls whom, in the files as they are now.
@@ -93,13 +116,17 @@ def graph(
     Calls are read from the source: those that are likely but not certain are marked, in text with ~.
     Of a constant, a type or a field it lists who names it.
 
+    With --everywhere, --repo, --group or --submodules, calls between TARGET and these repositories are listed
+    too, in text and json: of files that import a package which a manifest of the called repository names.
+
     What is left out is counted in the answer: reading takes 30 s at most, files over 1 MiB are not read.
     mermaid draws 20 definitions, svg and html 600; --to lists 5 chains of up to 20 calls, text 20 references
     of a kind; dot and json are whole.
     """
     terminal = session.terminal
-    _require_sense(context.params, terminal)
-    from gitrag.actions.graph import meant_target, target_file, tests_of
+    scope = Scope(everywhere, repositories, groups, submodules)
+    _require_sense(context.params, terminal, is_of_several=bool(scope))
+    from gitrag.actions.graph import meant_target, target_file
     from gitrag.actions.references import graph_or_references
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
@@ -108,15 +135,17 @@ def graph(
         direction = Direction.CALLERS if callers else Direction.CALLEES
     workspace = session.index_first(session.workspace())
     target, to = (meant_target(workspace, each, session.start) for each in (target, to))
+    allowed = globs_from(globs, directory_of(session, workspace))
     question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
     answer, named = graph_or_references(
         workspace,
         question,
         to=to,
         with_references=references,
-        globs=globs_from(globs, directory_of(session, workspace)),
+        globs=allowed,
         about=target_file(workspace, target),
     )
+    elsewhere = _elsewhere(session, workspace, scope, question, allowed) if scope else None
     if answer.graph is None:
         _say(terminal, *answer.notes, answer.error or "")
         if form == "json":
@@ -128,19 +157,70 @@ def graph(
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
     said = (*answer.graph.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
     _say(terminal, *answer.notes, *said)
-    if chosen == "text":
-        own = tests_of(workspace, answer.graph)
-        for line in _text_lines(answer, question, named, own, terminal, with_tests=tests):
-            terminal.print(line)
-    elif answer.no_path and chosen != "json":
+    if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
-    elif chosen in {"svg", "html"}:
-        terminal.print(_picture(workspace, answer, question, to=to, tests=tests, is_page=chosen == "html"))
+    _show(workspace, _Found(answer, question, named, elsewhere), chosen, terminal, to=to, tests=tests)
+    is_found = answer.graph.edges or (elsewhere is not None and elsewhere.found)
+    return OK if is_found or target is None or is_named_only else NOTHING
+
+
+def _elsewhere(
+    session: Session, workspace: Workspace, scope: Scope, question: GraphQuestion, globs: Sequence[str]
+) -> CallsElsewhere:
+    """Return the calls between what is asked for and other repositories."""
+    from gitrag.actions.repositories.calls import calls_elsewhere
+    from gitrag.actions.repositories.chosen import choose
+    from gitrag.memory.registry import Registry
+
+    heard: list[str] = []
+    chosen = choose(scope, Registry(), session.start, workspace.repo, heard.append)
+    found = calls_elsewhere(
+        workspace,
+        question.target or "",
+        chosen,
+        partial(open_one, session, heard),
+        direction=question.direction,
+        globs=globs,
+    )
+    return replace(found, notes=(*dict.fromkeys(heard), *found.notes))
+
+
+def _show(
+    workspace: Workspace, found: _Found, form: str, terminal: Terminal, *, to: str | None, tests: bool
+) -> None:
+    """Print what was found in one of the forms, and what of it that form has not."""
+    from gitrag.actions.graph import tests_of
+    from gitrag.report.elsewhere_lines import elsewhere_lines
+
+    named, elsewhere, whole = found.named, found.elsewhere, found.answer.graph
+    if whole is None:
+        return
+    if form == "text":
+        own = tests_of(workspace, whole)
+        for line in _text_lines(found.answer, found.question, named, own, terminal, with_tests=tests):
+            terminal.print(line)
+        if elsewhere is not None:
+            for line in elsewhere_lines(elsewhere, _styler(terminal), with_tests=tests):
+                terminal.print(line)
+    elif form in {"svg", "html"}:
+        is_page = form == "html"
+        terminal.print(_picture(workspace, found.answer, found.question, to=to, tests=tests, is_page=is_page))
     else:
-        _print_data(answer.graph, named, chosen, terminal)
-    if named is not None and chosen not in {"text", "json"}:
-        terminal.note(f"{chosen} has no references: text and json list {len(named.found):,}.")
-    return OK if answer.graph.edges or target is None or is_named_only else NOTHING
+        _print_data(whole, named, elsewhere, form, terminal)
+    if elsewhere is not None:
+        _say(terminal, *elsewhere.notes)
+    if form not in {"text", "json"}:
+        _say_left_out(found, form, terminal)
+
+
+def _say_left_out(found: _Found, form: str, terminal: Terminal) -> None:
+    """Say what a form has no room for."""
+    named, elsewhere = found.named, found.elsewhere
+    if elsewhere is not None and elsewhere.found:
+        calls = count(sum(len(each.edges) for each in elsewhere.found), "call")
+        terminal.note(f"{form} has no calls of other repositories: text and json list {calls}.")
+    if named is not None:
+        terminal.note(f"{form} has no references: text and json list {len(named.found):,}.")
 
 
 def _say(terminal: Terminal, *notes: str) -> None:
@@ -149,12 +229,17 @@ def _say(terminal: Terminal, *notes: str) -> None:
         terminal.note(sanitise_line(note))
 
 
-def _require_sense(asked: Mapping[str, Any], terminal: Terminal) -> None:
+def _require_sense(asked: Mapping[str, Any], terminal: Terminal, *, is_of_several: bool) -> None:
     """Refuse options that exclude each other, and to print a picture on a terminal.
 
     Raises:
         UsageError: Some do.
     """
+    if is_of_several and (asked["target"] is None or asked["to"] is not None or asked["expression"]):
+        raise UsageError(
+            "Of other repositories the calls of one TARGET are listed, without --filter and --to.",
+            "Name it: gitrag graph Session.send --everywhere",
+        )
     target, expression, to, form = asked["target"], asked["expression"], asked["to"], asked["form"]
     one_way = asked["callers"] or asked["callees"]
     if one_way and target is None and expression is None:
@@ -171,13 +256,19 @@ def _require_sense(asked: Mapping[str, Any], terminal: Terminal) -> None:
         raise UsageError(problem, f"Send it to one: gitrag graph … --format {form} > calls.{form}")
 
 
-def _print_data(graph: Graph, named: References | None, form: str, terminal: Terminal) -> None:
+def _print_data(
+    graph: Graph,
+    named: References | None,
+    elsewhere: CallsElsewhere | None,
+    form: str,
+    terminal: Terminal,
+) -> None:
     """Print a graph for programs."""
     from gitrag.callgraph import drawing
     from gitrag.report.graph_data import graph_json
 
     if form == "json":
-        terminal.print_json_text(graph_json(graph, named))
+        terminal.print_json_text(graph_json(graph, named, elsewhere))
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print("\n".join(map(sanitise_line, draw(graph).split("\n"))))
@@ -211,6 +302,10 @@ def _picture(
     return as_svg(graph, centre, own, title=title, with_tests=tests)
 
 
+def _styler(terminal: Terminal) -> Callable[[str, str], str]:
+    return lambda text, role: terminal.style(text, *_STYLES[role])
+
+
 def _text_lines(
     answer: GraphAnswer,
     question: GraphQuestion,
@@ -228,9 +323,7 @@ def _text_lines(
     if graph is None:
         return
 
-    def style(text: str, role: str) -> str:
-        return terminal.style(text, *_STYLES[role])
-
+    style = _styler(terminal)
     columns = terminal.width if terminal.is_interactive else None
     is_unicode = terminal.out.encoding.lower().replace("-", "") == "utf8"
     tree = CallTree(

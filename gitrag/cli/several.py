@@ -92,7 +92,7 @@ def search_several(session: Session, scope: Scope, text: str, asking: Asking) ->
     from gitrag.memory.registry import Registry
     from gitrag.search.language_filter import language_named
 
-    here, config = _around(session)
+    here, config = around(session)
     resident.heed(config)
     for name in asking.languages:
         language_named(name)  # one that is unknown is so in all of them
@@ -106,7 +106,7 @@ def search_several(session: Session, scope: Scope, text: str, asking: Asking) ->
     found = ask(
         chosen,
         text,
-        partial(_open, session, heard),
+        partial(open_one, session, heard),
         partial(asking.options, form),
         limit=config.limit if asking.limit is None else asking.limit,
     )
@@ -118,7 +118,7 @@ def search_several(session: Session, scope: Scope, text: str, asking: Asking) ->
     return OK if found.answer.hits else NOTHING
 
 
-def _around(session: Session) -> tuple[Repository | None, Config]:
+def around(session: Session) -> tuple[Repository | None, Config]:
     """Return the repository around and its settings, or those that apply outside of all."""
     try:
         here = session.repository()
@@ -129,7 +129,8 @@ def _around(session: Session) -> tuple[Repository | None, Config]:
     return here, settings_of(here, session.environ)
 
 
-def _open(session: Session, heard: list[str], chosen: Chosen) -> Workspace:
+def open_one(session: Session, heard: list[str], chosen: Chosen) -> Workspace:
+    """Open one of several repositories; what it has to say to the user is added to ``heard``."""
     from gitrag.workspace import Workspace
 
     environ = chosen.environment(session.environ)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 from gitrag.errors import NetworkError, UsageError
 from gitrag.git.configuration import Configuration, guards, with_settings
 from gitrag.git.conversion import quote_path
-from gitrag.git.environment import GitTimeoutError, message_of, run_git, scrubbed_environment
+from gitrag.git.environment import TOO_LARGE, GitTimeoutError, message_of, run_git, scrubbed_environment
 from gitrag.machine.files import PRIVATE, make_private, replace
 
 PROTOCOLS: Final = "file:https:ssh"
@@ -33,6 +33,7 @@ _LARGEST_BLOB = "2m"
 """Larger files are not fetched, where the server can leave them out: they are not indexed anyway."""
 
 _LOOK_S = 0.5
+_OBJECTS = "objects"
 _BRANCH = "refs/heads/main"
 _REMOTE = "origin"
 _SCP_LIKE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:][^\s]*")
@@ -111,15 +112,26 @@ def fetch_head(url: str, directory: Path, environ: Mapping[str, str]) -> None:
         *("--", _REMOTE, f"+HEAD:{_BRANCH}"),
     )
     environment = with_settings(environment, [(f"remote.{_REMOTE}.url", url)])
-    with _bounded(directory) as look:
-        try:
-            done = run_git(asked, cwd=directory, environment=environment, timeout_s=FETCH_S, look=look)
-        except GitTimeoutError as error:
-            raise NetworkError(
-                f"{shown_url(url)} was not fetched within {FETCH_S:g} s.",
-                "Clone it yourself, and index that.",
-            ) from error
+    try:
+        with _bounded(directory, url) as look:
+            done = run_git(
+                asked,
+                cwd=directory,
+                environment=environment,
+                timeout_s=FETCH_S,
+                file_bytes=MOST_BYTES,
+                look=look,
+            )
+    except GitTimeoutError as error:
+        raise NetworkError(
+            f"{shown_url(url)} was not fetched within {FETCH_S:g} s.",
+            "Clone it yourself, and index that.",
+        ) from error
+    finally:
+        _remove_unfinished(directory)
     if done.returncode:
+        if TOO_LARGE in message_of(done):
+            raise _too_large(url)
         said = message_of(done).replace(url, shown_url(url))
         raise NetworkError(f"{shown_url(url)} cannot be fetched: {said}.", "Check the URL and the network.")
 
@@ -157,7 +169,7 @@ def _prepared(directory: Path, environ: Mapping[str, str], protocols: str) -> di
     """Make a bare repository ready: with no configuration, hook or alternate but ours."""
     make_private(directory.parent)
     make_private(directory)
-    for folder in ("objects", "refs"):
+    for folder in (_OBJECTS, "refs"):
         make_private(directory / folder)
     replace(directory / "config", _CONFIG.encode(), PRIVATE, durable=False)
     replace(directory / "HEAD", f"ref: {_BRANCH}\n".encode(), PRIVATE, durable=False)
@@ -176,21 +188,32 @@ def _prepared(directory: Path, environ: Mapping[str, str], protocols: str) -> di
 
 
 @contextmanager
-def _bounded(directory: Path) -> Iterator[Callable[[], None]]:
+def _bounded(directory: Path, url: str) -> Iterator[Callable[[], None]]:
     """Provide what `run_git` calls to watch how much a fetch brings."""
     over = threading.Event()
+    before = size_of(directory / _OBJECTS)
 
     def look() -> None:
         while not over.wait(_LOOK_S):
-            if size_of(directory) > MOST_BYTES:
-                raise TooLargeError(
-                    f"It holds more than {MOST_BYTES >> 30} GiB.", "Clone it yourself, and index that."
-                )
+            if size_of(directory / _OBJECTS) - before > MOST_BYTES:
+                raise _too_large(url)
 
     try:
         yield look
     finally:
         over.set()
+
+
+def _too_large(url: str) -> TooLargeError:
+    return TooLargeError(
+        f"{shown_url(url)} holds more than {MOST_BYTES >> 30} GiB.", "Clone it yourself, and index that."
+    )
+
+
+def _remove_unfinished(directory: Path) -> None:
+    """Remove what a fetch that was ended has left of its pack."""
+    for each in (directory / _OBJECTS / "pack").glob("tmp_*"):
+        each.unlink(missing_ok=True)
 
 
 def size_of(directory: Path) -> int:

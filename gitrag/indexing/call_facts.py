@@ -48,9 +48,11 @@ def not_in_graph(
     return call_facts.not_in_view(db, view_id, overlay, sorted(LANGUAGES), collection)
 
 
-def manifests_of(db: Connection, view_id: int, overlay: ViewOverlay) -> list[tuple[str, str]]:
+def manifests_of(
+    db: Connection, view_id: int, overlay: ViewOverlay, names: Sequence[str] = NAMES
+) -> list[tuple[str, str]]:
     """Read which files of a view say where its packages are: path and blob."""
-    return call_facts.of_names(db, view_id, overlay, NAMES)
+    return call_facts.of_names(db, view_id, overlay, names)
 
 
 def texts_of(now: Snapshot, rows: Sequence[tuple[str, str]]) -> dict[str, bytes]:

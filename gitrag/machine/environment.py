@@ -30,6 +30,9 @@ PLACES = ("PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX")
 PRODUCT_THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
 """How many threads OpenBLAS has, which multiplies NumPy's matrices: the first that is set counts."""
 
+UNAWAITED = "unawaited"
+"""Name of threads that nobody waits for when the process ends, and which may be in DuckDB then."""
+
 
 def safe_environment(environ: "Mapping[str, str]") -> dict[str, str]:
     """Return an environment without relative entries in what programs, libraries and modules are found by.

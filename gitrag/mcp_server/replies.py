@@ -9,9 +9,11 @@ from typing import Any
 from gitrag.actions.graph import GraphAnswer
 from gitrag.actions.lines import MOST_LINES, Outline, Range
 from gitrag.actions.references import References
+from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
 from gitrag.actions.status import WorkspaceStatus
+from gitrag.callgraph.graph import Edge
 from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
@@ -138,6 +140,17 @@ class ReferenceData:
 
 
 @dataclass(frozen=True, slots=True)
+class CallsOfRepository:
+    """Calls between the repository that was asked and another one; the other's end has that one's path."""
+
+    repository: str
+    direction: str
+    found_by: str
+    calls: list[CallData]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class Calls:
     """Who calls whom; and who names what no call leads to."""
 
@@ -151,6 +164,7 @@ class Calls:
     references: list[ReferenceData] = field(default_factory=list)
     references_left_out: int = 0
     matches_left_out: int = 0
+    elsewhere: list[CallsOfRepository] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,8 +367,25 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
     return "\n".join([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
 
+def _call(edge: Edge) -> CallData:
+    return CallData(
+        caller=edge.caller.name,
+        caller_path=edge.caller.path,
+        line=edge.line,
+        callee=edge.callee.name,
+        callee_path=edge.callee.path,
+        callee_line=edge.callee.line_start,
+        confidence=edge.confidence,
+    )
+
+
 def calls(
-    found: GraphAnswer, named: References | None, limit: int, mermaid: str | None, freshness: Freshness
+    found: GraphAnswer,
+    named: References | None,
+    limit: int,
+    mermaid: str | None,
+    freshness: Freshness,
+    elsewhere: CallsElsewhere | None = None,
 ) -> Calls:
     """Return a call graph as data: the matching definitions, and the calls nearest to them, tests last."""
     graph = found.graph
@@ -371,18 +402,7 @@ def calls(
     return Calls(
         filter=found.filter,
         matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches[:limit]],
-        calls=[
-            CallData(
-                caller=edge.caller.name,
-                caller_path=edge.caller.path,
-                line=edge.line,
-                callee=edge.callee.name,
-                callee_path=edge.callee.path,
-                callee_line=edge.callee.line_start,
-                confidence=edge.confidence,
-            )
-            for edge in edges[:limit]
-        ],
+        calls=list(map(_call, edges[:limit])),
         left_out=max(len(edges) - limit, 0),
         matches_left_out=max(len(matches) - limit, 0),
         mermaid=mermaid,
@@ -393,6 +413,18 @@ def calls(
             for each in places[:limit]
         ],
         references_left_out=max(len(places) - limit, 0),
+        elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
+    )
+
+
+def _elsewhere(between: CallsBetween, limit: int) -> CallsOfRepository:
+    edges = sorted(between.edges, key=lambda edge: is_test(edge.caller))
+    return CallsOfRepository(
+        repository=between.repository,
+        direction="callers" if between.by_other else "callees",
+        found_by=between.found_by,
+        calls=list(map(_call, edges[:limit])),
+        left_out=max(len(edges) - limit, 0),
     )
 
 
@@ -401,14 +433,16 @@ def calls_text(found: Calls) -> str:
     lines = [*found.matches]
     if found.matches_left_out:
         lines.append(f"{found.matches_left_out} more definitions match: name one, or raise limit.")
-    for each in found.calls:
-        unsure = "" if each.confidence >= _SURE else " (likely)"
-        lines.append(
-            f"- {each.caller_path}:{each.line} {each.caller} -> {each.callee}"
-            f" {each.callee_path}:{each.callee_line}{unsure}"
-        )
+    lines += map(_call_line, found.calls)
     if found.left_out:
         lines.append(f"{found.left_out} more calls are left out: name one definition, or raise limit.")
+    for other in found.elsewhere:
+        calls_it = other.direction == "callers"
+        lines.append(f"{other.repository} {'calls it' if calls_it else 'is called'}: {other.found_by}.")
+        before = (f"{other.repository}:", "") if calls_it else ("", f"{other.repository}:")
+        lines += [_call_line(each, *before) for each in other.calls]
+        if other.left_out:
+            lines.append(f"{other.left_out} more of its calls are left out: raise limit.")
     for place in found.references:
         within = f" {place.within}" if place.within else ""
         unsure = "" if place.sure or place.use == Use.TEXT else " (by name alone)"
@@ -419,6 +453,14 @@ def calls_text(found: Calls) -> str:
         lines += ["", "```mermaid", found.mermaid.rstrip("\n"), "```"]
     return "\n".join(
         [*lines, *([found.error] if found.error else []), f"[{freshness_line(found.freshness)}]"]
+    )
+
+
+def _call_line(each: CallData, caller_in: str = "", callee_in: str = "") -> str:
+    unsure = "" if each.confidence >= _SURE else " (likely)"
+    return (
+        f"- {caller_in}{each.caller_path}:{each.line} {each.caller} -> {each.callee}"
+        f" {callee_in}{each.callee_path}:{each.callee_line}{unsure}"
     )
 
 

@@ -17,6 +17,7 @@ from gitrag.actions.core_context import core_context
 from gitrag.actions.hit_lines import for_report
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
+from gitrag.actions.repositories.calls import calls_elsewhere
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
@@ -168,6 +169,7 @@ def call_graph(
     to: Annotated[str, Field(description="Only chains of calls to this.")] = "",
     references: Annotated[bool, Field(description="Where it is named, too.")] = False,
     project: Project = "",
+    repositories: Annotated[list[str], Field(description="Calls to and from these, too; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.Calls]:
     """Who calls whom around a definition, with the line of each call; who uses a constant or a type."""
     asked = bench.project(project)
@@ -176,6 +178,8 @@ def call_graph(
         raise UsageError("A chain of calls to something begins somewhere.", "Give target, too.")
     if not target and not filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
+    if repositories and (not target or filter or to):
+        raise UsageError("repositories is for the calls of one target.", "Leave filter and to out.")
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = graph_action.target_file(workspace, target)
     found, named = graph_or_references(
@@ -187,10 +191,23 @@ def call_graph(
         about=about,
         check=call.tick,
     )
-    said = [*found.notes, *found.negatives, *bench.notes()]
+    elsewhere = None
+    if repositories:
+        chosen = bench.choose(call, repositories)
+        elsewhere = calls_elsewhere(
+            workspace,
+            target,
+            chosen,
+            bench.open_other,
+            direction=direction,
+            globs=asked.globs(),
+            check=call.tick,
+        )
+    others = elsewhere.notes if elsewhere else ()
+    said = [*found.notes, *found.negatives, *others, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
     mermaid = as_mermaid(found.graph) if found.graph and found.graph.nodes and draw else None
-    data = replies.calls(found, named, limit, mermaid, freshness)
+    data = replies.calls(found, named, limit, mermaid, freshness, elsewhere)
     return Reply(replies.calls_text(data), data)
 
 

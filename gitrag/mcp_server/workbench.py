@@ -20,7 +20,7 @@ from gitrag.actions.core_context import project_of
 from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
 from gitrag.actions.repositories.ask import AnswerOfMany
-from gitrag.actions.repositories.chosen import choose
+from gitrag.actions.repositories.chosen import Chosen, choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.repositories.scope import Scope
 from gitrag.actions.search import SearchOptions
@@ -182,6 +182,27 @@ class Workbench:
         """Return whether code is searched in several repositories, where a call names none."""
         return self._everywhere or (len(roots) > 1 and len(_repositories_at(roots)) > 1)
 
+    def choose(self, call: ToolCall, names: Sequence[str]) -> list[Chosen]:
+        """Return the repositories that names and globs mean; see `ask_several`.
+
+        Raises:
+            UsageError: A name is unknown.
+        """
+        roots = _repositories_at(call.roots)
+        everywhere = "*" in names or (not names and self._everywhere)
+        of_roots = {root.name for root in roots}  # several may have one name: all of them are asked then
+        wanted = tuple(name for name in names if name != "*" and name not in of_roots)
+        asked = tuple(str(root) for root in roots if not names or root.name in names)
+        return choose(Scope(everywhere, (*wanted, *asked)), Registry(), self.start, self.workspace.repo)
+
+    def open_other(self, chosen: Chosen) -> Workspace:
+        """Open one of several repositories for one question."""
+        return Workspace.open(
+            chosen.place,
+            environ=chosen.environment(self._environ),
+            say=lambda line: self._heard.append(f"{chosen.name}: {line}"),
+        )
+
     def ask_several(
         self,
         call: ToolCall,
@@ -205,12 +226,7 @@ class Workbench:
             UsageError: A name is unknown, or the query is empty.
             NotSetUpError: None has answered.
         """
-        roots = _repositories_at(call.roots)
-        everywhere = "*" in names or (not names and self._everywhere)
-        of_roots = {root.name for root in roots}  # several may have one name: all of them are asked then
-        wanted = tuple(name for name in names if name != "*" and name not in of_roots)
-        asked = tuple(str(root) for root in roots if not names or root.name in names)
-        chosen = choose(Scope(everywhere, (*wanted, *asked)), Registry(), self.start, self.workspace.repo)
+        chosen = self.choose(call, names)
 
         def options(workspace: Workspace) -> SearchOptions:
             code = Wanted((CollectionKind.CODE,))

@@ -212,6 +212,57 @@ class NamedPlaces:
 
 
 @dataclass(frozen=True, slots=True)
+class PackageName:
+    """A package through which one repository calls another.
+
+    Attributes:
+        name: As its manifest says.
+        manifest: The manifest, in the repository that is called.
+    """
+
+    name: str
+    manifest: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallElsewhere:
+    """A call between two repositories.
+
+    Attributes:
+        caller: The calling definition.
+        callee: The called one.
+        line: The line of the first such call, in the caller's file.
+        confidence: From 0 to 1; 1 where it is certain.
+    """
+
+    caller: GraphNode
+    callee: GraphNode
+    line: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryCalls:
+    """Calls between the repository around and another one.
+
+    Attributes:
+        repository: The other one.
+        direction: ``callers`` where it calls, ``callees`` where it is called.
+        packages: The packages that the calling files import.
+        files: How many files import them.
+        found_by: How the calls were found, for a reader.
+        calls: The calls; the other repository's end has a path relative to its top.
+    """
+
+    repository: str
+    direction: str
+    packages: tuple[PackageName, ...]
+    files: int
+    found_by: str
+    calls: tuple[CallElsewhere, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphDocument:
     """What `gitrag graph` prints.
 
@@ -221,6 +272,7 @@ class GraphDocument:
         files: The files that were read, also those without a call, where everything was asked for.
         left_out: What was not followed, a sentence each, if anything.
         references: Where it is named besides, if that was asked for, or nothing calls it.
+        elsewhere: The calls between it and other repositories, if those were asked.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -228,6 +280,7 @@ class GraphDocument:
     files: tuple[str, ...] | UnsetType = UNSET
     left_out: tuple[str, ...] | UnsetType = UNSET
     references: NamedPlaces | UnsetType = UNSET
+    elsewhere: tuple[RepositoryCalls, ...] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,37 +5,43 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from gitrag.actions.references import References
-from gitrag.callgraph.graph import Graph
-from gitrag.report.documents import GraphDocument, GraphEdge, GraphNode, json_text
+from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
+from gitrag.callgraph.graph import Graph, Node
+from gitrag.report.documents import (
+    CallElsewhere,
+    GraphDocument,
+    GraphEdge,
+    GraphNode,
+    PackageName,
+    RepositoryCalls,
+    json_text,
+)
 from gitrag.report.parts import shown
 from gitrag.report.reference_lines import named_places
 
 
-def graph_json(graph: Graph, named: References | None = None) -> str:
-    """Return a whole graph as JSON, with where its target is named besides, if that is known."""
+def graph_json(graph: Graph, named: References | None = None, elsewhere: CallsElsewhere | None = None) -> str:
+    """Return a whole graph as JSON, with where its target is named besides, if that is known.
+
+    Args:
+        graph: The calls.
+        named: Where the target is named besides.
+        elsewhere: The calls between it and other repositories; None if none were asked.
+    """
     places = {node: place for place, node in enumerate(graph.nodes)}
-    nodes = (
-        GraphNode(
-            path=shown(node.path),
-            name=node.name,
-            kind=node.kind,
-            line_start=node.line_start,
-            line_end=node.line_end,
-            matched=node in graph.matches,
-        )
-        for node in graph.nodes
-    )
     edges = (
         GraphEdge(places[edge.caller], places[edge.callee], edge.line, edge.confidence)
         for edge in graph.edges
     )
+    notes = (*graph.followed.notes, *(elsewhere.notes if elsewhere else ()))
     return json_text(
         GraphDocument(
-            nodes=tuple(nodes),
+            nodes=tuple(_node(node, matched=node in graph.matches) for node in graph.nodes),
             edges=tuple(edges),
             files=tuple(map(shown, graph.files)) or UNSET,
-            left_out=tuple(graph.followed.notes) or UNSET,
+            left_out=notes or UNSET,
             references=UNSET if named is None else named_places(named),
+            elsewhere=UNSET if elsewhere is None else tuple(map(repository_calls, elsewhere.found)),
         )
     )
 
@@ -43,3 +49,34 @@ def graph_json(graph: Graph, named: References | None = None) -> str:
 def empty_json(notes: tuple[str, ...]) -> str:
     """Return a graph without anything, and why."""
     return json_text(GraphDocument((), (), left_out=notes))
+
+
+def repository_calls(between: CallsBetween) -> RepositoryCalls:
+    """Return the calls between the repository around and another one as data."""
+    return RepositoryCalls(
+        repository=between.repository,
+        direction="callers" if between.by_other else "callees",
+        packages=tuple(PackageName(each.name, shown(each.manifest)) for each in between.packages),
+        files=between.files,
+        found_by=between.found_by,
+        calls=tuple(
+            CallElsewhere(
+                _node(edge.caller, matched=not between.by_other),
+                _node(edge.callee, matched=between.by_other),
+                edge.line,
+                edge.confidence,
+            )
+            for edge in between.edges
+        ),
+    )
+
+
+def _node(node: Node, *, matched: bool) -> GraphNode:
+    return GraphNode(
+        path=shown(node.path),
+        name=node.name,
+        kind=node.kind,
+        line_start=node.line_start,
+        line_end=node.line_end,
+        matched=matched,
+    )

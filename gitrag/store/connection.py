@@ -14,7 +14,7 @@ from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
 from gitrag.machine.files import PRIVATE, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.store import schema
-from gitrag.store.engine import Engine, start
+from gitrag.store.engine import Engine, SharedEngines, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
 from gitrag.store.memory_copy import MAX_BYTES, Copy, write_copy
@@ -138,6 +138,7 @@ class Store:
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
         self._idle: list[Engine] = []
+        self._shared: SharedEngines | None = None
         self._file_mode = file_mode
         self._mode: int | None = None
 
@@ -306,12 +307,17 @@ class Store:
         try:
             engine = self._idle.pop()
         except IndexError:
-            engine = Engine(self.directory)
+            engine = Engine(self.directory, self._shared.directories if self._shared is not None else ())
         engine.start()
         try:
             yield engine
         finally:
             self._idle.append(engine)
+
+    def take_turns(self, engines: SharedEngines) -> None:
+        """Use engines that other stores use too, if they can reach this one's files. They outlive `close`."""
+        if self.directory in engines.directories:
+            self._shared, self._idle = engines, engines.idle
 
     def close(self) -> None:
         """Give back the memory of the copy and of idle DuckDB engines; the next operation starts anew."""
@@ -319,7 +325,7 @@ class Store:
         if self._copy is not None:
             self._copy.close()
             self._copy = None
-        while self._idle:
+        while self._idle and self._shared is None:
             self._idle.pop().stop()
 
     def compact(self) -> int:

@@ -6,7 +6,7 @@ the store's lock is acquired, and kept: other processes wait only while the file
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ _MEMORY_LIMIT = "384MB"
 """DuckDB's default is 80 % of the machine's memory; indexing as a whole must stay below 1 GiB."""
 
 
-def start(directory: Path) -> DuckDBPyConnection:
+def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
     """Start an empty DuckDB that can reach no files but those of a directory.
 
     An index may have come with an archive, with views and macros of somebody else's in it: they could read
@@ -26,6 +26,7 @@ def start(directory: Path) -> DuckDBPyConnection:
 
     Args:
         directory: Where the indexes lie, and what exceeds its memory is spilled to.
+        beside: Further directories of indexes.
     """
     import duckdb
 
@@ -37,7 +38,8 @@ def start(directory: Path) -> DuckDBPyConnection:
     }
     db = duckdb.connect(":memory:", config=config)
     db.execute("SET enable_progress_bar = false")  # it is printed on stdout, into the result
-    db.execute(f"SET allowed_directories = [{quoted(directory)}]")
+    reached = ", ".join(map(quoted, dict.fromkeys((directory, *beside))))
+    db.execute(f"SET allowed_directories = [{reached}]")
     db.execute("SET enable_external_access = false")
     return db
 
@@ -51,18 +53,20 @@ class Engine:
     """A DuckDB instance reused for one operation after another, with one file at a time.
 
     Args:
-        directory: Where it spills what exceeds its memory.
+        directory: Where the files are, and where it spills what exceeds its memory.
+        beside: Further directories of files.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, beside: Iterable[Path] = ()) -> None:
         self._directory = directory
+        self._beside = tuple(beside)
         self._engine: DuckDBPyConnection | None = None
         self._db: DuckDBPyConnection | None = None
 
     def start(self) -> None:
         """Start it unless it is running."""
         if self._engine is None:
-            self._engine = start(self._directory)
+            self._engine = start(self._directory, self._beside)
 
     @contextmanager
     def detaching(self) -> Iterator[None]:
@@ -108,3 +112,23 @@ class Engine:
             if db is not None:
                 db.close()
         self._db = self._engine = None
+
+
+class SharedEngines:
+    """Engines that several stores take turns with, each of which would start one for a few statements.
+
+    Args:
+        directories: Where the stores' files are: an engine can reach them all, and no other file.
+
+    Attributes:
+        idle: Those that no store uses now.
+    """
+
+    def __init__(self, directories: Iterable[Path]) -> None:
+        self.directories = frozenset(directories)
+        self.idle: list[Engine] = []
+
+    def stop(self) -> None:
+        """Stop those that no store uses."""
+        while self.idle:
+            self.idle.pop().stop()

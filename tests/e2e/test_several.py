@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import jsonschema
 import pytest
 
 from gitrag.report.schema import schema_of
-from tests.support.command import Gitrag, user_environment
+from tests.support.command import PATIENCE_S, Gitrag, user_environment
 from tests.support.repository import GitRepository, create_repository
 
 SHOP = {
@@ -113,6 +115,47 @@ def test_who_does_not_answer_is_named_and_the_others_answer(machine):
     assert listed == {"bank": "not there", "shop": "indexed", "web": "not indexed"}
     machine.gitrag("repos", "forget", "--missing")
     assert [each["name"] for each in machine.json("repos", "list")] == ["shop", "web"]
+
+
+def test_one_that_answers_late_does_not_abort_the_process(machine):
+    """Its thread comes back from DuckDB while Python ends, which a slow destructor makes longer."""
+    code = """
+import sys, threading, time, duckdb
+from gitrag.actions.repositories.ask import ask
+from gitrag.cli import main
+from gitrag.workspace import Workspace
+
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(4)
+
+sys.modules["slow"] = Slow()
+ask.__kwdefaults__["budget_s"] = 3.0
+open_ = Workspace.open
+
+def late(place, **named):
+    if place.name == "bank":
+        until = time.monotonic() + 4.5
+        while time.monotonic() < until:
+            duckdb.sql("select sum(sin(range)) from range(3000000)").fetchall()
+    return open_(place, **named)
+
+Workspace.open = late
+sys.argv = ["gitrag", "search", "--everywhere", "-o", "text", "where is stock reserved"]
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=machine.place,
+        env=machine.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "shop:shop/stock.py:1-3" in done.stdout
+    assert "bank: late: no answer within 3 s" in done.stderr
 
 
 def test_another_repository_at_a_known_place_is_not_asked(machine):

@@ -51,3 +51,16 @@ def test_no_other_index_is_attached(project: Project, tmp_path: Path):
     for statement in (f"FROM read_text('{tmp_path}/secret')", f"ATTACH '{tmp_path}/other.duckdb'"):
         with start(project.store) as db, pytest.raises(duckdb.Error, match="disabled by configuration"):
             db.execute(statement)
+
+
+def test_an_engine_that_several_stores_use_reaches_only_theirs(project: Project, tmp_path: Path):
+    from gitrag.store.engine import Engine, SharedEngines
+
+    (tmp_path / "secret").write_text(SWORDFISH)
+    (tmp_path / "other").mkdir()
+    engines = SharedEngines([project.store, tmp_path / "other"])
+    engine = Engine(project.store, engines.directories)
+    db = engine.attach(project.store / "index.duckdb", read_only=True)
+    with pytest.raises(duckdb.Error, match="disabled by configuration"):
+        db.execute(f"FROM read_text('{tmp_path}/secret')")
+    engine.stop()

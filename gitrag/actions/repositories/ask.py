@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from gitrag.actions.catch_up import start_worker
-from gitrag.actions.repositories.chosen import Chosen
+from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.actions.search import (
     Answer,
     NoCollectionError,
@@ -31,18 +31,24 @@ from gitrag.actions.search import (
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
+from gitrag.machine.environment import UNAWAITED
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
 from gitrag.search.engine import Hit
 from gitrag.search.sections import UNSURE, AnswerSection, least_score
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
+from gitrag.store.engine import SharedEngines
 from gitrag.workspace import Workspace
 
 BUDGET_S = 10.0
 """Seconds in which all have to answer."""
 
-_AT_ONCE = 8
-"""Most repositories that are asked at the same time: some wait for git or a disk."""
+_AT_ONCE = 3
+"""Repositories that are asked at the same time. More wait for Python's lock: of 20 kept in memory, 8 at once
+take a seventh more processor time and a tenth more time."""
+
+_PATIENCE_S = 0.5
+"""Each time that none has answered for so long, as on a disk that is gone, one more is asked beside them."""
 
 _CATCH_UP_SHARE = 0.5
 """Share of the budget in which a repository may catch up, so that it can still answer."""
@@ -123,15 +129,8 @@ class AnswerOfMany:
         return {each.name: each.path for each in self.asked}
 
 
-Open = Callable[[Chosen], Workspace]
-"""Opens a repository to be asked."""
-
 Options = Callable[[Workspace], SearchOptions]
 """Says what the question is limited to in a repository."""
-
-
-class OtherRepositoryError(RepositoryError):
-    """At the place of a repository is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +169,9 @@ def ask(
     """
     question = read_question(query)
     drafter()  # once, not in each thread
-    asking = _Asking(query, open_, options, budget_s, len(chosen), keep=keep)
-    replies = {reply.chosen.name: reply for reply in asking.run(chosen)}
+    asking = _Asking(query, open_, options, budget_s, chosen, keep=keep)
+    replies = {reply.chosen.name: reply for reply in asking.run()}
+    asking.engines.stop()
     answers = {name: reply.answer for name, reply in replies.items() if reply.answer is not None}
     for workspace in asking.unfinished[:1]:  # one worker at a time: each has a model in memory
         with suppress(OSError):
@@ -186,23 +186,31 @@ class _Asking:
     """Threads that ask repositories; those that do not answer in time are left behind."""
 
     def __init__(
-        self, query: str, open_: Open, options: Options, budget_s: float, of: int, *, keep: bool
+        self,
+        query: str,
+        open_: Open,
+        options: Options,
+        budget_s: float,
+        chosen: Sequence[Chosen],
+        *,
+        keep: bool,
     ) -> None:
         self._query = query
         self._open = open_
         self._options = options
         self._deadline = time.monotonic() + budget_s
-        self._of = of
+        self._chosen = chosen
         self._keep = keep
+        self.engines = SharedEngines(each.git_dir / "gitrag" for each in chosen)
         self._vectors = QuestionVectors()
         self._opening = threading.Lock()
         self.unfinished: list[Workspace] = []
 
-    def run(self, chosen: Sequence[Chosen]) -> Iterable[_Reply]:
+    def run(self) -> Iterable[_Reply]:
         """Yield what the repositories answer, as they do, until the time is over."""
         waiting: queue.SimpleQueue[Chosen] = queue.SimpleQueue()
         done: queue.SimpleQueue[_Reply] = queue.SimpleQueue()
-        for each in chosen:
+        for each in self._chosen:
             waiting.put(each)
 
         def work() -> None:
@@ -210,19 +218,30 @@ class _Asking:
                 while time.monotonic() < self._deadline:
                     done.put(self._ask(waiting.get_nowait()))
 
-        for _ in range(min(_AT_ONCE, len(chosen))):
-            threading.Thread(target=work, daemon=True, name="repository").start()
-        for _ in chosen:
-            try:
-                yield done.get(timeout=max(0.0, self._deadline - time.monotonic()))
-            except queue.Empty:
-                return
+        def start() -> None:
+            threading.Thread(target=work, daemon=True, name=UNAWAITED).start()
+
+        for _ in range(min(_AT_ONCE, len(self._chosen))):
+            start()
+        for _ in self._chosen:
+            reply = None
+            while reply is None:
+                left_s = self._deadline - time.monotonic()
+                with suppress(queue.Empty):
+                    reply = done.get(timeout=max(0.0, min(left_s, _PATIENCE_S)))
+                if reply is None and left_s <= 0:
+                    return
+                if reply is None and not waiting.empty():
+                    start()
+            yield reply
 
     def _ask(self, chosen: Chosen) -> _Reply:
         workspace = None
         try:
             workspace = self._open(chosen)
-            _require_same(workspace, chosen)
+            require_same(workspace, chosen)
+            if not self._keep:
+                workspace.store.take_turns(self.engines)
             workspace.require_index()
             self._share_model(workspace)
             left_s = self._deadline - time.monotonic()
@@ -230,7 +249,7 @@ class _Asking:
             options = replace(
                 self._options(workspace),
                 catch_up_s=max(0.0, min(config.catch_up_s, left_s * _CATCH_UP_SHARE)),
-                refine_s=config.refine_s / self._of,
+                refine_s=config.refine_s / len(self._chosen),
             )
             answer = search(
                 workspace, self._query, options, vectors=self._vectors, finish=self.unfinished.append
@@ -248,14 +267,6 @@ class _Asking:
 
         with self._opening, suppress(ModelError):  # without it, drafts answer
             keep_open(workspace.model_dir)
-
-
-def _require_same(workspace: Workspace, chosen: Chosen) -> None:
-    if workspace.repo.common_dir != chosen.git_dir:
-        raise OtherRepositoryError(
-            f"{chosen.place} is another repository now, or part of one.",
-            f"gitrag repos forget {chosen.name}",
-        )
 
 
 def _log(reply: _Reply) -> None:

@@ -12,6 +12,7 @@ from gitrag.actions.repositories.scope import Scope
 from gitrag.errors import NotSetUpError, RepositoryError, UsageError
 from gitrag.git import Repository
 from gitrag.memory.registry import Entry, Known, Registered, Registry
+from gitrag.workspace import Workspace
 
 _MOST_DIRECTORIES = 20_000
 """Directories of a working tree in which nested repositories are looked for: a second or two."""
@@ -43,6 +44,27 @@ class Chosen:
         kept = {key: value for key, value in environ.items() if key not in {"GIT_DIR", "GIT_WORK_TREE"}}
         # Named, it may lie in a home that is a repository, and git may refuse bare ones that it finds.
         return kept | ({"GIT_DIR": str(self.git_dir)} if self.is_ours else {})
+
+
+Open = Callable[[Chosen], Workspace]
+"""Opens a repository to be asked."""
+
+
+class OtherRepositoryError(RepositoryError):
+    """At the place of a repository is another one."""
+
+
+def require_same(workspace: Workspace, chosen: Chosen) -> None:
+    """Raise where at the place of a repository is another one.
+
+    Raises:
+        OtherRepositoryError: It is so.
+    """
+    if workspace.repo.common_dir != chosen.git_dir:
+        raise OtherRepositoryError(
+            f"{chosen.place} is another repository now, or part of one.",
+            f"gitrag repos forget {chosen.name}",
+        )
 
 
 @dataclass(slots=True)

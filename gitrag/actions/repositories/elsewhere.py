@@ -81,7 +81,7 @@ class Elsewhere:
                 try:
                     with self._progress(f"Fetching {name}", None):
                         copies.fetch_head(url, place, self._environ)
-                except NetworkError as error:
+                except (NetworkError, copies.TooLargeError) as error:
                     if not fetched.exists():
                         copies.remove(place)
                         raise

@@ -6,6 +6,7 @@ Each is opened for this alone: one that answers late is still used by the thread
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from gitrag.actions.repositories.ask import AnswerOfMany, Options, Outcome, ask
@@ -16,6 +17,18 @@ from gitrag.workspace import Workspace
 
 _MOST_BYTES = 1 << 30
 """Size of all indexes that are kept in memory: half a million chunks. Others are opened for each question."""
+
+_MOST = 64
+"""Most repositories that are kept, each with its engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A repository that was asked, and whether its index is in memory."""
+
+    name: str
+    workspace: Workspace
+    resident: bool
 
 
 class KeptRepositories:
@@ -29,7 +42,7 @@ class KeptRepositories:
     def __init__(self, environ: Mapping[str, str], say: Callable[[str], None]) -> None:
         self._environ = environ
         self._say = say
-        self._kept: dict[Path, tuple[str, Workspace]] = {}
+        self._kept: dict[Path, _Kept] = {}  # those that were asked last are last
 
     def ask(self, chosen: Sequence[Chosen], query: str, options: Options, limit: int) -> AnswerOfMany:
         """Ask repositories a question; see `gitrag.actions.repositories.ask.ask`.
@@ -40,20 +53,28 @@ class KeptRepositories:
         """
         resident = self._resident(chosen)
 
-        opened: dict[Path, Workspace] = {}
+        opened: dict[Path, _Kept] = {}
 
         def open_(each: Chosen) -> Workspace:
-            _, kept = self._kept.get(each.git_dir, ("", None))
-            if kept is None or kept.place != each.place:
-                kept = opened[each.git_dir] = self._open(each, resident=each.git_dir in resident)
-            return kept
+            kept = self._kept.get(each.git_dir)
+            if kept is None or kept.workspace.place != each.place:
+                is_resident = each.git_dir in resident
+                kept = _Kept(each.name, self._open(each, resident=is_resident), is_resident)
+                opened[each.git_dir] = kept
+            return kept.workspace
 
         found = ask(chosen, query, open_, options, limit=limit, keep=True)
         for each, asked in zip(chosen, found.asked, strict=True):
+            kept = self._kept.pop(each.git_dir, None)
             if asked.outcome in {Outcome.LATE, Outcome.UNREACHABLE}:  # a thread may be at it still
-                self._kept.pop(each.git_dir, None)
-            elif each.git_dir in opened:
-                self._kept[each.git_dir] = each.name, opened[each.git_dir]
+                continue
+            if each.git_dir in opened:
+                if kept is not None:  # of another worktree
+                    kept.workspace.store.close()
+                kept = opened[each.git_dir]
+            if kept is not None:
+                self._kept[each.git_dir] = kept
+        self._drop(resident)
         if not any(each.outcome.has_answered for each in found.asked):
             first = found.asked[0]
             raise NotSetUpError(f"No repository has answered. {first.line}.", first.hint)
@@ -61,11 +82,24 @@ class KeptRepositories:
 
     def find(self, name: str) -> Workspace | None:
         """Return a repository that was asked, by its name in the answer; None if there is none."""
-        return next((workspace for own, workspace in self._kept.values() if own == name), None)
+        return next((each.workspace for each in self._kept.values() if each.name == name), None)
+
+    def _drop(self, wanted: set[Path]) -> None:
+        """Close and drop those that were not asked for longest, while they are too many or too large.
+
+        Args:
+            wanted: Those that are kept all the same, which fit together.
+        """
+        sizes = {git_dir: _size(git_dir) for git_dir, each in self._kept.items() if each.resident}
+        for git_dir in list(self._kept):
+            is_too_much = sum(sizes.values()) > _MOST_BYTES and git_dir in sizes
+            if git_dir not in wanted and (is_too_much or len(self._kept) > _MOST):
+                self._kept.pop(git_dir).workspace.store.close()
+                sizes.pop(git_dir, None)
 
     def _resident(self, chosen: Sequence[Chosen]) -> set[Path]:
         """Return the git directories of those whose indexes fit into memory together, smallest first."""
-        sizes = sorted((_size(each), each.git_dir) for each in chosen)
+        sizes = sorted((_size(each.git_dir), each.git_dir) for each in chosen)[:_MOST]
         total, kept = 0, set()
         for size, git_dir in sizes:
             total += size
@@ -83,8 +117,8 @@ class KeptRepositories:
         )
 
 
-def _size(chosen: Chosen) -> int:
+def _size(git_dir: Path) -> int:
     try:
-        return (chosen.git_dir / "gitrag" / INDEX).stat().st_size
+        return (git_dir / "gitrag" / INDEX).stat().st_size
     except OSError:
         return 0

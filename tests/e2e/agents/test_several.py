@@ -66,6 +66,33 @@ def test_repositories_are_asked_by_name_and_read_as_projects(machine):
     assert "project is for one" in text_of(both)
 
 
+def test_calls_from_other_repositories_are_listed_with_how_they_were_found(machine):
+    place, environment = machine
+    manifest = {"pyproject.toml": '[project]\nname = "shop"\n', "shop/__init__.py": ""}
+    GitRepository(place / "shop", environment).commit(manifest)
+    uses = "from shop.stock import reserve_stock\n\n\ndef order(item):\n    return reserve_stock(item)\n"
+    GitRepository(place / "web", environment).commit({"web/order.py": uses})
+    found, alone, wrong = calls(
+        machine,
+        [
+            ("call_graph", {"target": "reserve_stock", "repositories": ["*"]}),
+            ("call_graph", {"target": "reserve_stock"}),
+            ("call_graph", {"filter": "stock", "repositories": ["*"]}),
+        ],
+    )
+    assert not found.is_error, found
+    (web,) = found.structured_content["elsewhere"]
+    assert (web["repository"], web["direction"]) == ("web", "callers")
+    assert [(each["caller_path"], each["caller"], each["line"]) for each in web["calls"]] == [
+        ("web/order.py", "order", 5)
+    ]
+    assert "imports shop (pyproject.toml), a package of this repository" in web["found_by"]
+    assert "- web:web/order.py:5 order -> reserve_stock shop/stock.py:1" in text_of(found)
+    assert any("bank" in note for note in found.structured_content["freshness"]["notes"])
+    assert alone.structured_content["elsewhere"] == []
+    assert wrong.is_error
+
+
 def test_all_are_asked_where_the_server_says_so_and_who_is_silent_is_named(machine):
     place, _environment = machine
     (place / "web").rename(place / "gone")

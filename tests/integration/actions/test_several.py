@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.repositories import ask as asking
+from gitrag.actions.repositories import kept as kept_repositories
 from gitrag.actions.repositories.ask import Outcome, ask
 from gitrag.actions.repositories.chosen import Chosen, choose, nested
 from gitrag.actions.repositories.kept import KeptRepositories
@@ -16,6 +18,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import UsageError
 from gitrag.git import Repository
 from gitrag.memory.registry import Registry
+from gitrag.store import engine
 from gitrag.workspace import Workspace
 
 MANY = 6
@@ -62,11 +65,32 @@ def test_asked_together_each_answers_as_if_it_were_alone(many):
         assert {(hit.repository, hit.path): (hit.chunk, hit.lines) for hit in found.answer.hits} == alone
 
 
-def test_one_that_hangs_is_named_and_the_others_answer(many):
+def test_they_take_turns_with_few_engines_which_are_stopped(many, monkeypatch):
+    started, stopped = [], []
+    start, stop = engine.Engine.start, engine.Engine.stop
+
+    def counted(own: engine.Engine) -> None:
+        if own._engine is None:
+            started.append(own)
+        start(own)
+
+    monkeypatch.setattr(engine.Engine, "start", counted)
+    monkeypatch.setattr(engine.Engine, "stop", lambda own: (stopped.append(own), stop(own)))
+    monkeypatch.setattr(asking, "_PATIENCE_S", 60.0)
+    for _ in range(2):  # the first reads what only a first question reads
+        started.clear()
+        found = ask(many, QUESTION, opened, options, limit=500)
+        assert {each.outcome for each in found.asked} == {Outcome.ANSWERED}
+        assert len(started) < len(many)
+        assert set(started) <= set(stopped)
+
+
+@pytest.mark.parametrize("names", [["r03"], ["r00", "r01", "r02", "r03"]], ids=["one", "more than are asked"])
+def test_those_that_hang_are_named_and_the_others_answer(many, names):
     hanging = threading.Event()
 
     def open_(chosen: Chosen) -> Workspace:
-        if chosen.name == "r03":
+        if chosen.name in names:
             hanging.wait(120)
         return opened(chosen)
 
@@ -76,9 +100,9 @@ def test_one_that_hangs_is_named_and_the_others_answer(many):
         hanging.set()
     late = [each for each in found.asked if each.outcome is not Outcome.ANSWERED]
     assert [(each.name, each.outcome, each.why) for each in late] == [
-        ("r03", Outcome.LATE, "no answer within 20 s")
+        (name, Outcome.LATE, "no answer within 20 s") for name in names
     ]
-    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - {"r03"}
+    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - set(names)
 
 
 def test_what_a_question_may_take_does_not_change_the_settings(many):
@@ -92,6 +116,29 @@ def test_what_a_question_may_take_does_not_change_the_settings(many):
 
     ask(many, QUESTION, lambda each: Watched.open(each.place, environ=os.environ), options, limit=5)
     assert seen == []  # one that answers late is used by its thread until it does
+
+
+def test_what_is_kept_has_a_bound_and_the_longest_unused_goes_first(many, monkeypatch):
+    one = (many[0].git_dir / "gitrag/index.duckdb").stat().st_size
+    monkeypatch.setattr(kept_repositories, "_MOST_BYTES", 2 * one + one // 2)
+    kept = KeptRepositories(os.environ, lambda _line: None)
+
+    def names() -> list[str]:
+        return [each.name for each in many if kept.find(each.name) is not None]
+
+    for each in many[:3]:
+        kept.ask([each], QUESTION, options, 5)
+    assert names() == ["r01", "r02"]
+    kept.ask([many[1]], QUESTION, options, 5)
+    first = kept.find("r02")
+    kept.ask([many[3]], QUESTION, options, 5)
+    assert names() == ["r01", "r03"]
+    assert first is not None
+    assert first.store._copy is None
+    found = kept.ask(many, QUESTION, options, 500)
+    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many}
+    in_memory = [each.name for each in many if (held := kept.find(each.name)) and held.store._copy]
+    assert len(in_memory) == 2
 
 
 def test_one_whose_place_cannot_be_looked_at_is_named_and_the_others_answer(many, tmp_path):

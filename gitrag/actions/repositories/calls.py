@@ -1,0 +1,314 @@
+"""Calls between the repository around and others, where a package of one is imported by the other.
+
+The files of both are resolved together, as if the repositories lay beside each other: so an import leads to
+the file that it means, and types are followed from one into the other. A call counts only in a file that
+imports a package whose name is in the other repository's manifests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gitrag.actions.current_view import CurrentView
+from gitrag.actions.graph import log_failure
+from gitrag.actions.repositories.chosen import Chosen, Open, require_same
+from gitrag.callgraph.answering import Direction, NoMatchError, definitions_named
+from gitrag.callgraph.general import manifests
+from gitrag.callgraph.graph import Edge, Node
+from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.published import NAMES, SEPARATORS, Package, family_of, importing, packages_of
+from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
+from gitrag.errors import GitragError
+from gitrag.git import matcher
+from gitrag.indexing.call_facts import facts_of, manifests_of, rows_of, texts_of
+from gitrag.machine.isolation import reason_of
+from gitrag.words.numbers import count
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
+from gitrag.workspace import Workspace
+
+TIMEOUT_S = 30.0
+"""Time limit for all repositories together; those that were not looked at by then are named."""
+
+_LEAST = {"python": 0.6}
+"""Least confidence of a call, where it is not `LIKELY`: a method known by its name alone is no evidence that
+another repository's is called (of 20 such calls between flask and werkzeug 3 were right)."""
+
+_OWN, _OTHER = "@0/", "@1/"
+"""Directories in which the two lie beside each other: no language takes them for a package."""
+
+_MOST_NAMED = 8
+"""Repositories without a call that are named."""
+
+_Id = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CallsBetween:
+    """Calls between the repository around and another one.
+
+    Attributes:
+        repository: The other one's name.
+        packages: The packages through which: their names, with the manifest that says so.
+        by_other: Whether the other one imports and calls; else it is imported and called.
+        files: How many files import them.
+        edges: The calls; the paths of the calling or the called end are the other one's.
+    """
+
+    repository: str
+    packages: tuple[Package, ...]
+    by_other: bool
+    files: int
+    edges: tuple[Edge, ...]
+
+    @property
+    def found_by(self) -> str:
+        """How they were found."""
+        names = ", ".join(f"{each.name} ({each.manifest})" for each in self.packages)
+        owner = "this repository" if self.by_other else f"repository {self.repository}"
+        what = f"a package of {owner}" if len(self.packages) == 1 else f"packages of {owner}"
+        return (
+            f"{count(self.files, 'file')} {'of it' if self.by_other else 'here'}"
+            f" {'imports' if self.files == 1 else 'import'} {names}, {what}; only their calls count"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CallsElsewhere:
+    """Calls between the repository around and others.
+
+    Attributes:
+        found: Those of each repository that has any.
+        notes: What was looked at without result, and what was not looked at, a sentence each.
+    """
+
+    found: tuple[CallsBetween, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A repository's files, and the packages that it offers."""
+
+    loaded: Loaded
+    texts: Mapping[str, bytes]
+    packages: Sequence[Package]
+
+
+def calls_elsewhere(
+    own: Workspace,
+    target: str,
+    others: Sequence[Chosen],
+    open_: Open,
+    *,
+    direction: Direction = Direction.BOTH,
+    globs: Sequence[str] = (),
+    timeout_s: float = TIMEOUT_S,
+    check: Callable[[], None] = lambda: None,
+) -> CallsElsewhere:
+    """Return who in other repositories calls a definition, and what of theirs it calls.
+
+    Args:
+        own: gitrag on the repository that has the definition.
+        target: A name, a qualified name or a path, as for a call graph.
+        others: The other repositories; the own one among them is left out.
+        open_: Opens one.
+        direction: Which calls.
+        globs: Only definitions in paths like these, as in .gitignore; none means all.
+        timeout_s: Time limit.
+        check: Called repeatedly; an exception from it ends the work.
+    """
+    deadline = Deadline(timeout_s)
+    others = [each for each in others if each.git_dir != own.repo.common_dir]
+
+    def checked() -> None:
+        deadline.check()
+        check()
+
+    found: list[CallsBetween] = []
+    unrelated: list[str] = []
+    failed: list[str] = []
+    notes: list[str] = []
+    families: frozenset[str] = frozenset()
+    done = 0
+    with without_collecting():
+        try:
+            mine = _side(own, None, checked)
+            wanted = _definitions(mine, target, matcher(globs) if globs else lambda _path: True)
+            families = frozenset(family_of(mine.loaded.files[path][0]) for path, _ in wanted)
+            notes += _unread(families)
+            for each in others:
+                try:
+                    side = _open_side(each, open_, families, checked)
+                except TimeoutReachedError:
+                    raise
+                except GitragError as error:
+                    failed.append(f"{each.name}: {error}")
+                else:
+                    between = list(_between(each.name, mine, side, wanted, direction, checked))
+                    found += [calls for calls in between if calls.edges]
+                    notes += [_nothing(calls) for calls in between if not calls.edges]
+                    unrelated += [] if between else [each.name]
+                done += 1
+        except TimeoutReachedError:
+            names = ", ".join(each.name for each in others[done:])
+            notes.append(f"Not looked at within {timeout_s:g} s: {names or 'this repository'}.")
+        except NoMatchError as error:
+            notes.append(f"Other repositories: {error}")
+        except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
+            log_failure(own, "calls of other repositories failed", failure)
+            notes.append(f"Calls of other repositories failed: {reason_of(failure)}.")
+    notes += _without_calls(failed, unrelated, direction, families)
+    return CallsElsewhere(tuple(found), tuple(notes))
+
+
+def _side(workspace: Workspace, families: Collection[str] | None, check: Callable[[], None]) -> _Side:
+    """Read a repository's files in some families of languages; None for all."""
+    names = tuple({*NAMES, *manifests.NAMES})
+    view = CurrentView(workspace, says_staleness=False)
+    read = view.read(
+        lambda db, view_id, overlay: (
+            rows_of(db, view_id, overlay),
+            manifests_of(db, view_id, overlay, names),
+        )
+    )
+    rows, listed = read.found
+    texts = texts_of(read.now, listed)
+    packages = packages_of(texts, {row.path for row in rows})
+    wanted = [row for row in rows if families is None or family_of(row.language) in families]
+    return _Side(facts_of(workspace.store, read.now, wanted, check=check), texts, packages)
+
+
+def _open_side(chosen: Chosen, open_: Open, families: Collection[str], check: Callable[[], None]) -> _Side:
+    workspace = open_(chosen)
+    require_same(workspace, chosen)
+    workspace.require_index()
+    try:
+        return _side(workspace, families, check)
+    finally:
+        workspace.store.close()
+
+
+def _definitions(side: _Side, target: str, allowed: Callable[[str], bool]) -> list[_Id]:
+    """Return the definitions that a target names."""
+    rows = [
+        ((path, index), Node(path, each.name or "<module>", each.line_start, each.line_end, each.kind))
+        for path in sorted(side.loaded.files)
+        if allowed(path)
+        for index, each in enumerate(side.loaded.files[path][1].definitions)
+    ]
+    return [rows[place][0] for place in definitions_named(target, [node for _, node in rows])]
+
+
+def _unread(families: Iterable[str]) -> list[str]:
+    """Return a sentence where the imports of a target's language are not read."""
+    unread = sorted(each for each in families if each not in SEPARATORS)
+    known = "Python, JavaScript, TypeScript, Go, Rust and Java"
+    return [f"Imports are read in {known}, not in {', '.join(unread)}."] if unread else []
+
+
+def _between(
+    name: str,
+    own: _Side,
+    other: _Side,
+    wanted: Collection[_Id],
+    direction: Direction,
+    check: Callable[[], None],
+) -> Iterable[CallsBetween]:
+    """Yield the calls of each direction in which one repository imports a package of the other."""
+    families = {family_of(own.loaded.files[path][0]) for path, _ in wanted}
+    if direction is not Direction.CALLEES:
+        calling = _importing(other, own.packages, families, check)
+        if calling:
+            yield _resolved(name, own, other, wanted, calling, check, by_other=True)
+    if direction is not Direction.CALLERS:
+        paths = {path for path, _ in wanted}
+        calling = {
+            path: names
+            for path, names in _importing(own, other.packages, families, check).items()
+            if path in paths
+        }
+        if calling:
+            yield _resolved(name, own, other, wanted, calling, check, by_other=False)
+
+
+def _importing(
+    importer: _Side, packages: Iterable[Package], families: Collection[str], check: Callable[[], None]
+) -> dict[str, frozenset[str]]:
+    """Return which files of a repository import some packages that it has none of itself."""
+    has = {module for each in importer.packages for module in each.modules}
+    offered = (replace(each, modules=each.modules - has) for each in packages if each.family in families)
+    files = {path: each for path, each in importer.loaded.files.items() if family_of(each[0]) in families}
+    return importing(files, [each for each in offered if each.modules], check)
+
+
+def _resolved(
+    name: str,
+    own: _Side,
+    other: _Side,
+    wanted: Collection[_Id],
+    calling: Mapping[str, frozenset[str]],
+    check: Callable[[], None],
+    *,
+    by_other: bool,
+) -> CallsBetween:
+    families = {family_of(own.loaded.files[path][0]) for path, _ in wanted}
+    files = {
+        prefix + path: each
+        for prefix, side in ((_OWN, own), (_OTHER, other))
+        for path, each in side.loaded.files.items()
+        if family_of(each[0]) in families
+    }
+    texts = {
+        prefix + path: text
+        for prefix, side in ((_OWN, own), (_OTHER, other))
+        for path, text in side.texts.items()
+    }
+    calls = ResolvedCalls(files, check, texts)
+    ids = [(_OWN + path, index) for path, index in wanted]
+    try:
+        edges = calls.callers(ids) if by_other else calls.callees(ids)
+    finally:
+        calls.forget()
+    caller_side, callee_side = (_OTHER, _OWN) if by_other else (_OWN, _OTHER)
+    kept = [
+        Edge(_without(edge.caller), _without(edge.callee), edge.line, edge.confidence)
+        for edge in edges
+        if edge.caller.path.startswith(caller_side)
+        and edge.callee.path.startswith(callee_side)
+        and _without(edge.caller).path in calling
+        and not traits(_without(edge.callee).path) & OUTSIDE_THE_PRODUCT
+        and edge.confidence >= _LEAST.get(family_of(files[edge.caller.path][0]), LIKELY)
+    ]
+    through = frozenset().union(*(calling[edge.caller.path] for edge in kept) if kept else calling.values())
+    offered = own.packages if by_other else other.packages
+    packages = tuple(each for each in offered if each.name in through and each.family in families)
+    return CallsBetween(name, packages, by_other, len(calling), tuple(kept))
+
+
+def _without(node: Node) -> Node:
+    return node._replace(path=node.path[len(_OWN) :])
+
+
+def _nothing(calls: CallsBetween) -> str:
+    done = "calls it" if calls.by_other else "is called by it"
+    return f"{calls.repository}: nothing {done}, though {calls.found_by}."
+
+
+def _without_calls(
+    failed: Sequence[str], unrelated: Sequence[str], direction: Direction, families: Collection[str]
+) -> Iterable[str]:
+    """Yield who was not looked at and why, and between whom and this repository nothing is imported."""
+    yield from (f"Not looked at: {each}" for each in failed[:_MOST_NAMED])
+    if len(failed) > _MOST_NAMED:
+        yield f"Nor were {len(failed) - _MOST_NAMED:,} further repositories, for such reasons."
+    if not unrelated:
+        return
+    shown = ", ".join(unrelated[:_MOST_NAMED]) + (", …" if len(unrelated) > _MOST_NAMED else "")
+    language = " or ".join(sorted(families))
+    if direction is Direction.CALLERS:
+        yield f"No {language} file of these imports a package of this repository: {shown}."
+    elif direction is Direction.CALLEES:
+        yield f"The files asked about import no package of these, in {language}: {shown}."
+    else:
+        yield f"Neither side imports a package of the other, in {language}: this repository and {shown}."

@@ -1,0 +1,54 @@
+"""Calls between the repository around and others, as lines of text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
+from gitrag.callgraph.graph import Edge
+from gitrag.callgraph.subjects import is_test
+from gitrag.report.call_tree import LEGEND, SURE
+from gitrag.report.parts import Style, plain
+from gitrag.words.control_characters import sanitise_line
+from gitrag.words.numbers import count
+
+
+def elsewhere_lines(
+    found: CallsElsewhere, style: Style = plain, *, with_tests: bool = False
+) -> Iterator[str]:
+    """Yield a heading for each repository and direction, how its calls were found, and the calls.
+
+    Args:
+        found: The calls.
+        style: Applies the style of a role to a text.
+        with_tests: Whether calls from tests are listed, instead of counted.
+    """
+    is_likely = False
+    for between in found.found:
+        does = "calls it" if between.by_other else "is called by it"
+        yield ""
+        yield f"{style(sanitise_line(between.repository), 'name')} {does}"
+        yield style(sanitise_line(f"   {between.found_by}"), "dim")
+        listed = [edge for edge in between.edges if with_tests or not is_test(edge.caller)]
+        for edge in listed:
+            is_likely = is_likely or edge.confidence < SURE
+            yield _line(between, edge, style)
+        if len(listed) < len(between.edges):
+            tests = count(len(between.edges) - len(listed), "call")
+            yield style(f"   {tests} from tests; --tests lists them", "dim")
+    if is_likely:
+        yield ""
+        yield style(LEGEND, "dim")
+
+
+def _line(between: CallsBetween, edge: Edge, style: Style) -> str:
+    mark = style("~", "likely") if edge.confidence < SURE else " "
+    repository = sanitise_line(between.repository)
+    caller, callee = (sanitise_line(node.name) for node in (edge.caller, edge.callee))
+    if between.by_other:
+        place = f"{repository}:{sanitise_line(edge.caller.path)}"
+        return f" {mark} {style(place, 'path')}:{edge.line} {style(caller, 'name')} calls {callee}"
+    place = f"{repository}:{sanitise_line(edge.callee.path)}"
+    return (
+        f" {mark} line {edge.line}: {caller} calls {style(place, 'path')}:{edge.callee.line_start} {callee}"
+    )

@@ -1,0 +1,141 @@
+"""Calls between repositories, where a package of one is imported by another."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+
+from gitrag.report.schema import schema_of
+from tests.e2e.test_several import Machine
+from tests.support.command import user_environment
+from tests.support.repository import create_repository
+
+TILL = {
+    "pyproject.toml": '[project]\nname = "Till-Work"\n',
+    "src/till/__init__.py": "from till.receipt import Receipt, print_receipt\n",
+    "src/till/receipt.py": """class Receipt:
+    def total(self):
+        return sum(self.lines)
+
+
+def print_receipt(order):
+    return Receipt()
+""",
+    "package.json": '{"name": "@till/web"}',
+    "index.js": "export function formatPrice(price) {\n  return price;\n}\n",
+    "go.mod": "module example.org/till\n",
+    "print/print.go": "package print\n\nfunc Line(text string) string {\n\treturn text\n}\n",
+}
+SHOP = {
+    "shop/checkout.py": """from till import print_receipt
+
+
+def pay(order):
+    receipt = print_receipt(order)
+    return receipt.total()
+
+
+def test_pay():
+    print_receipt(None)
+""",
+    "shop/own.py": "def print_receipt(x):\n    return x\n\n\ndef other():\n    print_receipt(1)\n",
+    "web/page.js": "import { formatPrice } from '@till/web';\n\nexport function render(p) {\n"
+    "  return formatPrice(p);\n}\n",
+    "cmd/main.go": 'package main\n\nimport "example.org/till/print"\n\nfunc main() {\n\tprint.Line("x")\n}\n',
+}
+BANK = {
+    "bank/a.py": "def pay(x):\n    return print_receipt(x).total()\n\n\ndef print_receipt(x):\n    pass\n"
+}
+
+
+@pytest.fixture
+def machine(tmp_path, model_dir) -> Machine:
+    environment = user_environment(tmp_path / "home", model_dir)
+    made = Machine(tmp_path / "src", environment)
+    for name, files in (("till", TILL), ("shop", SHOP), ("bank", BANK)):
+        create_repository(made.place / name, environment, files)
+        assert made.gitrag("index", "update", "--no-embed", at=name).status == 0
+    return made
+
+
+def calls(found: dict, direction: str) -> list[tuple[str, str, int]]:
+    return [
+        (f"{each['repository']}:{call['caller']['path']}", call["caller"]["name"], call["line"])
+        for each in found["elsewhere"]
+        if each["direction"] == direction
+        for call in each["calls"]
+    ]
+
+
+def test_callers_in_other_repositories_are_listed_with_how_they_were_found(machine):
+    found = machine.json("graph", "print_receipt", "--everywhere", at="till")
+    jsonschema.validate(found, schema_of("graph"))
+    assert calls(found, "callers") == [
+        ("shop:shop/checkout.py", "pay", 5),
+        ("shop:shop/checkout.py", "test_pay", 10),
+    ]
+    (shop,) = found["elsewhere"]
+    assert shop["packages"] == [{"name": "Till-Work", "manifest": "pyproject.toml"}]
+    assert shop["files"] == 1
+    assert (
+        "Neither side imports a package of the other, in python: this repository and bank."
+        in found["left_out"]
+    )
+    text = machine.gitrag("graph", "print_receipt", "--repo", "shop", "--format", "text", at="till").out
+    assert "shop calls it" in text
+    assert "1 file of it imports Till-Work (pyproject.toml), a package of this repository" in text
+    assert "shop:shop/checkout.py:5 pay calls print_receipt" in text
+    assert "1 call from tests; --tests lists them" in text
+
+
+def test_what_an_object_of_the_other_repository_is_asked_counts_too(machine):
+    found = machine.json("graph", "Receipt.total", "--everywhere", at="till")
+    assert calls(found, "callers") == [("shop:shop/checkout.py", "pay", 6)]
+
+
+@pytest.mark.parametrize(
+    ("target", "caller"),
+    [("formatPrice", ("shop:web/page.js", "render", 4)), ("Line", ("shop:cmd/main.go", "main", 6))],
+)
+def test_other_languages_import_by_their_own_manifests(machine, target, caller):
+    assert calls(machine.json("graph", target, "--everywhere", at="till"), "callers") == [caller]
+
+
+def test_what_is_called_in_other_repositories_is_listed(machine):
+    found = machine.json("graph", "shop/checkout.py:pay", "--repo", "till", at="shop")
+    (till,) = found["elsewhere"]
+    assert (till["repository"], till["direction"]) == ("till", "callees")
+    assert [(call["callee"]["path"], call["callee"]["name"]) for call in till["calls"]] == [
+        ("src/till/receipt.py", "Receipt.total"),
+        ("src/till/receipt.py", "print_receipt"),
+    ]
+    own = machine.json("graph", "shop/own.py:other", "--repo", "till", at="shop")
+    assert own["elsewhere"] == []
+
+
+def test_who_cannot_be_asked_is_named_and_other_forms_say_what_they_lack(machine):
+    (machine.place / "bank").rename(machine.place / "gone")
+    done = machine.gitrag("graph", "print_receipt", "--everywhere", "--format", "mermaid", at="till")
+    assert done.status == 0
+    assert "Not looked at: bank:" in done.err
+    assert "mermaid has no calls of other repositories: text and json list 2 calls." in done.err
+    refused = machine.gitrag("graph", "--filter", "pay", "--everywhere", at="till")
+    assert (refused.status, refused.out) == (2, "")
+
+
+def test_an_import_that_is_a_repositorys_own_leads_nowhere_else(machine):
+    """Who has a package of that name himself, as a fork or a copy does, imports his own."""
+    create_repository(machine.place / "fork", machine.environment, {**TILL, **SHOP})
+    assert machine.gitrag("index", "update", "--no-embed", at="fork").status == 0
+    found = machine.json("graph", "print_receipt", "--repo", "fork", at="till")
+    assert found["elsewhere"] == []
+
+
+def test_names_from_a_repository_cannot_write_to_the_terminal(machine):
+    name = "pay_\x1b[2J"
+    hostile = {"pyproject.toml": '[project]\nname = "Till-Work\\u001b[2J"\n'}
+    create_repository(machine.place / name, machine.environment, {**TILL, **hostile})
+    assert machine.gitrag("index", "update", "--no-embed", at=name).status == 0
+    for form in ("text", "json", "mermaid"):
+        done = machine.gitrag("graph", "pay", "--everywhere", "--format", form, at="shop")
+        assert "\x1b" not in done.out + done.err
