@@ -12,6 +12,7 @@ from pathlib import Path
 from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import GitragError
 from gitrag.machine.log import open_log
+from gitrag.web.colouring import Colouring, Source
 from gitrag.workspace import Workspace
 
 
@@ -41,6 +42,7 @@ class Desk:
         self.workspace = Workspace.open(start, environ=environ, say=self._heard.append, resident=True)
         self._slow_lock = threading.Lock()
         self._slow = Workspace.open(start, environ=environ)
+        self.colouring = Colouring()
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
@@ -67,8 +69,13 @@ class Desk:
 
     def warm(self) -> None:
         """Load the model and the index before the first question comes."""
+        self.colouring.read([Source("a.py", ("x = 1",))])
         with suppress(GitragError), self.turn() as turn:  # the first question meets it again, and says so
             search(turn.workspace, "main", SearchOptions(refine_s=0.0))
+
+    def close(self) -> None:
+        """End the process that colours source."""
+        self.colouring.close()
 
     def log_bug(self, where: str, error: Exception) -> str:
         """Log a bug; return what the page says of it."""

@@ -16,7 +16,7 @@ from gitrag.callgraph.graph import MODULE
 from gitrag.report import shown
 from gitrag.web import addresses
 from gitrag.web.desk import Desk
-from gitrag.web.marking import lines_of
+from gitrag.web.marking import lines_of, source_of
 from gitrag.words.numbers import count
 
 MOST_LINES = 20_000
@@ -73,13 +73,14 @@ def file_page(desk: Desk, path: str, revision: str) -> FilePage:
     """
     with desk.slow_turn() as workspace:
         view = view_file(workspace, path, revision)
-    lines = view.lines[:MOST_LINES]
+    source = source_of(path, view.lines[:MOST_LINES])
+    (parts,) = desk.colouring.read([source])
     return FilePage(
         view,
         tuple(shown(path).split("/")),
-        tuple(lines_of(lines, path, names=True)),
+        tuple(lines_of(source, parts, names=True)),
         _said(view.index) if view.index is not None else "",
-        len(view.lines) - len(lines),
+        len(view.lines) - len(source.lines),
     )
 
 

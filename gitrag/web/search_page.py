@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -20,7 +21,7 @@ from gitrag.store.candidates import Filters
 from gitrag.web import addresses
 from gitrag.web.desk import Desk
 from gitrag.web.facets import COLLECTION, COLLECTIONS, KIND, LANGUAGE, PATH, Choices, Facet, Found, facets
-from gitrag.web.marking import lines_of, marked
+from gitrag.web.marking import lines_of, marked, source_of
 from gitrag.workspace import Workspace
 
 USUAL = 20
@@ -147,10 +148,9 @@ def search_page(desk: Desk, query: str, choices: Choices, most: int) -> SearchPa
     words = frozenset(read(narrowed.wording.searched_for or narrowed.query).words)
     held = [section for section in narrowed.sections if section.hits]
     alone = [section.kind for section in held] == [CollectionKind.CODE]
+    shown = _shown(desk, [hit for section in held for hit in section.hits], words)
     sections = tuple(
-        ShownSection(
-            "" if alone else COLLECTIONS[section.kind], tuple(_shown(hit, words) for hit in section.hits)
-        )
+        ShownSection("" if alone else COLLECTIONS[section.kind], tuple(next(shown) for _ in section.hits))
         for section in held
     )
     is_full = any(len(section.hits) >= most for section in held)
@@ -194,10 +194,15 @@ def _found(answer: Answer) -> Found:
     return [(section.kind, hit) for section in answer.sections for hit in section.hits]
 
 
-def _shown(hit: Hit, words: frozenset[str]) -> ShownHit:
+def _shown(desk: Desk, hits: Sequence[Hit], words: frozenset[str]) -> Iterator[ShownHit]:
+    sources = [source_of(hit.path, [line.text for line in hit.lines]) for hit in hits]
+    for hit, source, parts in zip(hits, sources, desk.colouring.read(sources), strict=True):
+        yield _shown_hit(hit, lines_of(source, parts, words), words)
+
+
+def _shown_hit(hit: Hit, coloured: Sequence[Markup], words: frozenset[str]) -> ShownHit:
     chunk, document = hit.chunk, hit.document
     path = report.shown(hit.path)
-    coloured = lines_of([line.text for line in hit.lines], hit.path, words)
     best = report.best_lines(hit)[0].number
     place = f"{chunk.line_start}-{chunk.line_end}" if chunk.line_end > chunk.line_start else f"{best}"
     return ShownHit(

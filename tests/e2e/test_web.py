@@ -350,6 +350,15 @@ def test_nothing_of_a_repository_becomes_script(hostile):
         assert {request.split("/")[2] for request in heard.requests} == {f"127.0.0.1:{site.port}"}
 
 
+def test_a_file_made_to_hold_up_whoever_colours_it_is_shown_without_colours(make_repository):
+    repository = make_repository({"Bad.java": f"{'a ' * 900}\n" * 200, "good.py": "def good(): pass\n"})
+    open_app(repository).update()
+    with served(repository.path, repository.environment) as site:
+        bad = site.get("/file/Bad.java").text
+        assert bad.count("<code>a a a a ") == 200
+        assert '<span class="k">def</span>' in site.get("/file/good.py").text
+
+
 def test_a_script_that_is_not_the_pages_own_does_not_run(site):
     """The second wall: even markup that got through would be inert."""
     with opened(site) as (page, heard):
