@@ -14,7 +14,6 @@ from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE
 from gitrag.report import shown
-from gitrag.web import addresses
 from gitrag.web.desk import Desk
 from gitrag.web.marking import lines_of, source_of
 from gitrag.words.numbers import count
@@ -129,7 +128,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
             CallLink(
                 edge.line,
                 owners[-1] if owners and name in CONSTRUCTORS else name,
-                addresses.file(callee.path, callee.line_start),
+                desk.address.file(callee.path, callee.line_start),
                 f"{callee.name} in {shown(callee.path)}:{callee.line_start}",
             )
         )

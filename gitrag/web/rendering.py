@@ -42,7 +42,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(address=addresses, count=count, size=size)
+    environment.globals.update(search_address=addresses.search, count=count, size=size)
     return environment
 
 

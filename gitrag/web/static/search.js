@@ -10,7 +10,8 @@
     const address = new URL(location.href);
     if (address.pathname !== "/search") address.search = "";
     address.pathname = "/search";
-    address.searchParams.set("q", query);
+    if (query) address.searchParams.set("q", query);
+    else address.searchParams.delete("q");
     address.searchParams.delete("n");
     address.hash = "";
     return address;
@@ -19,7 +20,7 @@
   function show(page, query, address) {
     answer.replaceChildren(...page.getElementById("answer").childNodes);
     document.title = page.title;
-    history.replaceState(null, "", query ? address.pathname + address.search : "/");
+    history.replaceState(null, "", address.search ? address.pathname + address.search : "/");
     shown = query;
   }
 
@@ -29,7 +30,7 @@
     busy = true;
     const address = addressOf(query);
     const request = new XMLHttpRequest();
-    request.open("GET", query ? address.pathname + address.search : "/");
+    request.open("GET", address.pathname + address.search);
     request.responseType = "document"; // parsed without running anything
     request.addEventListener("loadend", () => {
       busy = false;

@@ -8,7 +8,9 @@
       return;
     }
     const request = new XMLHttpRequest();
-    request.open("GET", "/state");
+    const address = new URL(location.href);
+    address.searchParams.delete("checks");
+    request.open("GET", address.pathname + address.search);
     request.setRequestHeader("X-Gitrag-Live", "1");
     request.responseType = "document";
     request.addEventListener("load", () => {
