@@ -20,6 +20,7 @@ from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.indexing import coverage
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
@@ -242,6 +243,7 @@ class Workspace:
             self.register()
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
+        self._note_coverage(counts)
         return Indexed(refreshed, counts, time.monotonic() - begin, first)
 
     def register(self) -> None:
@@ -282,16 +284,21 @@ class Workspace:
         """Embed all texts without a vector, in the foreground; the model must be there."""
         from gitrag.indexing.embed_texts import embed_pending, record_rate
 
-        begin = time.monotonic()
+        begin = noted = time.monotonic()
         embedded = 0
+        self.note_coverage()
 
         def told(done: int) -> None:
-            nonlocal embedded
+            nonlocal embedded, noted
             embedded += done
-            record_rate(self.store.directory, embedded, time.monotonic() - begin)
+            now = time.monotonic()
+            record_rate(self.store.directory, embedded, now - begin)
+            if now - noted > coverage.EVERY_S:
+                self.note_coverage()
+                noted = now
             advance(done)
 
-        return embed_pending(
+        done = embed_pending(
             self.store,
             self.embedder,
             entries=entries,
@@ -300,6 +307,21 @@ class Workspace:
             advance=told,
             stop=stop,
         )
+        self.note_coverage()
+        return done
+
+    def note_coverage(self) -> None:
+        """Record how much of the worktree's view has the model's vectors now."""
+        from gitrag.store import inspection, views
+
+        with suppress(StoreMissingError), self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            if view is not None:
+                self._note_coverage(inspection.count_view(db, view))
+
+    def _note_coverage(self, counts: ViewCounts) -> None:
+        now = coverage.Coverage(self._clock(), counts.chunks, counts.texts, counts.embedded)
+        coverage.note(self.store.directory, now)
 
     def uncommitted_entries(self) -> tuple[tuple[int, int], ...]:
         """Return path and content ids of the uncommitted changes and issues that are indexed here."""

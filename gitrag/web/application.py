@@ -22,7 +22,7 @@ from gitrag.web.map_page import COLOURS, map_page
 from gitrag.web.rendering import STATIC, render, static
 from gitrag.web.repositories import Repositories
 from gitrag.web.search_page import USUAL, search_page
-from gitrag.web.state_page import MOST_UNREAD, state_page
+from gitrag.web.state_page import MOST_MOMENTS, MOST_UNREAD, state_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -158,7 +158,7 @@ def _map(repositories: Repositories, request: Request) -> Response:
 def _state(repositories: Repositories, request: Request) -> Response:
     desk = _desk(repositories, request)
     page = state_page(desk, with_checks="checks" in request.query_params)
-    return _page(desk, "state.html", page=page, most_unread=MOST_UNREAD)
+    return _page(desk, "state.html", page=page, most_unread=MOST_UNREAD, most_moments=MOST_MOMENTS)
 
 
 _BESIDE: dict[str, Callable[[Desk, str], Any]] = {

@@ -397,6 +397,8 @@ def test_the_state_of_the_index_and_its_checks(site):
     assert "shop-adrs" in page
     assert "main: indexed" in page
     assert "Background worker" in page
+    assert "Refined over time" in page
+    assert 'aria-label="From 0 % to 0 % of texts in ' in page
     checked = site.get("/state?checks=1").text
     assert "grammars" in checked
     assert "languages parsed" in checked

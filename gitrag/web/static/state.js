@@ -16,7 +16,11 @@
     request.addEventListener("load", () => {
       const now = request.response?.getElementById("live");
       const before = document.getElementById("live");
-      if (now && now.textContent !== before.textContent) before.replaceWith(now);
+      if (now && now.textContent !== before.textContent) {
+        const figures = now.querySelector("#figures");
+        if (figures) figures.open = before.querySelector("#figures")?.open ?? false;
+        before.replaceWith(now);
+      }
       setTimeout(look, EVERY_MS);
     });
     request.send();
