@@ -90,6 +90,8 @@ class Workspace:
         self._clock = clock
         self._in_background = False
         self.last_seen = LastSeen()
+        self._is_resident = resident
+        self._seen: tuple[tuple[bool, bool], float, Snapshot] | None = None
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         self.store = Store(
             store_directory or repo.store_directory,
@@ -208,15 +210,32 @@ class Workspace:
         self._in_background = True
         self.store.while_locked(in_turn)
 
-    def snapshot(self, *, committed_only: bool = False, with_issues: bool = True) -> Snapshot:
-        """Ask git for the worktree's commit and uncommitted changes."""
-        return look(
+    def snapshot(
+        self, *, committed_only: bool = False, with_issues: bool = True, seen_s: float = 0.0
+    ) -> Snapshot:
+        """Ask git for the worktree's commit and uncommitted changes.
+
+        Args:
+            committed_only: Ignore uncommitted changes and issues.
+            with_issues: Look for issues in directories that git ignores.
+            seen_s: How many seconds ago git may have been asked last, to be asked no more.
+        """
+        asked = committed_only, with_issues
+        if seen_s and self._seen is not None and self._seen[0] == asked:
+            _, since, snapshot = self._seen
+            if time.monotonic() - since <= seen_s:
+                return snapshot
+        begin = time.monotonic()
+        found = look(
             self.repo,
             self.options,
             committed_only=committed_only,
             untracked=self._untracked,
             with_issues=with_issues,
         )
+        if self._is_resident:
+            self._seen = asked, begin, found
+        return found
 
     def update(
         self,

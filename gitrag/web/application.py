@@ -116,7 +116,8 @@ def _start(repositories: Repositories, request: Request) -> Response:
 def _search(repositories: Repositories, request: Request) -> Response:
     asked = request.query_params
     choices = Choices.read(asked.multi_items())
-    page = search_page(repositories, asked.get("q", ""), choices, _number(asked.get("n"), USUAL))
+    most, unfinished = _number(asked.get("n"), USUAL), "x-gitrag-unfinished" in request.headers
+    page = search_page(repositories, asked.get("q", ""), choices, most, unfinished=unfinished)
     names = choices.of(REPOSITORY)
     is_of_one = len(names) == 1 and not choices.is_everywhere
     return _page(repositories.here, "search.html", page=page, repository=names[0] if is_of_one else "")

@@ -29,15 +29,23 @@ class Repositories:
         self._several = KeptRepositories(here.environ, here.hear)
         self._desks: dict[str, Desk] = {}
         self._lock = threading.Lock()
+        self._read: tuple[tuple[int, int, int] | None, dict[str, Chosen]] = None, {}
 
     def known(self) -> dict[str, Chosen]:
         """Return all that gitrag knows, the one here included, by name."""
-        scope = Scope(everywhere=True)
+        registry = Registry()
         try:
-            found = choose(scope, Registry(), self.here.start, self.here.workspace.repo)
-        except NotSetUpError:  # none, and the index here is elsewhere
-            return {}
-        return {each.name: each for each in found}
+            status = registry.path.stat()
+            state = status.st_ino, status.st_size, status.st_mtime_ns
+        except OSError:
+            state = None
+        if state is None or self._read[0] != state:  # hundreds take longer than a letter is allowed to
+            try:
+                found = choose(Scope(everywhere=True), registry, self.here.start, self.here.workspace.repo)
+            except NotSetUpError:  # none, and the index here is elsewhere
+                found = []
+            self._read = state, {each.name: each for each in found}
+        return self._read[1]
 
     def is_here(self, chosen: Chosen) -> bool:
         """Tell whether a repository is the one that the page was started in."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from markupsafe import Markup
 
@@ -153,8 +154,17 @@ class _Asked:
     lacking: tuple[str, ...] = ()
 
 
-def search_page(repositories: Repositories, query: str, choices: Choices, most: int) -> SearchPage:
+def search_page(
+    repositories: Repositories, query: str, choices: Choices, most: int, *, unfinished: bool = False
+) -> SearchPage:
     """Ask a question; an empty one has an empty page.
+
+    Args:
+        repositories: Whom to ask.
+        query: The question.
+        choices: What it is narrowed to.
+        most: The most files of a kind.
+        unfinished: Whether it is being typed, and asked once more when it is not.
 
     Raises:
         UsageError: What it is narrowed to makes no sense.
@@ -169,7 +179,7 @@ def search_page(repositories: Repositories, query: str, choices: Choices, most: 
     ask = _ask_several if choices.are_several else _ask_here
     try:
         with repositories.here.turn() as turn:
-            asked = ask(repositories, query, choices, most)
+            asked = ask(repositories, query, choices, partial(_options, most=most, unfinished=unfinished))
             heard = tuple(dict.fromkeys(turn.heard))
     except (UsageError, NotSetUpError) as error:
         if choices.chosen or isinstance(error, UsageError):
@@ -204,22 +214,22 @@ def search_page(repositories: Repositories, query: str, choices: Choices, most: 
     )
 
 
-def _ask_here(repositories: Repositories, query: str, choices: Choices, most: int) -> _Asked:
+Options = Callable[[Choices], SearchOptions]
+
+
+def _ask_here(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
     """Ask the repository that the page was started in."""
     workspace = repositories.here.workspace
-    everything = search(workspace, query, _options(Choices(), most))
-    return _Asked(
-        everything, search(workspace, query, _options(choices, most)) if choices.chosen else everything
-    )
+    everything = search(workspace, query, options(Choices()))
+    return _Asked(everything, search(workspace, query, options(choices)) if choices.chosen else everything)
 
 
-def _ask_several(repositories: Repositories, query: str, choices: Choices, most: int) -> _Asked:
+def _ask_several(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
     """Ask several repositories, and once more where their answer is narrowed."""
 
     def ask(choices: Choices) -> AnswerOfMany:
-        return repositories.ask(
-            choices.of(REPOSITORY), query, lambda _workspace: _options(choices, most), most
-        )
+        own = options(choices)
+        return repositories.ask(choices.of(REPOSITORY), query, lambda _workspace: own, own.limit or USUAL)
 
     everything = narrowed = ask(choices.of_repositories)
     if choices.chosen != choices.of_repositories.chosen:
@@ -228,7 +238,7 @@ def _ask_several(repositories: Repositories, query: str, choices: Choices, most:
     return _Asked(everything.answer, narrowed.answer, tuple(lacking))
 
 
-def _options(choices: Choices, most: int) -> SearchOptions:
+def _options(choices: Choices, *, most: int, unfinished: bool) -> SearchOptions:
     own = choices.of(COLLECTION)
     kinds = tuple(kind for kind in CollectionKind if kind.value in own) if own else tuple(CollectionKind)
     filters = Filters(
@@ -237,7 +247,12 @@ def _options(choices: Choices, most: int) -> SearchOptions:
         tuple(_glob(folder) for folder in choices.of(PATH)),
     )
     return SearchOptions(
-        filters=filters, wanted=Wanted(kinds or tuple(CollectionKind)), limit=most, grouped=True, refine_s=0.0
+        filters=filters,
+        wanted=Wanted(kinds or tuple(CollectionKind)),
+        limit=most,
+        grouped=True,
+        refine_s=0.0,
+        unfinished=unfinished,
     )
 
 

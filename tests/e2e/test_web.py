@@ -435,3 +435,12 @@ def test_every_page_fits_every_width_and_is_usable_with_a_screen_reader(site, wi
             bad = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] != "minor"]
             assert bad == [], address
         assert heard.dialogs == []
+
+
+def test_a_question_being_typed_is_asked_again_after_a_pause(site):
+    with opened(site) as (page, heard):
+        page.keyboard.type("totl")
+        page.get_by_text('searched for "total"').first.wait_for()
+        page.keyboard.type(" price")
+        page.locator("h1", has_text="Answers to totl price").wait_for(state="attached")
+        assert heard.dialogs == heard.console == []
