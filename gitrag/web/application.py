@@ -21,6 +21,7 @@ from gitrag.web.file_page import calls_beside, depth, documents_beside, file_pag
 from gitrag.web.map_page import COLOURS, map_page
 from gitrag.web.rendering import STATIC, render, static
 from gitrag.web.repositories import Repositories
+from gitrag.web.repositories_page import repositories_page
 from gitrag.web.search_page import USUAL, search_page
 from gitrag.web.state_page import MOST_MOMENTS, MOST_UNREAD, state_page
 
@@ -59,6 +60,7 @@ def application(repositories: Repositories) -> Starlette:
             route("/calls", _calls),
             route("/map", _map),
             route("/state", _state),
+            route("/repositories", _repositories),
             route("/static/{name}", _static),
         ],
         exception_handlers={HTTPException: missing},
@@ -159,7 +161,25 @@ def _map(repositories: Repositories, request: Request) -> Response:
 def _state(repositories: Repositories, request: Request) -> Response:
     desk = _desk(repositories, request)
     page = state_page(desk, with_checks="checks" in request.query_params)
-    return _page(desk, "state.html", page=page, most_unread=MOST_UNREAD, most_moments=MOST_MOMENTS)
+    are_several = len(repositories.known()) > 1
+    return _page(
+        desk,
+        "state.html",
+        page=page,
+        are_several=are_several,
+        most_unread=MOST_UNREAD,
+        most_moments=MOST_MOMENTS,
+    )
+
+
+def _repositories(repositories: Repositories, request: Request) -> Response:
+    del request
+    page = repositories_page(repositories)
+
+    def state_of(name: str) -> str:
+        return Addresses(name).page("/state")
+
+    return _page(repositories.here, "repositories.html", page=page, state_of=state_of)
 
 
 _BESIDE: dict[str, Callable[[Desk, str], Any]] = {

@@ -69,6 +69,24 @@ def test_all_repositories_are_a_facet_with_counts(several):
     assert site.get("/search?repo=till").status == 200
 
 
+def test_the_state_of_each_repository(several):
+    site, made = several
+    with opened(site) as (page, heard):
+        page.goto(f"http://127.0.0.1:{site.port}/state")
+        table = page.locator("#repositories table")
+        table.wait_for()
+        rows = [row.split("\n") for row in table.inner_text().splitlines()]
+        assert len(rows) == 1 + 3
+        till = table.locator("tr", has_text=str(made["till"].path)).inner_text().split("\t")
+        assert till[:2] == ["till", "up to date"]
+        assert "1 that gitrag knows is not there any more" in page.locator("#repositories").inner_text()
+        table.get_by_role("link", name="till").click()
+        page.wait_for_url("**/state?repo=till")
+        assert page.locator("h1").text_content().startswith("till")
+        assert page.locator("img").count() == 0
+        assert heard.dialogs == heard.console == []
+
+
 def test_what_is_no_name_of_a_known_repository_is_none(several):
     site, made = several
     for name in (str(made["till"].path), ".", "../till", "til", "*", "TILL", "\0"):

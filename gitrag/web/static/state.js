@@ -26,4 +26,17 @@
     request.send();
   }
   setTimeout(look, EVERY_MS);
+
+  const others = document.getElementById("repositories");
+  if (others) {
+    const request = new XMLHttpRequest();
+    request.open("GET", "/repositories");
+    request.responseType = "document";
+    request.addEventListener("loadend", () => {
+      const found = request.response?.getElementById("part");
+      if (found) others.replaceChildren(found);
+      else others.querySelector(".waiting").textContent = "How the other repositories stand could not be read.";
+    });
+    request.send();
+  }
 })();
