@@ -141,7 +141,7 @@ def _beside(repositories: Repositories, request: Request) -> Response:
     if read is None:
         return _problem(desk, 404, f"There is nothing called {what}.", "")
     path = addresses.path_of(request.scope["raw_path"], f"/beside/{what}/")
-    return _page(desk, "beside.html", what=what, found=read(desk, path), day=day)
+    return _page(desk, "beside.html", what=what, path=path, found=read(desk, path), day=day)
 
 
 def _calls(repositories: Repositories, request: Request) -> Response:

@@ -382,12 +382,12 @@ def test_a_script_that_is_not_the_pages_own_does_not_run(site):
 @pytest.mark.parametrize("by", ["language", "age", "churn", "vectors", "matches", "nonsense"])
 def test_a_map_of_the_files_by_lines(site, by):
     page = site.get(f"/map?by={by}&q=total+price").text
-    assert "5 files, 30 lines" in page
+    assert "5 files with text, 30 lines" in page
     assert 'href="/file/shop/cart.py"><title>shop/cart.py: 12 lines, ' in page.replace(' tabindex="-1"', "")
     said = {"age": "last changed", "churn": "1 commit", "vectors": "texts refined", "matches": "score 0."}
     assert said.get(by, "12 lines, python") in page
     inside = site.get("/map?in=shop").text
-    assert "2 files, 15 lines" in inside
+    assert "2 files with text, 15 lines" in inside
     assert "No file is indexed here." in site.get("/map?in=no/such/folder").text
 
 

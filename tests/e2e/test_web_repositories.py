@@ -132,7 +132,7 @@ def test_the_pages_of_another_repository(several):
         page.get_by_role("link", name="State").click()
         assert page.locator("h1").text_content().startswith("till")
         page.get_by_role("link", name="Map").click()
-        assert "2 files, " in page.locator(".map-said").text_content()
+        assert "2 files with text, " in page.locator(".map-said").text_content()
         page.fill("#q", "scale")
         page.keyboard.press("Enter")
         page.wait_for_url(f"{own}/search?q=scale&repo=till")
