@@ -20,7 +20,7 @@ from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import ModelError, NotSetUpError, RepositoryError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
-from gitrag.indexing import older_commits
+from gitrag.indexing import coverage, older_commits
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
@@ -92,6 +92,8 @@ class Workspace:
         self._clock = clock
         self._in_background = False
         self.last_seen = LastSeen()
+        self._is_resident = resident
+        self._seen: tuple[tuple[bool, bool], float, Snapshot] | None = None
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         self.store = Store(
             store_directory or repo.store_directory,
@@ -218,15 +220,32 @@ class Workspace:
         self.store.while_locked(in_turn)
         self.older.while_locked(in_turn)
 
-    def snapshot(self, *, committed_only: bool = False, with_issues: bool = True) -> Snapshot:
-        """Ask git for the worktree's commit and uncommitted changes."""
-        return look(
+    def snapshot(
+        self, *, committed_only: bool = False, with_issues: bool = True, seen_s: float = 0.0
+    ) -> Snapshot:
+        """Ask git for the worktree's commit and uncommitted changes.
+
+        Args:
+            committed_only: Ignore uncommitted changes and issues.
+            with_issues: Look for issues in directories that git ignores.
+            seen_s: How many seconds ago git may have been asked last, to be asked no more.
+        """
+        asked = committed_only, with_issues
+        if seen_s and self._seen is not None and self._seen[0] == asked:
+            _, since, snapshot = self._seen
+            if time.monotonic() - since <= seen_s:
+                return snapshot
+        begin = time.monotonic()
+        found = look(
             self.repo,
             self.options,
             committed_only=committed_only,
             untracked=self._untracked,
             with_issues=with_issues,
         )
+        if self._is_resident:
+            self._seen = asked, begin, found
+        return found
 
     def update(
         self,
@@ -253,6 +272,7 @@ class Workspace:
             self.register()
         with self.store.read() as db:
             counts = inspection.count_view(db, refreshed.view)
+        self._note_coverage(counts)
         return Indexed(refreshed, counts, time.monotonic() - begin, first)
 
     def register(self) -> None:
@@ -293,16 +313,21 @@ class Workspace:
         """Embed all texts without a vector, in the foreground; the model must be there."""
         from gitrag.indexing.embed_texts import embed_pending, record_rate
 
-        begin = time.monotonic()
+        begin = noted = time.monotonic()
         embedded = 0
+        self.note_coverage()
 
         def told(done: int) -> None:
-            nonlocal embedded
+            nonlocal embedded, noted
             embedded += done
-            record_rate(self.store.directory, embedded, time.monotonic() - begin)
+            now = time.monotonic()
+            record_rate(self.store.directory, embedded, now - begin)
+            if now - noted > coverage.EVERY_S:
+                self.note_coverage()
+                noted = now
             advance(done)
 
-        return embed_pending(
+        done = embed_pending(
             self.store,
             self.embedder,
             entries=entries,
@@ -311,6 +336,21 @@ class Workspace:
             advance=told,
             stop=stop,
         )
+        self.note_coverage()
+        return done
+
+    def note_coverage(self) -> None:
+        """Record how much of the worktree's view has the model's vectors now."""
+        from gitrag.store import inspection, views
+
+        with suppress(StoreMissingError), self.store.read() as db:
+            view = views.current(db, self.repo.worktree)
+            if view is not None:
+                self._note_coverage(inspection.count_view(db, view))
+
+    def _note_coverage(self, counts: ViewCounts) -> None:
+        now = coverage.Coverage(self._clock(), counts.chunks, counts.texts, counts.embedded)
+        coverage.note(self.store.directory, now)
 
     def uncommitted_entries(self) -> tuple[tuple[int, int], ...]:
         """Return path and content ids of the uncommitted changes and issues that are indexed here."""

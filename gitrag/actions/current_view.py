@@ -78,6 +78,7 @@ class CurrentView:
         with_issues: Look for issues in directories that git ignores.
         says_staleness: Tell the user when an old index had to be brought up to date.
         budget_s: Seconds to bring it up to date in; None as the setting says.
+        seen_s: How many seconds ago git may have been asked for the files last, to be asked no more.
     """
 
     def __init__(
@@ -89,11 +90,13 @@ class CurrentView:
         with_issues: bool = True,
         says_staleness: bool = True,
         budget_s: float | None = None,
+        seen_s: float = 0.0,
     ) -> None:
         self._workspace = workspace
         self._store = workspace.store
         self._budget_s = workspace.config.catch_up_s if budget_s is None else budget_s
         self._revision = revision
+        self._seen_s = seen_s
         self._committed_only = committed_only
         self._with_issues = with_issues
         self._says_staleness = says_staleness
@@ -187,7 +190,9 @@ class CurrentView:
         """Ask git for the files."""
         if self._revision is not None:
             return look_at(self._workspace.repo, self._workspace.options, self._revision)
-        return self._workspace.snapshot(committed_only=self._committed_only, with_issues=self._with_issues)
+        return self._workspace.snapshot(
+            committed_only=self._committed_only, with_issues=self._with_issues, seen_s=self._seen_s
+        )
 
     def _guess(self, read: Read[T]) -> _Guess[T] | None:
         """Read the view git will most likely report, while `git status` still runs."""

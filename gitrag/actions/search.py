@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from gitrag.store.views import ViewOverlay
 
 
+SEEN_S = 2.0
+"""How old a look at the files may be that answers an unfinished question."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """What a search is limited to, and how much it returns; ``limit`` applies to each section.
@@ -44,7 +48,8 @@ class SearchOptions:
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
     found are embedded for ``refine_s`` seconds at most, and what has changed is indexed for ``catch_up_s``;
-    None as the settings say.
+    None as the settings say. A question that is ``unfinished``, being typed, is answered of the files as they
+    were seen up to `SEEN_S` seconds ago; no word of it is corrected, and files without it are not counted.
     """
 
     filters: Filters = NO_FILTERS
@@ -59,6 +64,7 @@ class SearchOptions:
     grouped: bool = False
     refine_s: float | None = None
     catch_up_s: float | None = None
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +159,7 @@ def search(
         committed_only=options.committed_only,
         with_issues=wanted.issues,
         budget_s=options.catch_up_s,
+        seen_s=SEEN_S if options.unfinished else 0.0,
     )
     encoder = workspace.encoder_if_ready()
     vectors = vectors or QuestionVectors()
@@ -179,7 +186,9 @@ def search(
         model=encoder is not None,
         drafted=has_table(),
         wording=result.found.wording,
-        looked_at=None if any(each.hits for each in found.sections) else _count_files(view, options, found),
+        looked_at=None
+        if options.unfinished or any(each.hits for each in found.sections)
+        else _count_files(view, options, found),
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
         least=workspace.config.min_score if options.min_score is None else options.min_score,
         absent_names=()
@@ -341,7 +350,7 @@ class Asking:
 
         question = self._question
         found = self._ask(source, scoped, question, memo)
-        if self._options.as_it_is:
+        if self._options.as_it_is or self._options.unfinished:
             return found
         other = rewording.reword(source, question, found.occurrences, _is_known, memo)
         if other is None:

@@ -226,6 +226,7 @@ class Picker:
             name = sanitise_line(hit.document.title if hit.document else hit.chunk.qualified_name)
             place = sanitise_line(hit.path)
             room = columns - _SCORE_COLUMNS
+            place = _shortened(place, room - len(f":{line}"))
             text = report.cut(f"{place}:{line}  {name}", room)
             end = min(len(place), len(text))
             found += [
@@ -240,14 +241,15 @@ class Picker:
         if not self._shown.hits:
             return []
         hit = self._shown.hits[self._row]
-        rows = self._app.output.get_size().rows
+        size = self._app.output.get_size()
+        rows, columns = size.rows, size.columns // 2 if size.columns >= _WIDE else size.columns
         best = {line.number for line in report.best_lines(hit)}
         try:
             lines = file_lines(self._workspace, hit.path)
         except GitragError as error:
             return [("class:quiet", sanitise_line(str(error)))]
         first = max(min(best) - rows // 4, 1)
-        found: StyleAndTextTuples = [("class:path", f"{sanitise_line(hit.path)}\n")]
+        found: StyleAndTextTuples = [("class:path", f"{_shortened(sanitise_line(hit.path), columns)}\n")]
         for number, line in enumerate(lines[first - 1 : first + rows], first):
             found.append(("class:number", f"{number:>5}  "))
             text = sanitise_line(line[:_LONGEST_LINE].expandtabs(_TAB))
@@ -259,6 +261,14 @@ class Picker:
         said = self._problem or self._shown.said
         keys = "↑↓ choose  Enter opens  Esc ends"
         return [("", sanitise_line(f"{said}  " if said else "")), ("", keys)]
+
+
+def _shortened(path: str, columns: int) -> str:
+    """Return a path without its first folders where it is too long: its name says most."""
+    rest = path
+    while report.cut(rest, columns) != rest and "/" in rest.removeprefix("…/"):
+        rest = "…/" + rest.removeprefix("…/").partition("/")[2]
+    return rest
 
 
 def _marked(text: str, words: frozenset[str], style: str) -> StyleAndTextTuples:

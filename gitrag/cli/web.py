@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from gitrag.cli.browser import open_in_browser
@@ -49,6 +51,8 @@ def web(session: Session, *, port: int, no_browser: bool) -> int:
         if not no_browser and not open_in_browser(address, desk.workspace.store.directory):
             terminal.note("No browser could be opened here: open the address above in one.")
 
-    if serve(desk, port, ready):
+    with closing(desk):
+        is_idle = serve(desk, port, ready)
+    if is_idle:
         terminal.note("Nobody has used the page for an hour: it ends.")
     return OK

@@ -4,15 +4,47 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes, urlencode
 
 FILES = "/file/"
+REPOSITORY = "repo"
+"""What names another repository in an address."""
 
 
-def file(path: str, line: int = 0, revision: str = "") -> str:
-    """Return the address of a file, at a line, in a revision; empty for the working tree."""
-    asked = _asked([("rev", revision)])
-    return FILES + quote(os.fsencode(path)) + asked + (f"#L{line}" if line else "")
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The addresses of a repository's pages.
+
+    Attributes:
+        repository: The name of the repository; empty for the one that the page was started in.
+    """
+
+    repository: str = ""
+
+    def file(self, path: str, line: int = 0, revision: str = "") -> str:
+        """Return the address of a file, at a line, in a revision; empty for the working tree."""
+        asked = self._asked([("rev", revision)])
+        return FILES + quote(os.fsencode(path)) + asked + (f"#L{line}" if line else "")
+
+    def beside(self, path: str) -> str:
+        """Return the address of what is said beside a file; the script puts what that is in its gap."""
+        return "/beside//" + quote(os.fsencode(path)) + self._asked([])
+
+    def graph(self, target: str, depth: int = 0) -> str:
+        """Return the address of the calls around a target."""
+        return self.page("/calls", [("target", target), ("depth", str(depth) if depth else "")])
+
+    def map_of(self, by: str, folder: str = "", query: str = "") -> str:
+        """Return the address of the map of a folder, coloured by something."""
+        return self.page("/map", [("by", by), ("in", folder), ("q", query)])
+
+    def page(self, path: str, values: Sequence[tuple[str, str]] = ()) -> str:
+        """Return the address of a page."""
+        return path + self._asked(values)
+
+    def _asked(self, values: Sequence[tuple[str, str]]) -> str:
+        return _asked([*values, (REPOSITORY, self.repository)])
 
 
 def path_of(raw_path: bytes, before: str = FILES) -> str:
@@ -29,21 +61,6 @@ def search(query: str, chosen: Sequence[tuple[str, str]] = (), most: int = 0) ->
         most: The most files of a kind; 0 for as many as usual.
     """
     return "/search" + _asked([("q", query), *chosen, ("n", str(most) if most else "")])
-
-
-def beside(what: str, path: str) -> str:
-    """Return the address of what is said beside a file."""
-    return f"/beside/{what}/" + quote(os.fsencode(path))
-
-
-def graph(target: str, depth: int = 0) -> str:
-    """Return the address of the calls around a target."""
-    return "/calls" + _asked([("target", target), ("depth", str(depth) if depth else "")])
-
-
-def map_of(by: str, folder: str = "", query: str = "") -> str:
-    """Return the address of the map of a folder, coloured by something."""
-    return "/map" + _asked([("by", by), ("in", folder), ("q", query)])
 
 
 def _asked(values: Sequence[tuple[str, str]]) -> str:

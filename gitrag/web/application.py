@@ -6,45 +6,50 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from gitrag.callgraph.extraction import unsupported
 from gitrag.chunking.languages import is_code
 from gitrag.errors import NOTHING, USAGE, GitragError
 from gitrag.report.why import day
 from gitrag.web import addresses
+from gitrag.web.addresses import REPOSITORY, Addresses
 from gitrag.web.calls_page import calls_page
 from gitrag.web.desk import Desk
-from gitrag.web.facets import TITLES, Choices
+from gitrag.web.facets import Choices
 from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
 from gitrag.web.map_page import COLOURS, map_page
 from gitrag.web.rendering import STATIC, render, static
+from gitrag.web.repositories import Repositories
+from gitrag.web.repositories_page import repositories_page
 from gitrag.web.search_page import USUAL, search_page
-from gitrag.web.state_page import MOST_UNREAD, state_page
+from gitrag.web.state_page import MOST_MOMENTS, MOST_UNREAD, state_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
-    Answer = Callable[[Desk, Request], "Response"]
+    Answer = Callable[[Repositories, Request], "Response"]
 
-_PAGES = (("Search", "/"), ("Calls", "/calls"), ("Map", "/map"), ("State", "/state"))
+_PAGES = (("Search", "/search"), ("Calls", "/calls"), ("Map", "/map"), ("State", "/state"))
 """What every page links to, in order."""
 
 _MOST_DIGITS = 4
 
 
-def application(desk: Desk) -> Starlette:
-    """Return the pages of a repository; who may see them is the guard's business."""
+def application(repositories: Repositories) -> Starlette:
+    """Return the pages of repositories; who may see them is the guard's business."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.routing import Route
 
     def route(path: str, answer: Answer) -> Route:
-        return Route(path, _told(desk, answer), methods=["GET"])
+        return Route(path, _told(repositories, answer), methods=["GET"])
 
     def missing(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        return _problem(desk, status, f"There is no page {request.url.path}.", "")
+        return _problem(repositories.here, status, f"There is no page {request.url.path}.", "")
 
     return Starlette(
         routes=[
@@ -55,24 +60,26 @@ def application(desk: Desk) -> Starlette:
             route("/calls", _calls),
             route("/map", _map),
             route("/state", _state),
+            route("/repositories", _repositories),
             route("/static/{name}", _static),
         ],
         exception_handlers={HTTPException: missing},
     )
 
 
-def _told(desk: Desk, answer: Answer) -> Callable[[Request], Response]:
+def _told(repositories: Repositories, answer: Answer) -> Callable[[Request], Response]:
     """Return an answer that says what went wrong, in one line; Starlette runs it in a thread."""
 
     @wraps(answer)
     def told(request: Request) -> Response:
         try:
-            return answer(desk, request)
+            return answer(repositories, request)
         except GitragError as error:
             status = 404 if error.exit_code in {NOTHING, USAGE} else 503
-            return _problem(desk, status, str(error), error.hint)
+            return _problem(repositories.here, status, str(error), error.hint)
         except Exception as error:  # noqa: BLE001 - the boundary: logged, and said without the exception's text
-            return _problem(desk, 500, "gitrag hit a bug.", desk.log_bug(request.url.path, error))
+            said = repositories.here.log_bug(request.url.path, error)
+            return _problem(repositories.here, 500, "gitrag hit a bug.", said)
 
     return told
 
@@ -81,25 +88,45 @@ def _problem(desk: Desk, status: int, message: str, hint: str) -> Response:
     return _page(desk, "problem.html", status=status, message=message, hint=hint)
 
 
-def _page(desk: Desk, template: str, *, status: int = 200, **values: Any) -> Response:
+def _page(desk: Desk, template: str, *, status: int = 200, repository: str = "", **values: Any) -> Response:
     from starlette.responses import HTMLResponse
 
-    return HTMLResponse(render(template, repository=desk.workspace.name, pages=_PAGES, **values), status)
+    name, address = desk.name, desk.address
+    if repository:
+        name, address = repository, Addresses(repository)
+    hidden = Markup('<input type="hidden" name="%s" value="%s">') % (REPOSITORY, address.repository)
+    shared = {
+        "repository": name,
+        "address": address,
+        "same_repository": hidden if address.repository else "",
+        "pages": [(title, address.page(path)) for title, path in _PAGES],
+    }
+    return HTMLResponse(render(template, **shared, **values), status)
 
 
-def _start(desk: Desk, request: Request) -> Response:
+def _desk(repositories: Repositories, request: Request) -> Desk:
+    """Return the repository that an address names."""
+    return repositories.desk(request.query_params.get(REPOSITORY, ""))
+
+
+def _start(repositories: Repositories, request: Request) -> Response:
     del request
-    return _page(desk, "search.html", page=search_page(desk, "", Choices(), USUAL))
+    page = search_page(repositories, "", Choices(), USUAL)
+    return _page(repositories.here, "search.html", page=page)
 
 
-def _search(desk: Desk, request: Request) -> Response:
+def _search(repositories: Repositories, request: Request) -> Response:
     asked = request.query_params
-    chosen = tuple((name, value) for name, value in asked.multi_items() if name in TITLES and value)
-    page = search_page(desk, asked.get("q", ""), Choices(chosen), _number(asked.get("n"), USUAL))
-    return _page(desk, "search.html", page=page)
+    choices = Choices.read(asked.multi_items())
+    most, unfinished = _number(asked.get("n"), USUAL), "x-gitrag-unfinished" in request.headers
+    page = search_page(repositories, asked.get("q", ""), choices, most, unfinished=unfinished)
+    names = choices.of(REPOSITORY)
+    is_of_one = len(names) == 1 and not choices.is_everywhere
+    return _page(repositories.here, "search.html", page=page, repository=names[0] if is_of_one else "")
 
 
-def _file(desk: Desk, request: Request) -> Response:
+def _file(repositories: Repositories, request: Request) -> Response:
+    desk = _desk(repositories, request)
     path = addresses.path_of(request.scope["raw_path"])
     page = file_page(desk, path, request.query_params.get("rev", ""))
     language = page.view.language
@@ -107,30 +134,52 @@ def _file(desk: Desk, request: Request) -> Response:
     return _page(desk, "file.html", page=page, depth=depth, has_calls=has_calls)
 
 
-def _beside(desk: Desk, request: Request) -> Response:
+def _beside(repositories: Repositories, request: Request) -> Response:
+    desk = _desk(repositories, request)
     what = request.path_params["what"]
     read = _BESIDE.get(what)
     if read is None:
         return _problem(desk, 404, f"There is nothing called {what}.", "")
     path = addresses.path_of(request.scope["raw_path"], f"/beside/{what}/")
-    return _page(desk, "beside.html", what=what, found=read(desk, path), day=day)
+    return _page(desk, "beside.html", what=what, path=path, found=read(desk, path), day=day)
 
 
-def _calls(desk: Desk, request: Request) -> Response:
+def _calls(repositories: Repositories, request: Request) -> Response:
+    desk = _desk(repositories, request)
     asked = request.query_params
     page = calls_page(desk, asked.get("target", "").strip(), _number(asked.get("depth"), 1))
     return _page(desk, "calls.html", page=page)
 
 
-def _map(desk: Desk, request: Request) -> Response:
+def _map(repositories: Repositories, request: Request) -> Response:
+    desk = _desk(repositories, request)
     asked = request.query_params
     page = map_page(desk, asked.get("by", ""), asked.get("in", ""), asked.get("q", ""))
     return _page(desk, "map.html", page=page, colours=COLOURS)
 
 
-def _state(desk: Desk, request: Request) -> Response:
+def _state(repositories: Repositories, request: Request) -> Response:
+    desk = _desk(repositories, request)
     page = state_page(desk, with_checks="checks" in request.query_params)
-    return _page(desk, "state.html", page=page, most_unread=MOST_UNREAD)
+    are_several = len(repositories.known()) > 1
+    return _page(
+        desk,
+        "state.html",
+        page=page,
+        are_several=are_several,
+        most_unread=MOST_UNREAD,
+        most_moments=MOST_MOMENTS,
+    )
+
+
+def _repositories(repositories: Repositories, request: Request) -> Response:
+    del request
+    page = repositories_page(repositories)
+
+    def state_of(name: str) -> str:
+        return Addresses(name).page("/state")
+
+    return _page(repositories.here, "repositories.html", page=page, state_of=state_of)
 
 
 _BESIDE: dict[str, Callable[[Desk, str], Any]] = {
@@ -140,12 +189,12 @@ _BESIDE: dict[str, Callable[[Desk, str], Any]] = {
 }
 
 
-def _static(desk: Desk, request: Request) -> Response:
+def _static(repositories: Repositories, request: Request) -> Response:
     from starlette.responses import Response
 
     name = request.path_params["name"]
     if name not in STATIC:
-        return _problem(desk, 404, f"There is no file {name}.", "")
+        return _problem(repositories.here, 404, f"There is no file {name}.", "")
     content, kind = static(name)
     return Response(content, media_type=kind)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from markupsafe import Markup
 
@@ -11,7 +12,7 @@ from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.errors import GitragError
 from gitrag.report.pictures import parts_of
-from gitrag.web import addresses
+from gitrag.web.addresses import Addresses
 from gitrag.web.desk import Desk
 
 DEEPEST = 4
@@ -62,7 +63,7 @@ def calls_page(desk: Desk, target: str, depth: int) -> CallsPage:
             sources = sources_of(workspace, graph)
     except GitragError as error:
         return CallsPage(target, depth, problem=str(error), hint=error.hint)
-    parts = parts_of(graph, graph.matches, own, sources=sources, links=_links)
+    parts = parts_of(graph, graph.matches, own, sources=sources, links=partial(_links, desk.address))
     return CallsPage(
         target,
         depth,
@@ -73,9 +74,9 @@ def calls_page(desk: Desk, target: str, depth: int) -> CallsPage:
     )
 
 
-def _links(node: Node) -> tuple[tuple[str, str], ...]:
+def _links(address: Addresses, node: Node) -> tuple[tuple[str, str], ...]:
     """Return where a definition's file is, and the calls around it."""
-    file = ("Open the file", addresses.file(node.path, node.line_start))
+    file = ("Open the file", address.file(node.path, node.line_start))
     if node.name == MODULE:
         return (file,)
-    return (file, ("Walk on from here", addresses.graph(f"{node.path}:{node.name}")))
+    return (file, ("Walk on from here", address.graph(f"{node.path}:{node.name}")))

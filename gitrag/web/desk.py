@@ -12,6 +12,8 @@ from pathlib import Path
 from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import GitragError
 from gitrag.machine.log import open_log
+from gitrag.web.addresses import Addresses
+from gitrag.web.colouring import Colouring, Source
 from gitrag.workspace import Workspace
 
 
@@ -31,16 +33,31 @@ class Desk:
     Args:
         start: The directory that the command was started in.
         environ: The environment.
+        name: Its name in addresses; empty for the one that the page was started in.
+        beside: The desk of that one, for another one: its index is not kept in memory.
     """
 
-    def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, start: Path, environ: Mapping[str, str], *, name: str = "", beside: Desk | None = None
+    ) -> None:
         self.start = start
         self.environ = environ
+        self.address = Addresses(name)
         self._heard: list[str] = []
         self._lock = threading.Lock()
-        self.workspace = Workspace.open(start, environ=environ, say=self._heard.append, resident=True)
+        self.workspace = Workspace.open(start, environ=environ, say=self.hear, resident=beside is None)
         self._slow_lock = threading.Lock()
         self._slow = Workspace.open(start, environ=environ)
+        self.colouring: Colouring = Colouring() if beside is None else beside.colouring
+
+    @property
+    def name(self) -> str:
+        """What the repository is called on a page."""
+        return self.address.repository or self.workspace.name
+
+    def hear(self, line: str) -> None:
+        """Note what the user should know of the answer."""
+        self._heard.append(line)
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
@@ -67,8 +84,13 @@ class Desk:
 
     def warm(self) -> None:
         """Load the model and the index before the first question comes."""
+        self.colouring.read([Source("a.py", ("x = 1",))])
         with suppress(GitragError), self.turn() as turn:  # the first question meets it again, and says so
             search(turn.workspace, "main", SearchOptions(refine_s=0.0))
+
+    def close(self) -> None:
+        """End the process that colours source."""
+        self.colouring.close()
 
     def log_bug(self, where: str, error: Exception) -> str:
         """Log a bug; return what the page says of it."""

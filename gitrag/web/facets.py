@@ -9,11 +9,21 @@ from dataclasses import dataclass
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Kind
 from gitrag.search.engine import Hit
+from gitrag.web.addresses import REPOSITORY
 
 COLLECTION, LANGUAGE, KIND, PATH = "collection", "lang", "kind", "path"
 """The names of facets in an address."""
 
-TITLES = {COLLECTION: "Collections", LANGUAGE: "Languages", KIND: "Kinds", PATH: "Folders"}
+EVERYWHERE = "everywhere"
+"""What asks all repositories in an address, where `REPOSITORY` asks those named."""
+
+TITLES = {
+    REPOSITORY: "Repositories",
+    COLLECTION: "Collections",
+    LANGUAGE: "Languages",
+    KIND: "Kinds",
+    PATH: "Folders",
+}
 COLLECTIONS = {
     CollectionKind.CODE: "Code",
     CollectionKind.ADRS: "Decisions",
@@ -22,6 +32,7 @@ COLLECTIONS = {
 }
 
 _MOST_VALUES = 12
+_ALL = (EVERYWHERE, "1")
 
 Found = Sequence[tuple[CollectionKind, Hit]]
 """The files of an answer, each with the kind of its collection."""
@@ -34,14 +45,14 @@ class FacetValue:
     Attributes:
         value: As in an address.
         label: As shown.
-        count: How many of the files have it.
+        count: How many of the files have it; None where nobody has looked.
         is_chosen: Whether the answer is narrowed to it.
         choices: The facets chosen once it is clicked.
     """
 
     value: str
     label: str
-    count: int
+    count: int | None
     is_chosen: bool
     choices: tuple[tuple[str, str], ...]
 
@@ -65,6 +76,40 @@ class Choices:
         """Return the values chosen of a facet."""
         return tuple(value for each, value in self.chosen if each == name)
 
+    @classmethod
+    def read(cls, given: Iterable[tuple[str, str]]) -> Choices:
+        """Return what names and values in an address choose; others are left out."""
+        return cls(
+            tuple(
+                dict.fromkeys(
+                    (name, value)
+                    for name, value in given
+                    if (value and name in TITLES) or (name, value) == _ALL
+                )
+            )
+        )
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether all repositories are asked."""
+        return _ALL in self.chosen
+
+    @property
+    def are_several(self) -> bool:
+        """Whether repositories are asked by name, or all."""
+        return self.is_everywhere or bool(self.of(REPOSITORY))
+
+    @property
+    def of_repositories(self) -> Choices:
+        """Which repositories are asked before the answer is narrowed."""
+        return Choices(
+            tuple(
+                each
+                for each in self.chosen
+                if each == _ALL or (each[0] == REPOSITORY and not self.is_everywhere)
+            )
+        )
+
     def toggled(self, name: str, value: str) -> tuple[tuple[str, str], ...]:
         """Return the choices with a value added, or taken away."""
         if (name, value) in self.chosen:
@@ -81,8 +126,9 @@ def facets(everything: Found, narrowed: Found, choices: Choices) -> tuple[Facet,
         choices: What is chosen.
     """
     found = []
-    readers = ((COLLECTION, _collection), (LANGUAGE, _language), (KIND, _kind))
-    for name, read in readers:
+    for name, read in _READERS:
+        if name == REPOSITORY:
+            continue
         own = choices.of(name)
         others = [each for each in everything if _fits(each, choices, but=name)]
         counts = Counter(value for each in others if (value := read(each)))
@@ -103,9 +149,7 @@ def facets(everything: Found, narrowed: Found, choices: Choices) -> tuple[Facet,
 def _fits(each: tuple[CollectionKind, Hit], choices: Choices, *, but: str) -> bool:
     """Tell whether a file has what is chosen in all facets but one."""
     return all(
-        not own or name == but or read(each) in own
-        for name, read in ((COLLECTION, _collection), (LANGUAGE, _language), (KIND, _kind))
-        for own in (choices.of(name),)
+        not own or name == but or read(each) in own for name, read in _READERS for own in (choices.of(name),)
     ) and (
         not (folders := choices.of(PATH)) or any(each[1].path.startswith(f"{folder}/") for folder in folders)
     )
@@ -121,6 +165,38 @@ def _language(each: tuple[CollectionKind, Hit]) -> str:
 
 def _kind(each: tuple[CollectionKind, Hit]) -> str:
     return each[1].chunk.kind.value
+
+
+def _repository(each: tuple[CollectionKind, Hit]) -> str:
+    return each[1].repository
+
+
+_READERS = ((REPOSITORY, _repository), (COLLECTION, _collection), (LANGUAGE, _language), (KIND, _kind))
+
+
+def repository_facet(everything: Found, choices: Choices, known: int) -> Facet | None:
+    """Return the facet of repositories; None where there is no other one.
+
+    Args:
+        everything: The files found where nothing but repositories is chosen.
+        choices: What is chosen.
+        known: How many repositories there are.
+    """
+    own = choices.of(REPOSITORY)
+    if known < 2 and not choices.are_several:
+        return None
+    counts = Counter(_repository(each) for each in everything if _fits(each, choices, but=REPOSITORY))
+    counts.pop("", None)
+    values = _values(REPOSITORY, counts, own, choices, str) if choices.are_several else ()
+    others = tuple(each for each in choices.chosen if each[0] not in {EVERYWHERE, REPOSITORY})
+    every = FacetValue(
+        "1",
+        f"all {known:,}",
+        counts.total() if choices.is_everywhere else None,
+        choices.is_everywhere and not own,
+        others if choices.is_everywhere and not own else (*others, _ALL),
+    )
+    return Facet(REPOSITORY, TITLES[REPOSITORY], (every, *values))
 
 
 def _label(name: str) -> Callable[[str], str]:

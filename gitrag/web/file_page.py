@@ -14,9 +14,8 @@ from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE
 from gitrag.report import shown
-from gitrag.web import addresses
 from gitrag.web.desk import Desk
-from gitrag.web.marking import lines_of
+from gitrag.web.marking import lines_of, source_of
 from gitrag.words.numbers import count
 
 MOST_LINES = 20_000
@@ -73,13 +72,14 @@ def file_page(desk: Desk, path: str, revision: str) -> FilePage:
     """
     with desk.slow_turn() as workspace:
         view = view_file(workspace, path, revision)
-    lines = view.lines[:MOST_LINES]
+    source = source_of(path, view.lines[:MOST_LINES])
+    (parts,) = desk.colouring.read([source])
     return FilePage(
         view,
         tuple(shown(path).split("/")),
-        tuple(lines_of(lines, path, names=True)),
+        tuple(lines_of(source, parts, names=True)),
         _said(view.index) if view.index is not None else "",
-        len(view.lines) - len(lines),
+        len(view.lines) - len(source.lines),
     )
 
 
@@ -128,7 +128,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
             CallLink(
                 edge.line,
                 owners[-1] if owners and name in CONSTRUCTORS else name,
-                addresses.file(callee.path, callee.line_start),
+                desk.address.file(callee.path, callee.line_start),
                 f"{callee.name} in {shown(callee.path)}:{callee.line_start}",
             )
         )

@@ -15,7 +15,7 @@ from gitrag.report import cut, shown
 from gitrag.report.pictures.treemap import HEIGHT, WIDTH, Area, treemap
 from gitrag.search.sections import Wanted
 from gitrag.store.inspection import MappedFile
-from gitrag.web import addresses
+from gitrag.web.addresses import Addresses
 from gitrag.web.desk import Desk
 from gitrag.web.search_page import LONGEST_QUERY
 from gitrag.words.numbers import age, count
@@ -107,7 +107,7 @@ def map_page(desk: Desk, by: str, folder: str, query: str) -> MapPage:
     cut_off = len(folder) + 1 if folder else 0
     files = {each.path[cut_off:]: each for each in own}
     areas = treemap({path: each.lines for path, each in files.items()})
-    tiles = [_tile(area, files.get(area.path), folder, by, query, colour) for area in areas]
+    tiles = [_tile(desk.address, area, files.get(area.path), folder, by, query, colour) for area in areas]
     parts = folder.split("/") if folder else []
     return MapPage(
         by,
@@ -124,6 +124,7 @@ def map_page(desk: Desk, by: str, folder: str, query: str) -> MapPage:
 
 
 def _tile(
+    address: Addresses,
     area: Area,
     file: MappedFile | None,
     folder: str,
@@ -137,9 +138,9 @@ def _tile(
     label = cut(name, int((area.width - 8) / _CHARACTER)) if has_room else ""
     size = f"{shown(whole)}: {count(area.size, 'line')}"
     if file is None or area.is_folder:
-        return Tile(area, label, size, addresses.map_of(by, whole, query), "folder")
+        return Tile(area, label, size, address.map_of(by, whole, query), "folder")
     kind, said = colour(file)
-    return Tile(area, label, f"{size}, {said}", addresses.file(whole), kind)
+    return Tile(area, label, f"{size}, {said}", address.file(whole), kind)
 
 
 def _colouring(by: str, files: Sequence[MappedFile], scores: Mapping[str, float], query: str) -> Colouring:

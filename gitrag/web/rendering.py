@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from gitrag.web import addresses
 from gitrag.words.control_characters import sanitise
-from gitrag.words.numbers import count, size
+from gitrag.words.numbers import age, count, size
 
 STATIC = {
     "style.css": ("gitrag.web", "static/style.css", "text/css"),
@@ -42,7 +42,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(address=addresses, count=count, size=size)
+    environment.globals.update(search_address=addresses.search, count=count, size=size, age=age)
     return environment
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from markupsafe import Markup
 
 from gitrag import report
-from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
+from gitrag.actions.repositories.ask import AnswerOfMany
+from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
-from gitrag.errors import UsageError
+from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report.reasons import chance
 from gitrag.search.engine import Hit
 from gitrag.search.language_filter import language_named
@@ -18,10 +21,21 @@ from gitrag.search.question import read
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 from gitrag.web import addresses
-from gitrag.web.desk import Desk
-from gitrag.web.facets import COLLECTION, COLLECTIONS, KIND, LANGUAGE, PATH, Choices, Facet, Found, facets
-from gitrag.web.marking import lines_of, marked
-from gitrag.workspace import Workspace
+from gitrag.web.addresses import REPOSITORY, Addresses
+from gitrag.web.facets import (
+    COLLECTION,
+    COLLECTIONS,
+    KIND,
+    LANGUAGE,
+    PATH,
+    Choices,
+    Facet,
+    Found,
+    facets,
+    repository_facet,
+)
+from gitrag.web.marking import lines_of, marked, source_of
+from gitrag.web.repositories import Repositories
 
 USUAL = 20
 """Files of each kind on a page."""
@@ -58,6 +72,7 @@ class ShownHit:
     """A file of an answer as a page shows it.
 
     Attributes:
+        repository: Its repository, where several were asked; else empty.
         path: Its path, the question's words marked.
         address: Where its best lines are.
         place: The lines of its best piece.
@@ -72,6 +87,7 @@ class ShownHit:
         variants: Files that are nearly the same.
     """
 
+    repository: str
     path: Markup
     address: str
     place: str
@@ -123,8 +139,32 @@ class SearchPage:
     milliseconds: int = 0
 
 
-def search_page(desk: Desk, query: str, choices: Choices, most: int) -> SearchPage:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was answered, and by whom not.
+
+    Attributes:
+        everything: What the repositories asked have.
+        narrowed: What is left of it.
+        lacking: What the answer lacks, a line each.
+    """
+
+    everything: Answer
+    narrowed: Answer
+    lacking: tuple[str, ...] = ()
+
+
+def search_page(
+    repositories: Repositories, query: str, choices: Choices, most: int, *, unfinished: bool = False
+) -> SearchPage:
     """Ask a question; an empty one has an empty page.
+
+    Args:
+        repositories: Whom to ask.
+        query: The question.
+        choices: What it is narrowed to.
+        most: The most files of a kind.
+        unfinished: Whether it is being typed, and asked once more when it is not.
 
     Raises:
         UsageError: What it is narrowed to makes no sense.
@@ -132,45 +172,73 @@ def search_page(desk: Desk, query: str, choices: Choices, most: int) -> SearchPa
     begin = time.perf_counter()
     query = query[:LONGEST_QUERY].strip()
     most = min(max(most, 1), MOST)
+    known = repositories.known()
     if not query:
-        return SearchPage("", chosen=choices.chosen)
+        facet = repository_facet((), choices, len(known))
+        return SearchPage("", facets=(facet,) if facet else (), chosen=choices.chosen)
+    ask = _ask_several if choices.are_several else _ask_here
     try:
-        with desk.turn() as turn:
-            everything = _ask(turn.workspace, query, Choices(), most)
-            narrowed = _ask(turn.workspace, query, choices, most) if choices.chosen else everything
+        with repositories.here.turn() as turn:
+            asked = ask(repositories, query, choices, partial(_options, most=most, unfinished=unfinished))
             heard = tuple(dict.fromkeys(turn.heard))
-    except (UsageError, NoCollectionError) as error:
+    except (UsageError, NotSetUpError) as error:
         if choices.chosen or isinstance(error, UsageError):
             return SearchPage(query, chosen=choices.chosen, problem=str(error), hint=error.hint)
         raise
+    everything, narrowed = _found(asked.everything), asked.narrowed
     found = _found(narrowed)
     words = frozenset(read(narrowed.wording.searched_for or narrowed.query).words)
     held = [section for section in narrowed.sections if section.hits]
     alone = [section.kind for section in held] == [CollectionKind.CODE]
+    here = {name for name, each in known.items() if repositories.is_here(each)}
+    shown = _shown(repositories, here, [hit for section in held for hit in section.hits], words)
     sections = tuple(
-        ShownSection(
-            "" if alone else COLLECTIONS[section.kind], tuple(_shown(hit, words) for hit in section.hits)
-        )
+        ShownSection("" if alone else COLLECTIONS[section.kind], tuple(next(shown) for _ in section.hits))
         for section in held
     )
     is_full = any(len(section.hits) >= most for section in held)
     notes = tuple(report.notes_of(narrowed))
     if found and (line := report.wording_line(narrowed)):
         notes = (f"{line[0].upper()}{line[1:]}; these are the nearest.", *notes)
+    of_repositories = repository_facet(everything, choices, len(known))
     return SearchPage(
         query,
         sections,
-        facets(_found(everything), found, choices),
+        (*([of_repositories] if of_repositories else []), *facets(everything, found, choices)),
         choices.chosen,
         len(found),
-        (*notes, *heard),
+        (*asked.lacking, *notes, *heard),
         problem="" if found else report.as_text(narrowed),
         more=addresses.search(query, choices.chosen, min(most * 2, MOST)) if is_full and most < MOST else "",
         milliseconds=round((time.perf_counter() - begin) * 1000),
     )
 
 
-def _ask(workspace: Workspace, query: str, choices: Choices, most: int) -> Answer:
+Options = Callable[[Choices], SearchOptions]
+
+
+def _ask_here(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
+    """Ask the repository that the page was started in."""
+    workspace = repositories.here.workspace
+    everything = search(workspace, query, options(Choices()))
+    return _Asked(everything, search(workspace, query, options(choices)) if choices.chosen else everything)
+
+
+def _ask_several(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
+    """Ask several repositories, and once more where their answer is narrowed."""
+
+    def ask(choices: Choices) -> AnswerOfMany:
+        own = options(choices)
+        return repositories.ask(choices.of(REPOSITORY), query, lambda _workspace: own, own.limit or USUAL)
+
+    everything = narrowed = ask(choices.of_repositories)
+    if choices.chosen != choices.of_repositories.chosen:
+        narrowed = ask(choices)
+    lacking = (f"{each.line}. {each.hint}".rstrip() for each in narrowed.asked if each.why)
+    return _Asked(everything.answer, narrowed.answer, tuple(lacking))
+
+
+def _options(choices: Choices, *, most: int, unfinished: bool) -> SearchOptions:
     own = choices.of(COLLECTION)
     kinds = tuple(kind for kind in CollectionKind if kind.value in own) if own else tuple(CollectionKind)
     filters = Filters(
@@ -178,10 +246,14 @@ def _ask(workspace: Workspace, query: str, choices: Choices, most: int) -> Answe
         tuple(language_named(name) for name in choices.of(LANGUAGE)),
         tuple(_glob(folder) for folder in choices.of(PATH)),
     )
-    options = SearchOptions(
-        filters=filters, wanted=Wanted(kinds or tuple(CollectionKind)), limit=most, grouped=True, refine_s=0.0
+    return SearchOptions(
+        filters=filters,
+        wanted=Wanted(kinds or tuple(CollectionKind)),
+        limit=most,
+        grouped=True,
+        refine_s=0.0,
+        unfinished=unfinished,
     )
-    return search(workspace, query, options)
 
 
 def _glob(folder: str) -> str:
@@ -194,15 +266,25 @@ def _found(answer: Answer) -> Found:
     return [(section.kind, hit) for section in answer.sections for hit in section.hits]
 
 
-def _shown(hit: Hit, words: frozenset[str]) -> ShownHit:
+def _shown(
+    repositories: Repositories, here: Container[str], hits: Sequence[Hit], words: frozenset[str]
+) -> Iterator[ShownHit]:
+    sources = [source_of(hit.path, [line.text for line in hit.lines]) for hit in hits]
+    read = repositories.here.colouring.read(sources)
+    for hit, source, parts in zip(hits, sources, read, strict=True):
+        address = Addresses("" if hit.repository in here else hit.repository)
+        yield _shown_hit(hit, address, lines_of(source, parts, words), words)
+
+
+def _shown_hit(hit: Hit, address: Addresses, coloured: Sequence[Markup], words: frozenset[str]) -> ShownHit:
     chunk, document = hit.chunk, hit.document
     path = report.shown(hit.path)
-    coloured = lines_of([line.text for line in hit.lines], hit.path, words)
     best = report.best_lines(hit)[0].number
     place = f"{chunk.line_start}-{chunk.line_end}" if chunk.line_end > chunk.line_start else f"{best}"
     return ShownHit(
+        repository=hit.repository,
         path=marked(path, words),
-        address=addresses.file(hit.path, best),
+        address=address.file(hit.path, best),
         place=place,
         what=report.standing(document) if document else chunk.kind.value,
         name=f"{document.id}: {document.title}" if document else chunk.qualified_name,
@@ -210,16 +292,16 @@ def _shown(hit: Hit, words: frozenset[str]) -> ShownHit:
         level="high" if hit.score >= _LIKELY else "middle" if hit.score >= _DOUBTFUL else "low",
         said=chance(hit.score),
         lines=tuple(
-            ShownLine(line.number, text, line.matches, addresses.file(hit.path, line.number))
+            ShownLine(line.number, text, line.matches, address.file(hit.path, line.number))
             for line, text in zip(hit.lines, coloured, strict=True)
         ),
         note=marked(hit.note, words),
         also=tuple(
             Link(
                 f"{further.chunk.line_start} {further.chunk.name}".rstrip(),
-                addresses.file(hit.path, further.chunk.line_start),
+                address.file(hit.path, further.chunk.line_start),
             )
             for further in hit.also
         ),
-        variants=tuple(Link(report.shown(each), addresses.file(each)) for each in hit.variants),
+        variants=tuple(Link(report.shown(each), address.file(each)) for each in hit.variants),
     )

@@ -13,6 +13,7 @@ from gitrag.machine.loopback import ADDRESS, listen
 from gitrag.web.application import application
 from gitrag.web.desk import Desk
 from gitrag.web.guard import Guard
+from gitrag.web.repositories import Repositories
 
 if TYPE_CHECKING:
     import uvicorn
@@ -46,7 +47,7 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None], *, idle_s: float 
     listening = listen(port)
     own_port = listening.getsockname()[1]
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    guard = Guard(application(desk), token, own_port)
+    guard = Guard(application(Repositories(desk)), token, own_port)
     is_idle = False
 
     async def run() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gitrag.actions.doctor import examine
 from gitrag.actions.push_check import Pushed, behind
 from gitrag.actions.status import WorkspaceStatus, read_status, table_sizes
+from gitrag.indexing.coverage import Coverage, read
 from gitrag.machine.prerequisites import Check
 from gitrag.report.index_state import state_of, work_of
 from gitrag.store.inspection import TableSize
@@ -15,6 +17,8 @@ from gitrag.web.desk import Desk
 from gitrag.words.numbers import age
 
 MOST_UNREAD = 100
+MOST_MOMENTS = 30
+"""Rows of the table of vectors over time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class StatePage:
         work: What the background worker does.
         refined: The share of texts that have the model's vector, in [0, 1].
         left: How long refining the others takes; empty if unknown.
+        coverage: How many texts had the model's vector, over time; now last. Empty if never recorded.
+        line: The same as points of a line in a square of 100.
         tables: How much room each table takes.
         push: What a push of HEAD would be told.
         pre_push: The setting that decides what happens then.
@@ -41,6 +47,8 @@ class StatePage:
     work: str
     refined: float
     left: str
+    coverage: tuple[Coverage, ...]
+    line: str
     tables: tuple[TableSize, ...]
     push: str
     pre_push: str
@@ -59,6 +67,9 @@ def state_page(desk: Desk, *, with_checks: bool) -> StatePage:
     checks = tuple(examine(desk.start, desk.environ)) if with_checks else None
     now = time.time()
     view = found.view
+    past = read(workspace.store.directory)
+    if view is not None and past:
+        past = (*past, Coverage(max(now, past[-1].at), view.chunks, view.texts, view.embedded))
     return StatePage(
         found,
         "up to date" if found.fresh else "no index of this worktree yet" if view is None else state_of(found),
@@ -66,9 +77,19 @@ def state_page(desk: Desk, *, with_checks: bool) -> StatePage:
         work_of(found),
         view.embedded / view.texts if view is not None and view.texts else 1.0,
         age(found.refined_in_s) if found.refined_in_s and found.unembedded else "",
+        past,
+        _line(past),
         tables,
         push,
         pre_push,
         checks,
         {each.name: age(now - each.updated) for each in found.collections if each.updated},
     )
+
+
+def _line(past: Sequence[Coverage]) -> str:
+    """Return points, in percent from the left and from above."""
+    if not past:
+        return ""
+    first, whole = past[0].at, max(past[-1].at - past[0].at, 1.0)
+    return " ".join(f"{100 * (each.at - first) / whole:.2f},{100 * (1 - each.share):.2f}" for each in past)

@@ -12,11 +12,13 @@ import subprocess
 import termios
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pyte
 import pytest
 
-from tests.support.command import GITRAG, PATIENCE_S
+from tests.support.command import GITRAG, PATIENCE_S, Gitrag
+from tests.support.indexes import open_app
 
 UP, DOWN, ENTER, ESC = b"\x1b[A", b"\x1b[B", b"\r", b"\x1b"
 
@@ -34,6 +36,10 @@ class Screen:
     def text(self):
         """What is on the screen, without how it looks."""
         return "\n".join(self._screen.display)
+
+    def resize(self, columns):
+        self._screen.resize(30, columns)
+        fcntl.ioctl(self._descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
 
     def press(self, keys):
         os.write(self._descriptor, keys)
@@ -122,3 +128,19 @@ def test_it_needs_a_terminal(indexed):
     done = indexed.gitrag("ui")
     assert (done.status, done.out) == (2, "")
     assert done.said[0] == "gitrag ui needs a whole terminal."
+
+
+def test_a_narrow_terminal_shows_names_and_another_size_is_taken(make_repository):
+    """Of a long path the end is shown; what is wide or not ASCII stays in its column."""
+    folder = "packages/services/billing/internal"
+    repository = make_repository({f"{folder}/größe_der_rechnung.py": "def groesse():\n    return '大きさ'\n"})
+    open_app(repository).update()
+    project = SimpleNamespace(path=repository.path, gitrag=Gitrag(repository.path, repository.environment))
+    with screen(project, columns=40) as shown:
+        shown.wait_for("Enter opens")
+        shown.press("größe der rechnung".encode())
+        shown.wait_for("…/internal/größe_der_rechnung.py:1", "…/billing/internal/größe_der_rechnung.py")
+        shown.resize(200)
+        shown.wait_for(f"{folder}/größe_der_rechnung.py:1", "│")
+        shown.press(b"\x03")
+        assert shown.ended() == 130

@@ -184,8 +184,8 @@ def test_search_as_you_type_by_keyboard_alone(site):
         assert page.url == f"http://127.0.0.1:{site.port}/"  # the token is gone from the address
         assert page.evaluate("document.activeElement.id") == "q"
         page.keyboard.type("total price")
-        page.locator(".hit").first.wait_for()
-        page.wait_for_function("location.search === '?q=total+price'")
+        page.locator("h1", has_text="Answers to total price").wait_for(state="attached")
+        assert page.url.endswith("/search?q=total+price")
         page.keyboard.press("ArrowDown")
         assert page.evaluate("document.activeElement.className") == "to"
         page.keyboard.press("ArrowDown")
@@ -350,6 +350,15 @@ def test_nothing_of_a_repository_becomes_script(hostile):
         assert {request.split("/")[2] for request in heard.requests} == {f"127.0.0.1:{site.port}"}
 
 
+def test_a_file_made_to_hold_up_whoever_colours_it_is_shown_without_colours(make_repository):
+    repository = make_repository({"Bad.java": f"{'a ' * 900}\n" * 200, "good.py": "def good(): pass\n"})
+    open_app(repository).update()
+    with served(repository.path, repository.environment) as site:
+        bad = site.get("/file/Bad.java").text
+        assert bad.count("<code>a a a a ") == 200
+        assert '<span class="k">def</span>' in site.get("/file/good.py").text
+
+
 def test_a_script_that_is_not_the_pages_own_does_not_run(site):
     """The second wall: even markup that got through would be inert."""
     with opened(site) as (page, heard):
@@ -373,12 +382,12 @@ def test_a_script_that_is_not_the_pages_own_does_not_run(site):
 @pytest.mark.parametrize("by", ["language", "age", "churn", "vectors", "matches", "nonsense"])
 def test_a_map_of_the_files_by_lines(site, by):
     page = site.get(f"/map?by={by}&q=total+price").text
-    assert "5 files, 30 lines" in page
+    assert "5 files with text, 30 lines" in page
     assert 'href="/file/shop/cart.py"><title>shop/cart.py: 12 lines, ' in page.replace(' tabindex="-1"', "")
     said = {"age": "last changed", "churn": "1 commit", "vectors": "texts refined", "matches": "score 0."}
     assert said.get(by, "12 lines, python") in page
     inside = site.get("/map?in=shop").text
-    assert "2 files, 15 lines" in inside
+    assert "2 files with text, 15 lines" in inside
     assert "No file is indexed here." in site.get("/map?in=no/such/folder").text
 
 
@@ -388,6 +397,8 @@ def test_the_state_of_the_index_and_its_checks(site):
     assert "shop-adrs" in page
     assert "main: indexed" in page
     assert "Background worker" in page
+    assert "Refined over time" in page
+    assert 'aria-label="From 0 % to 0 % of texts in ' in page
     checked = site.get("/state?checks=1").text
     assert "grammars" in checked
     assert "languages parsed" in checked
@@ -424,3 +435,12 @@ def test_every_page_fits_every_width_and_is_usable_with_a_screen_reader(site, wi
             bad = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] != "minor"]
             assert bad == [], address
         assert heard.dialogs == []
+
+
+def test_a_question_being_typed_is_asked_again_after_a_pause(site):
+    with opened(site) as (page, heard):
+        page.keyboard.type("totl")
+        page.get_by_text('searched for "total"').first.wait_for()
+        page.keyboard.type(" price")
+        page.locator("h1", has_text="Answers to totl price").wait_for(state="attached")
+        assert heard.dialogs == heard.console == []

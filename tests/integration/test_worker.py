@@ -18,6 +18,7 @@ from gitrag.actions.catch_up import catch_up
 from gitrag.actions.current_view import INLINE_TEXTS
 from gitrag.actions.search import search
 from gitrag.actions.status import read_status
+from gitrag.indexing import coverage
 from gitrag.indexing.worker import Worker, processors, running
 from gitrag.machine.locks import FileLock, read_holder
 from gitrag.store import inspection, vectors
@@ -114,6 +115,16 @@ def test_workers_started_at_once_do_the_work_once(project, tmp_path):
     assert log(project) == ""
     counts = _counts(open_app(project))
     assert (counts.contents, counts.chunks) == (40, 40)
+
+
+def test_what_a_worker_has_refined_is_recorded(project):
+    workspace = open_app(project)
+    workspace.update()
+    finish(start_worker(project))
+    first, *_, last = coverage.read(workspace.store.directory)
+    assert (first.refined, first.share, last.share) == (0, 0.0, 1.0)
+    assert first.chunks == last.chunks == 40
+    assert first.at <= last.at
 
 
 def _counts(workspace: Workspace) -> inspection.StoreCounts:

@@ -1,16 +1,20 @@
 "use strict";
 // Search as one types: one question at a time is on its way, then the newest one.
+// After a pause it is asked once more, as a finished one: of the files as they are, and with spelling looked at.
 (() => {
+  const PAUSE_MS = 300;
   const field = document.getElementById("q");
   const answer = document.getElementById("answer");
   let shown = field.value.trim();
   let busy = false;
+  let pause = 0;
 
   function addressOf(query) {
     const address = new URL(location.href);
     if (address.pathname !== "/search") address.search = "";
     address.pathname = "/search";
-    address.searchParams.set("q", query);
+    if (query) address.searchParams.set("q", query);
+    else address.searchParams.delete("q");
     address.searchParams.delete("n");
     address.hash = "";
     return address;
@@ -19,35 +23,40 @@
   function show(page, query, address) {
     answer.replaceChildren(...page.getElementById("answer").childNodes);
     document.title = page.title;
-    history.replaceState(null, "", query ? address.pathname + address.search : "/");
+    history.replaceState(null, "", address.search ? address.pathname + address.search : "/");
     shown = query;
   }
 
-  function ask() {
+  function ask(finished) {
     const query = field.value.trim();
-    if (busy || query === shown) return;
+    if (busy || (query === shown && !finished)) return;
+    clearTimeout(pause);
     busy = true;
     const address = addressOf(query);
     const request = new XMLHttpRequest();
-    request.open("GET", query ? address.pathname + address.search : "/");
+    request.open("GET", address.pathname + address.search);
+    if (!finished) request.setRequestHeader("X-Gitrag-Unfinished", "1");
     request.responseType = "document"; // parsed without running anything
     request.addEventListener("loadend", () => {
       busy = false;
       const page = request.response;
-      if (page?.getElementById("answer")) show(page, query, address);
+      if (finished && (answer.contains(document.activeElement) || query !== field.value.trim())) {
+        // somebody has gone on
+      } else if (page?.getElementById("answer")) show(page, query, address);
       else {
         const said = page?.querySelector("h1")?.textContent;
         answer.querySelector(".said").textContent = said ?? "No answer: start gitrag web again.";
         shown = query; // not asked again and again
       }
-      ask();
+      if (field.value.trim() !== shown) ask(false);
+      else if (!finished && query) pause = setTimeout(() => ask(true), PAUSE_MS);
     });
     request.send();
   }
-  field.addEventListener("input", ask);
+  field.addEventListener("input", () => ask(false));
   field.form.addEventListener("submit", (event) => {
     event.preventDefault();
-    ask();
+    ask(false);
     const first = links()[0];
     if (first && !busy) first.click();
   });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import threading
+from contextlib import closing
 from urllib.parse import urlsplit
 
 from gitrag.web.desk import Desk
@@ -19,8 +20,8 @@ def test_it_ends_where_nobody_uses_it(make_repository):
     ready = threading.Event()
 
     def run():
-        desk = Desk(repository.path, repository.environment)
-        ended.append(serve(desk, 0, lambda address: (addresses.append(address), ready.set()), idle_s=2.0))
+        with closing(Desk(repository.path, repository.environment)) as desk:
+            ended.append(serve(desk, 0, lambda address: (addresses.append(address), ready.set()), idle_s=2.0))
 
     serving = threading.Thread(target=run, daemon=True)
     serving.start()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
-from gitrag.web.facets import Choices, facets
+from gitrag.web.facets import Choices, facets, repository_facet
 
 
 def hit(path, language="python", kind=Kind.FUNCTION):
@@ -50,3 +52,26 @@ def test_what_is_chosen_can_be_taken_away_though_nothing_has_it():
     )
     assert [each.choices for each in language.values if each.is_chosen] == [(("path", "none"),)]
     assert [(each.label, each.count) for each in folder.values] == [("none/", 0)]
+
+
+def test_repositories_are_counted_where_they_are_asked():
+    def shown(found, *chosen, known=3):
+        facet = repository_facet(found, Choices.read(chosen), known)
+        return facet and [(each.label, each.count, each.is_chosen, each.choices) for each in facet.values]
+
+    own = [(kind, replace(each, repository=name)) for (kind, each), name in zip(FOUND, "aab", strict=True)]
+    everywhere, of_b, python = ("everywhere", "1"), ("repo", "b"), ("lang", "python")
+    assert shown(FOUND, known=1) is None
+    assert shown(FOUND, python) == [("all 3", None, False, (python, everywhere))]
+    assert shown(own, everywhere) == [
+        ("all 3", 3, True, ()),
+        ("a", 2, False, (everywhere, ("repo", "a"))),
+        ("b", 1, False, (everywhere, of_b)),
+    ]
+    assert shown(own, everywhere, of_b, python) == [
+        ("all 3", 2, False, (python, everywhere)),
+        ("b", 0, True, (everywhere, python)),
+        ("a", 2, False, (everywhere, of_b, python, ("repo", "a"))),
+    ]
+    assert shown(own[2:], of_b) == [("all 3", None, False, (everywhere,)), ("b", 1, True, ())]
+    assert Choices.read([("everywhere", "2"), ("repo", ""), ("x", "y")]) == Choices()

@@ -8,7 +8,8 @@ from html import unescape
 import pytest
 
 from gitrag.search.question import read
-from gitrag.web.marking import lines_of, marked
+from gitrag.web.colouring import parts_of
+from gitrag.web.marking import lines_of, marked, source_of
 
 WORDS = frozenset(read("session cookie").words)
 
@@ -32,13 +33,17 @@ def test_lines_stay_lines_and_text_stays_text(path):
         "",
         "\tend \x1b[31m\u202e",
     ]
-    found = lines_of(lines, path, WORDS, names=True)
+    source = source_of(path, lines)
+    found = lines_of(source, parts_of([source], limit_s=0)[0], WORDS, names=True)
     assert len(found) == len(lines)
     shown = [text_of(each) for each in found]
     assert shown == [*lines[:-1], "    end \\x1b[31m\\u202e"]
     assert not any("<script" in each for each in found)
 
 
-def test_very_long_lines_are_neither_coloured_nor_lost():
+def test_words_of_lines_without_colours_are_marked_but_in_very_long_ones():
     long = "session " * 1000
-    assert lines_of([long, "x = 1"], "a.py", WORDS) == [long, "x = 1"]
+    assert lines_of(source_of("a.py", [long, "session = 1"]), None, WORDS) == [
+        long,
+        "<mark>session</mark> = 1",
+    ]

@@ -1,0 +1,155 @@
+"""Tell the words of source apart, by their language, in a process that can be ended.
+
+Pygments reads source with regular expressions; some take hours for a text made for that, and nothing else in
+the process runs meanwhile. So each text has a time limit, after which the system ends the process.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gitrag.machine.processes import Pool, ProcessDiedError
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+LIMIT_S = 1.0
+"""Seconds of processor time for a text; 400,000 characters of Python take half of that."""
+
+NAME = "w"
+"""The class of a name that has no colour: it may lead to a definition."""
+
+_MOST_CHARACTERS = 400_000
+_LONGEST_LINE = 2_000
+_MOST_REMEMBERED = 1_000
+
+_CLASSES = {
+    "Comment": "c",
+    "Keyword": "k",
+    "Literal.String": "s",
+    "Literal.Number": "n",
+    "Name.Function": "f",
+    "Name.Class": "f",
+    "Name.Decorator": "d",
+    "Name.Builtin": "b",
+    "Name.Tag": "k",
+    "Name.Attribute": "d",
+    "Name": NAME,
+    "Generic.Heading": "h",
+    "Generic.Subheading": "h",
+}
+"""What is told apart; a kind of token takes the class of the nearest of its ancestors."""
+
+Line = tuple[tuple[str, str], ...]
+"""A line in parts: the class of each, empty for none, and its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Lines of a file, without control characters, and its path, whose name says the language."""
+
+    path: str
+    lines: tuple[str, ...]
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether it is small enough, and no line is very long."""
+        return sum(map(len, self.lines)) <= _MOST_CHARACTERS and all(
+            len(line) <= _LONGEST_LINE for line in self.lines
+        )
+
+
+class Colouring:
+    """A process that tells words apart, started when it is first needed; for several threads."""
+
+    def __init__(self) -> None:
+        self._pool = Pool(1)
+        self._hopeless: set[int] = set()
+
+    def read(self, sources: Sequence[Source]) -> list[tuple[Line, ...] | None]:
+        """Return the lines of each source in parts; None where that takes too long, or nobody knows how."""
+        asked = [each for each in sources if each.is_readable and hash(each) not in self._hopeless]
+        found = dict(zip(asked, self._asked(asked), strict=True))
+        return [found.get(each) for each in sources]
+
+    def close(self) -> None:
+        """End the process."""
+        self._pool.close()
+
+    def _asked(self, sources: Sequence[Source]) -> list[tuple[Line, ...] | None]:
+        if not sources:
+            return []
+        try:
+            return self._pool.submit(parts_of, sources).result()
+        except ProcessDiedError:
+            if len(sources) > 1:  # one of them is to blame
+                return [found for each in sources for found in self._asked([each])]
+        if len(self._hopeless) >= _MOST_REMEMBERED:
+            self._hopeless.clear()
+        self._hopeless.add(hash(sources[0]))
+        return [None]
+
+
+def parts_of(sources: Sequence[Source], limit_s: float = LIMIT_S) -> list[tuple[Line, ...] | None]:
+    """Return the lines of each source in parts; the process ends where one takes longer than the limit.
+
+    No handler: Python would run it once the regular expression is done, and what the system does by itself is
+    to end the process.
+    """
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    found: list[tuple[Line, ...] | None] = []
+    for each in sources:
+        signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
+        try:
+            found.append(_parts(each))
+        except Exception:  # noqa: BLE001 - a lexer's bug: the text is shown without colours
+            found.append(None)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return found
+
+
+def _parts(source: Source) -> tuple[Line, ...] | None:
+    lexer = _lexer(source.path.rpartition("/")[2])
+    if lexer is None:
+        return None
+    lines = tuple(_lines(lexer.get_tokens("\n".join(source.lines))))[: len(source.lines)]
+    return lines + ((),) * (len(source.lines) - len(lines))
+
+
+def _lines(tokens: Iterable[tuple[object, str]]) -> Iterator[Line]:
+    line: list[tuple[str, str]] = []
+    for kind, text in tokens:
+        own = _class(str(kind))
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                yield tuple(line)
+                line = []
+            if part:
+                line.append((own, part))
+    if line:
+        yield tuple(line)
+
+
+@cache
+def _class(kind: str) -> str:
+    name = kind.removeprefix("Token.")
+    while name:
+        if name in _CLASSES:
+            return _CLASSES[name]
+        name = name.rpartition(".")[0]
+    return ""
+
+
+@cache
+def _lexer(name: str) -> Lexer | None:
+    from pygments.lexers import get_lexer_for_filename
+    from pygments.util import ClassNotFound
+
+    try:
+        return get_lexer_for_filename(name, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None

@@ -1,0 +1,99 @@
+"""The repositories that the page can show: the one that it was started in, and others that gitrag knows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from gitrag.actions.repositories.ask import AnswerOfMany, Options
+from gitrag.actions.repositories.chosen import Chosen, choose
+from gitrag.actions.repositories.kept import KeptRepositories
+from gitrag.actions.repositories.scope import Scope
+from gitrag.errors import NotSetUpError, RepositoryError
+from gitrag.memory.registry import Registry, UnknownRepositoryError
+from gitrag.web.desk import Desk
+
+_MOST_DESKS = 8
+"""Other repositories that are kept open."""
+
+
+class Repositories:
+    """Repositories to show.
+
+    Args:
+        here: The one that the page was started in.
+    """
+
+    def __init__(self, here: Desk) -> None:
+        self.here = here
+        self._several = KeptRepositories(here.environ, here.hear)
+        self._desks: dict[str, Desk] = {}
+        self._lock = threading.Lock()
+        self._read: tuple[tuple[int, int, int] | None, dict[str, Chosen]] = None, {}
+
+    def known(self) -> dict[str, Chosen]:
+        """Return all that gitrag knows, the one here included, by name."""
+        registry = Registry()
+        try:
+            status = registry.path.stat()
+            state = status.st_ino, status.st_size, status.st_mtime_ns
+        except OSError:
+            state = None
+        if state is None or self._read[0] != state:  # hundreds take longer than a letter is allowed to
+            try:
+                found = choose(Scope(everywhere=True), registry, self.here.start, self.here.workspace.repo)
+            except NotSetUpError:  # none, and the index here is elsewhere
+                found = []
+            self._read = state, {each.name: each for each in found}
+        return self._read[1]
+
+    def is_here(self, chosen: Chosen) -> bool:
+        """Tell whether a repository is the one that the page was started in."""
+        return chosen.git_dir == self.here.workspace.repo.common_dir
+
+    def desk(self, name: str) -> Desk:
+        """Return a repository to ask, by name; empty for the one here.
+
+        Names alone are taken, no paths: an address leads to nothing that the user has not indexed.
+
+        Raises:
+            UnknownRepositoryError: gitrag knows none of that name.
+            RepositoryError: It is not there any more.
+        """
+        if not name:
+            return self.here
+        chosen = self._named([name])[0]
+        if self.is_here(chosen):
+            return self.here
+        with self._lock:
+            desk = self._desks.pop(name, None)
+            if desk is None or desk.start != chosen.place:
+                desk = Desk(chosen.place, chosen.environment(self.here.environ), name=name, beside=self.here)
+            if desk.workspace.repo.common_dir != chosen.git_dir:
+                raise RepositoryError(
+                    f"{chosen.place} is another repository now, or part of one.",
+                    f"gitrag repos forget {name}",
+                )
+            self._desks[name] = desk
+            for oldest in list(self._desks)[:-_MOST_DESKS]:
+                del self._desks[oldest]
+        return desk
+
+    def ask(self, names: Sequence[str], query: str, options: Options, limit: int) -> AnswerOfMany:
+        """Ask some repositories, or all of them where none is named; the caller has the turn of the one here.
+
+        Raises:
+            UnknownRepositoryError: gitrag knows none of that name.
+            UsageError: The question has no words.
+            NotSetUpError: None has answered.
+        """
+        return self._several.ask(self._named(names), query, options, limit)
+
+    def _named(self, names: Sequence[str]) -> list[Chosen]:
+        known = self.known()
+        for name in names:
+            if name not in known:
+                raise UnknownRepositoryError(
+                    f'gitrag knows no repository "{name}".', "gitrag repos list lists them."
+                )
+        return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())

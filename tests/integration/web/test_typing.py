@@ -1,0 +1,49 @@
+"""A question that is being typed costs no git; a finished one is answered of the files as they are."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from gitrag.web.desk import Desk
+from gitrag.web.facets import Choices
+from gitrag.web.repositories import Repositories
+from gitrag.web.search_page import USUAL, search_page
+from tests.support.indexes import open_app
+
+
+@pytest.fixture
+def asked(make_repository):
+    repository = make_repository({"tax.py": "def rate():\n    return 1.2\n"})
+    open_app(repository).update()
+    with closing(Desk(repository.path, repository.environment)) as desk:
+        repositories = Repositories(desk)
+
+        def paths(question: str, *, unfinished: bool) -> list[str]:
+            page = search_page(repositories, question, Choices(), USUAL, unfinished=unfinished)
+            return [hit.address.partition("#")[0] for section in page.sections for hit in section.hits]
+
+        yield repository, paths, repositories
+
+
+def test_only_a_finished_question_looks_at_the_files_again(asked, monkeypatch):
+    repository, paths, _ = asked
+    monkeypatch.setattr("gitrag.actions.search.SEEN_S", 600.0)
+    assert paths("rate", unfinished=True) == ["/file/tax.py"]
+    (repository.path / "customs.py").write_text("def customs_rate():\n    return 3\n")
+    assert paths("customs rate", unfinished=True) == ["/file/tax.py"]
+    assert paths("customs rate", unfinished=False)[0] == "/file/customs.py"
+    assert paths("customs rate", unfinished=True)[0] == "/file/customs.py"
+
+
+def test_only_a_finished_question_is_corrected_and_says_where_nothing_was_found(asked):
+    _, _, repositories = asked
+
+    def page(question, *, unfinished):
+        return search_page(repositories, question, Choices(), USUAL, unfinished=unfinished)
+
+    assert page("raet", unfinished=True).files == 0
+    assert page("raet", unfinished=False).files == 1
+    looked = [page("zeppelin", unfinished=each).notes for each in (True, False)]
+    assert [any("Looked at 1 file" in note for note in notes) for notes in looked] == [False, True]
