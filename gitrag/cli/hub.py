@@ -1,4 +1,4 @@
-"""``gitrag hub``: init, push, search, status, grant, branch, drop, gc, try."""
+"""``gitrag hub``: init, add-server, place, push, search, status, grant, branch, drop, gc, try."""
 
 from __future__ import annotations
 
@@ -84,6 +84,74 @@ def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int
         return OK
     session.terminal.print(f"Made a hub at {place}." if made else f"There is a hub at {place} already.")
     session.terminal.hint("gitrag hub push")
+    return OK
+
+
+@command(
+    "add-server",
+    examples=[
+        Example(
+            "gitrag hub add-server db2 postgresql://hubowner@db2.example.com/code", "an empty database there"
+        ),
+        Example("gitrag hub place payments db2", "then: payments will be there"),
+    ],
+)
+@click.argument("name")
+@click.argument("address")
+@json_option
+@pass_session
+def add_server(session: Session, *, name: str, address: str, as_json: bool) -> int:
+    """Give the hub another PostgreSQL server, ADDRESS, and call it NAME; only who runs the hub may.
+
+    The hub's own server, the front, keeps names and grants, and asks all servers at once by postgres_fdw. The
+    password that libpq finds here for ADDRESS is kept in the front's user mapping.
+    """
+    from gitrag.config.rules import HubAt, without_password
+    from gitrag.hub import servers
+
+    try:
+        at = HubAt().parse(address)
+    except ValueError as error:
+        raise UsageError(
+            f'"{without_password(address)}" is no address of a server.',
+            "postgresql://role@host/database, without a password (that goes into ~/.pgpass)",
+        ) from error
+    with _open(session) as there:
+        done = servers.add_server(there, name, at)
+    if as_json:
+        session.terminal.print_document(done)
+        return OK
+    session.terminal.print(sanitise_line(f"{done.name} at {done.address} is a server of the hub now."))
+    session.terminal.hint(f"gitrag hub place REPOSITORY {done.name}")
+    return OK
+
+
+@command(
+    "place",
+    examples=[
+        Example("gitrag hub place payments db2", "payments will be on the server db2"),
+        Example("gitrag hub status", "what is where, and what does not answer"),
+    ],
+)
+@click.argument("repository")
+@click.argument("server")
+@json_option
+@pass_session
+def place(session: Session, *, repository: str, server: str, as_json: bool) -> int:
+    """Keep REPOSITORY, which is new to the hub, on SERVER; only who runs the hub may.
+
+    Without it a repository is on the front. What is pushed to the hub goes there by itself.
+    """
+    from gitrag.actions.hub.push import require_name
+    from gitrag.hub import servers
+
+    require_name(repository)
+    with _open(session) as there:
+        done = servers.place(there, repository, server)
+    if as_json:
+        session.terminal.print_document(done)
+    else:
+        session.terminal.print(sanitise_line(f"{done.repository} is on the server {done.server}."))
     return OK
 
 
@@ -260,7 +328,7 @@ def grant(
     Only who runs the hub may. What members of a role may, they may.
     """
     from gitrag.actions.hub.push import require_name
-    from gitrag.hub import rights
+    from gitrag.hub import rights, servers
 
     terminal = session.terminal
     if role is not None and repository is None:
@@ -282,9 +350,9 @@ def grant(
                 "Only the role that made the hub decides who may read what.", "Ask who runs it."
             )
         if revoke:
-            had = rights.revoke(there, role, repository)
+            had = servers.revoke(there, role, repository)
         else:
-            rights.grant(there, role, repository, pushes=pushes)
+            servers.grant(there, role, repository, pushes=pushes)
         found = rights.listed(there)
     if as_json:
         terminal.print_document(found)
@@ -308,13 +376,13 @@ def grant(
 @pass_session
 def gc(session: Session, *, really: bool, as_json: bool) -> int:
     """Drop the contents and paths that no branch in the hub has any more; only who runs it may."""
-    from gitrag.hub import rights, upkeep
+    from gitrag.hub import rights, servers
 
     terminal = session.terminal
     with _open(session) as there:
         if not rights.owns(there):
             raise NotSetUpError("Only the role that made the hub may tidy it up.", "Ask who runs it.")
-        found = upkeep.tidy(there, really=really)
+        found = servers.tidy(there, really=really)
     if as_json:
         terminal.print_document(found)
         return OK
@@ -345,9 +413,9 @@ def branch(session: Session, *, repository: str, branch: str, as_json: bool) -> 
 
     Without it the branch that was pushed first is searched.
     """
-    from gitrag.hub import branches
+    from gitrag.hub import branches, servers
 
-    with _open(session) as there:
+    with _open(session) as front, servers.holding(front, repository) as there:
         done = branches.choose(there, repository, branch)
     if as_json:
         session.terminal.print_document(done)
@@ -372,13 +440,14 @@ def drop(session: Session, *, repository: str, branch: str | None, as_json: bool
 
     The branch that is searched can be dropped only where it is the last. `gitrag hub gc` frees the space.
     """
-    from gitrag.hub import branches, rights
+    from gitrag.hub import branches, rights, servers
 
     with _open(session) as there:
         if branch is not None:
-            done = branches.discard(there, repository, branch)
+            with servers.holding(there, repository) as holder:
+                done = branches.discard(holder, repository, branch)
         elif rights.owns(there):
-            done = branches.discard_repository(there, repository)
+            done = servers.discard_repository(there, repository)
         else:
             raise NotSetUpError("Only the role that made the hub may drop a repository.", "Ask who runs it.")
     if as_json:
@@ -467,5 +536,5 @@ def _open(session: Session) -> AbstractContextManager[Hub]:
     return opened(_address(session), RECIPE)
 
 
-for each in (init, push, search, status, grant, branch, drop, gc, try_):
+for each in (init, add_server, place, push, search, status, grant, branch, drop, gc, try_):
     hub.add_command(each)

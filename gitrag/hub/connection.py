@@ -22,6 +22,11 @@ NO_BRANCH: Final = "GR003"
 IS_SEARCHED: Final = "GR004"
 """SQLSTATEs that our own functions raise (`schema.sql`)."""
 
+
+class ServerLostError(NetworkError):
+    """Another server of the hub went away while it was asked; the hub itself is there."""
+
+
 _ABOUT_PASSWORDS = (
     "Put the password into ~/.pgpass (or PGPASSFILE, PGPASSWORD, a service file): PostgreSQL's own ways."
 )
@@ -38,6 +43,11 @@ _BY_STATE: Final[dict[str, tuple[type[GitragError], str, str]]] = {
         "Ask who runs it.",
     ),
     "25006": (NotSetUpError, "The hub at {place} is read-only now: {text}", "Ask who runs it."),
+    "2200H": (
+        StoreError,
+        "The hub at {place} has no ids left ({text}): nothing of this was kept.",
+        "Make a new hub, or give this one another server: gitrag hub add-server",
+    ),
     "53100": (
         DiskFullError,
         "The disk of the hub at {place} is full: nothing of this was kept.",
@@ -51,6 +61,9 @@ _BY_STATE: Final[dict[str, tuple[type[GitragError], str, str]]] = {
     "55P03": (BusyError, "Others write to the hub at {place}.", "Try again."),
     "XX001": (StoreError, "The hub at {place} has damaged data: {text}", "Tell who runs it."),
 }
+_OF_ANOTHER = re.compile('server "gitrag_[0-9]+"|remote SQL command')
+"""What postgres_fdw says of a foreign server (`gitrag/hub/servers.py`)."""
+
 _STOPPED = (
     NetworkError,
     "The hub at {place} went away: {text}",
@@ -125,7 +138,10 @@ def place_of(address: str) -> str:
 def _said(error: Error | ValueError, address: str, *, connecting: bool = False) -> GitragError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = (lines or ["no reason given"])[-1 if connecting else 0].removeprefix("FATAL:").strip()[:_LONGEST]
-    kind = _BY_STATE.get(getattr(error, "sqlstate", None) or "")
+    state = getattr(error, "sqlstate", None) or ""
+    kind = _BY_STATE.get(state)
+    if not connecting and state.startswith(("08", "57P")) and _OF_ANOTHER.search(str(error)):
+        kind = (ServerLostError, "A server of the hub at {place} went away: {text}", "Try again.")
     if connecting and kind is None:
         for pattern, meant in _AT_CONNECTING:
             if re.search(pattern, str(error)):

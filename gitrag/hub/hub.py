@@ -19,8 +19,22 @@ SCHEMA_VERSION: Final = 1
 PARTITIONS: Final = 8
 """A statement plans for every partition: with 8, planning takes less than executing."""
 
+OWN_IDS: Final = 1 << 30
+IDS: Final = 1 << 27
+MOST_SERVERS: Final = 8
+"""Ids have 31 bits: the first server has those below ``OWN_IDS``, each of up to eight others ``IDS`` more."""
+
 GC_LOCK: Final = 0x67697472_6167
 """Key of the advisory lock that a push shares and gc has alone."""
+
+
+FRONT: Final = "front"
+"""The name of the server that the others are added to."""
+
+_CHUNK: Final = (
+    "content_id integer, chunk_id integer, line_start integer, line_end integer, kind text, name text,"
+    " name_key text, qualified_name text, signature text, docstring text, text text"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +45,13 @@ class Hub:
         db: The connection, in autocommit.
         address: Where it is, as the user gave it.
         has_hnsw: Whether there is an HNSW index over the sign bits.
+        recipe: What its contents were made with.
     """
 
     db: Connection[Any]
     address: str
     has_hnsw: bool
+    recipe: str
 
     @property
     def place(self) -> str:
@@ -55,7 +71,7 @@ def opened(address: str, recipe: str) -> Iterator[Hub]:
     with connect(address) as db, told(address):
         found: Mapping[str, str] = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
         _check(found, recipe, place_of(address))
-        yield Hub(db, address, found.get("hnsw") == "on")
+        yield Hub(db, address, found.get("hnsw") == "on", recipe)
 
 
 @contextmanager
@@ -90,7 +106,9 @@ def _check(found: Mapping[str, str], recipe: str, place: str) -> None:
         )
 
 
-def initialise(address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw: bool = False) -> bool:
+def initialise(
+    address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw: bool = False, server: int = 0
+) -> bool:
     """Make the tables, in one transaction.
 
     Args:
@@ -98,6 +116,7 @@ def initialise(address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw:
         recipe: Of what will be pushed.
         partitions: Into how many each large table is divided.
         hnsw: Make an HNSW index over the sign bits; pgvector must be there.
+        server: Its number among the servers of a hub.
 
     Returns:
         Whether they were made; False if they were there already, of this version and recipe.
@@ -112,16 +131,24 @@ def initialise(address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw:
             found = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
             _check(found, recipe, place_of(address))
             return False
-        nearest = "differing"
+        nearest = "2"
         if hnsw:
             of_pgvector = _add_pgvector(db, place_of(address))
-            nearest = f"k.signs OPERATOR({of_pgvector}.<~>) question::bit({DIMENSIONS})"
+            nearest = f"t.signs OPERATOR({of_pgvector}.<~>) $3::bit({DIMENSIONS})"
         schema = files("gitrag.hub").joinpath("schema.sql").read_text("utf-8")
         for name, value in (
             ("partitions", partitions),
             ("dimensions", DIMENSIONS),
             ("lock", GC_LOCK),
             ("nearest", nearest),
+            ("chunk", _CHUNK),
+            ("server", server),
+            ("name", FRONT if server == 0 else f"server {server}"),
+            ("first_id", max(1, _first_id(server))),
+            ("last_id", _first_id(server + 1) - 1),
+            ("own_ids", OWN_IDS),
+            ("ids", IDS),
+            ("most_servers", MOST_SERVERS),
             ("kinds", ", ".join(f"'{kind.value}'" for kind in Kind)),
         ):
             schema = schema.replace(f"{{{name}}}", str(value))
@@ -140,6 +167,10 @@ def initialise(address: str, recipe: str, *, partitions: int = PARTITIONS, hnsw:
             ],
         )
     return True
+
+
+def _first_id(server: int) -> int:
+    return OWN_IDS + (server - 1) * IDS if server else 0
 
 
 def _add_pgvector(db: Connection[Any], place: str) -> str:

@@ -67,6 +67,7 @@ class HubView:
         branch: The branch.
         commit: The commit that was pushed; None for none.
         left_out: How many files no question can find.
+        files: How many a question can find.
     """
 
     view_id: int
@@ -75,6 +76,7 @@ class HubView:
     branch: str
     commit: str | None
     left_out: int
+    files: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,9 @@ class HubSource:
         self._repositories = sorted({each.repository_id for each in views})
         self._names = {each.repository_id: each.name for each in views}
         self._history: history.Unpacked | None = None
+        self._named_collections: list[str] | None = None
+        self._files: dict[str, NDArray[Any]] | None = None
+        self._chunks: NDArray[np.int32] | None = None
 
     def _rows(self, sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         return self._db.execute(sql, parameters, prepare=False, binary=True).fetchall()
@@ -116,13 +121,17 @@ class HubSource:
 
     def count_files(self) -> int:
         """Count the files that a question without filters may find."""
-        rows = self._rows("SELECT count(*)::int FROM gitrag.entries_of(%s)", [self._view_ids])
-        return int(rows[0][0])
+        return sum(each.files for each in self._views)
 
     def touched(self, view_id: int | None) -> Mapping[str, float]:
         """See ``Source``."""
-        rows = self._rows("SELECT DISTINCT e.collection FROM gitrag.entries_of(%s) e", [self._view_ids])
-        return dict.fromkeys(sorted(name for (name,) in rows), 0.0)
+        return dict.fromkeys(self._collections(), 0.0)
+
+    def _collections(self) -> list[str]:
+        if self._named_collections is None:
+            sql = "SELECT DISTINCT e.collection FROM gitrag.collections_of(%s) e"
+            self._named_collections = sorted(name for (name,) in self._rows(sql, [self._view_ids]))
+        return self._named_collections
 
     def open_scope(
         self,
@@ -140,74 +149,91 @@ class HubSource:
     def _read_scope(self, filters: Filters, path_ids: Sequence[int] | None) -> HubScope:
         import numpy as np
 
-        conditions = [
-            ("h.collection = ANY(%s)", filters.collections),
-            ("c.language = ANY(%s)", filters.languages or None),
-            ("h.path_id = ANY(%s)", path_ids),
-        ]
-        where = "".join(f" AND {condition}" for condition, wanted in conditions if wanted is not None)
-        wanted_values = [list(wanted) for _condition, wanted in conditions if wanted is not None]
-        files = self._columns(
-            "SELECT h.path_id, h.content_id, h.place, convert_to(rpad(left(c.language, 32), 32), 'UTF8'),"
-            " p.traits, p.top, p.name_terms, c.chunks, c.length, h.repository_id,"
-            f" coalesce(p.signs, decode(repeat('00', {_SIGN_BYTES}), 'hex')), (p.signs IS NOT NULL)::int"
-            " FROM gitrag.entries_of(%s) h JOIN gitrag.contents_of(%s) c USING (content_id)"
-            " JOIN gitrag.paths_of(%s) p ON p.repository_id = h.repository_id AND p.path_id = h.path_id"
-            f"{where}",
-            [self._view_ids, self._view_ids, self._view_ids, *wanted_values],
-            path_id="int4",
-            content_id="int4",
-            place="int4",
-            language=f"bytes{_LANGUAGE_BYTES}",
-            traits="int4",
-            top="int8",
-            name_terms="int4",
-            chunks="int4",
-            length="int4",
-            repository_id="int4",
-            signs=f"bytes{_SIGN_BYTES}",
-            with_path="int4",
-        )
-        order = np.argsort(files["path_id"], kind="stable")
-        files = {name: column[order] for name, column in files.items()}
+        everything = self._everything()
+        kept = np.ones(len(everything["path_id"]), dtype=bool)
+        if path_ids is not None:
+            kept &= np.isin(everything["path_id"], np.array(path_ids, dtype=np.int32))
+        if filters.languages:
+            kept &= np.isin(everything["language"], np.array(filters.languages, dtype=object))
+        if filters.collections is not None:
+            wanted = [
+                place for place, name in enumerate(self._collections(), 1) if name in filters.collections
+            ]
+            kept &= np.isin(everything["collection"], wanted)
+        files = {name: column[kept] for name, column in everything.items()}
         top = files["top"].view(np.uint64)
         if len(self._repositories) > 1:  # two repositories' "src" are two directories
             top = top ^ (files["repository_id"].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
         own = Files(
             path_id=files["path_id"],
             content_id=files["content_id"],
-            language=_texts(files["language"]),
+            language=files["language"],
             traits=files["traits"].astype(np.uint8),
             top=top,
             name_terms=files["name_terms"].astype(np.uint8),
             chunks=files["chunks"],
             length=files["length"],
         )
-        kinds = " WHERE k.kind = ANY(%s)" if filters.kinds else ""
-        chunks = self._columns(
-            "SELECT k.chunk_id, k.content_id, k.length, (k.signs IS NOT NULL)::int"
-            f" FROM gitrag.cuts_of(%s) k{kinds}",
-            [self._view_ids, *([list(filters.kinds)] if filters.kinds else [])],
-            chunk_id="int4",
-            content_id="int4",
-            length="int4",
-            embedded="int4",
-        )
-        order = np.argsort(chunks["chunk_id"], kind="stable")
-        chunks = {name: column[order] for name, column in chunks.items()}
-        chunk, file = _joined(chunks["content_id"], own.content_id)
-        chunk_id = chunks["chunk_id"][chunk]
+        packed = self._packed()[np.repeat(kept, everything["chunks"])]
+        file = np.repeat(np.arange(len(own), dtype=np.int32), own.chunks)
+        if filters.kinds:
+            sql = "SELECT k.chunk_id FROM gitrag.cuts_of(%s, %s) k"
+            found = self._columns(sql, [self._view_ids, list(filters.kinds)], chunk_id="int4")
+            there = np.isin(packed[:, 0], found["chunk_id"])
+            packed, file = packed[there], file[there]
+        order = np.argsort(packed[:, 0], kind="stable")
+        chunk_id, length = packed[order, 0], packed[order, 1]
         return HubScope(
             own,
             own.path_id,
             chunk_id,
-            file.astype(np.int32),
-            np.where(chunks["embedded"][chunk] > 0, chunk_id, 0).astype(np.int32),
-            chunks["length"][chunk],
+            file[order],
+            np.where(length < 0, 0, chunk_id),
+            np.where(length < 0, -1 - length, length),
             place=files["place"],
             path_signs=files["signs"],
             with_path=files["with_path"] > 0,
         )
+
+    def _everything(self) -> dict[str, NDArray[Any]]:
+        """Read the columns of all files, by ascending path id; a collection is its place, from 1."""
+        import numpy as np
+
+        if self._files is None:
+            found = self._columns(
+                "SELECT f.path_id, f.content_id, f.place, convert_to(rpad(left(f.language, 32), 32), 'UTF8'),"
+                " f.traits, f.top, f.name_terms, f.chunks, f.length, f.repository_id,"
+                f" coalesce(f.signs, decode(repeat('00', {_SIGN_BYTES}), 'hex')), (f.signs IS NOT NULL)::int,"
+                " coalesce(array_position(%s::text[], f.collection), 0) FROM gitrag.files_of(%s) f",
+                [self._collections(), self._view_ids],
+                path_id="int4",
+                content_id="int4",
+                place="int4",
+                language=f"bytes{_LANGUAGE_BYTES}",
+                traits="int4",
+                top="int8",
+                name_terms="int4",
+                chunks="int4",
+                length="int4",
+                repository_id="int4",
+                signs=f"bytes{_SIGN_BYTES}",
+                with_path="int4",
+                collection="int4",
+            )
+            found["language"] = _texts(found["language"])
+            order = np.argsort(found["path_id"], kind="stable")
+            self._files = {name: column[order] for name, column in found.items()}
+        return self._files
+
+    def _packed(self) -> NDArray[np.int32]:
+        """Read id and packed length of the chunks of all files, by ascending path id (`schema.sql`)."""
+        import numpy as np
+
+        if self._chunks is None:
+            sql = "SELECT string_agg(c.packed, ''::bytea ORDER BY c.path_id) FROM gitrag.packed_of(%s) c"
+            ((packed,),) = self._rows(sql, [self._view_ids])
+            self._chunks = np.frombuffer(packed or b"", dtype=">i4").astype(np.int32).reshape(-1, 2)
+        return self._chunks
 
     def postings(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> Postings:
         """See ``Source``."""
@@ -228,9 +254,10 @@ class HubSource:
         import numpy as np
 
         rows = self._rows(
-            "SELECT p.term, p.found FROM gitrag.postings_of(%s, %s::bigint[]) p",
+            "SELECT p.content_id, p.term, p.found FROM gitrag.postings_of(%s, %s::bigint[]) p",
             [self._view_ids, _signed(terms)],
         )
+        rows = list({row[:2]: row[1:] for row in rows}.values())  # another server says some twice
         packed = np.frombuffer(b"".join(found for _term, found in rows), dtype=">i4").astype(np.int32)
         many = [len(found) // 8 for _term, found in rows]
         term = np.repeat(np.array([term for term, _found in rows], dtype=np.int64), many)
@@ -294,12 +321,14 @@ class HubSource:
             differing="int4",
         )
         angle = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))
-        about = np.full(1 + int(scope.chunk_id.max(initial=0)), -1.0, dtype=np.float32)
-        there = found["chunk_id"] < len(about)
-        about[found["chunk_id"][there]] = angle[found["differing"][there]]
+        chunk_id, first = np.unique(found["chunk_id"], return_index=True)
+        place = np.minimum(np.searchsorted(chunk_id, scope.chunk_id[rows]), max(len(chunk_id) - 1, 0))
+        there = chunk_id[place] == scope.chunk_id[rows]
+        about = np.full(len(rows), -1.0, dtype=np.float32)
+        about[there] = angle[found["differing"][first][place[there]]]
         differing = np.bitwise_count(_signs_of(scope) ^ bits).sum(axis=1, dtype=np.int16)
         of_path = np.where(_with_path(scope), angle[differing], np.float32(-1.0))
-        score = about[scope.chunk_id[rows]] + PATH_WEIGHT * np.maximum(of_path[scope.file[rows]], 0)
+        score = about + PATH_WEIGHT * np.maximum(of_path[scope.file[rows]], 0)
         return np.argpartition(-score, many)[:many]
 
     def _with_vectors(
@@ -309,15 +338,14 @@ class HubSource:
         import numpy as np
 
         known = self._vectors(
-            "SELECT v.chunk_id, v.vector FROM gitrag.vectors_by(%s, %s) v",
+            "SELECT DISTINCT ON (v.chunk_id) v.chunk_id, v.vector FROM gitrag.vectors_by(%s, %s) v",
             [self._view_ids, np.unique(scope.chunk_id[rows]).tolist()],
         )
         there, place = known.find(scope.chunk_id[rows])
         rows, place = rows[there], place[there]
         path_ids = scope.files.path_id[scope.file[rows]]
         paths = self._vectors(
-            "SELECT p.path_id, p.vector FROM gitrag.paths_of(%s) p"
-            " WHERE p.path_id = ANY(%s) AND p.vector IS NOT NULL",
+            "SELECT p.path_id, p.vector FROM gitrag.paths_by(%s, %s) p WHERE p.vector IS NOT NULL",
             [self._view_ids, np.unique(path_ids).tolist()],
         )
         if not len(paths.text_ids):
@@ -410,9 +438,9 @@ class HubSource:
         """See ``Source``; of many chunks none is read, and every content may have them."""
         import numpy as np
 
-        own = self._rows("SELECT c.content_id, c.chunks FROM gitrag.contents_of(%s) c", [self._view_ids])
-        if sum(chunks for _content_id, chunks in own) > _READ_THROUGH:
-            return np.array([content_id for content_id, _chunks in own], dtype=np.int32)
+        files = self._everything()
+        if files["chunks"].sum() > _READ_THROUGH:
+            return np.unique(files["content_id"])
         rows = self._rows(
             "SELECT DISTINCT k.content_id FROM gitrag.chunks_of(%s) k WHERE k.text ~* %s",
             [self._view_ids, re.escape(letters)],
@@ -439,7 +467,7 @@ class HubSource:
         """See ``Source``."""
         place = {own: number for number, own in enumerate(_signed(hashed))}
         rows = self._rows(
-            "SELECT p.term, count(*)::int FROM gitrag.postings_of(%s, %s::bigint[]) p"
+            "SELECT p.term, count(DISTINCT p.content_id)::int FROM gitrag.postings_of(%s, %s::bigint[]) p"
             " WHERE p.content_id = ANY(%s) GROUP BY p.term",
             [self._view_ids, list(place), list(content_ids)],
         )
@@ -481,7 +509,7 @@ class HubSource:
     def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths_of(%s) p WHERE p.path_id = ANY(%s)",
+            "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths_by(%s, %s) p",
             [self._view_ids, [int(each) for each in path_ids]],
         )
         return {path_id: self._named(*rest) for path_id, *rest in rows}
@@ -512,8 +540,9 @@ class HubSource:
         """See ``Source``."""
         return joined_texts(
             self._rows(
-                "SELECT k.content_id, k.line_start, k.text FROM gitrag.chunks_in(%s, %s) k"
-                " ORDER BY k.content_id, k.line_start, k.chunk_id",
+                "SELECT DISTINCT ON (k.content_id, k.line_start, k.chunk_id) k.content_id, k.line_start,"
+                " k.text"
+                " FROM gitrag.chunks_in(%s, %s) k ORDER BY k.content_id, k.line_start, k.chunk_id",
                 [self._view_ids, [int(each) for each in content_ids]],
             )
         )
@@ -531,8 +560,8 @@ class HubSource:
     def read_chunk_texts(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT k.content_id, array_agg(k.text ORDER BY k.chunk_id) FROM gitrag.chunks_in(%s, %s) k"
-            " GROUP BY k.content_id",
+            "SELECT k.content_id, array_agg(k.text ORDER BY k.chunk_id) FROM ("
+            " SELECT DISTINCT ON (c.chunk_id) c.* FROM gitrag.chunks_in(%s, %s) c) k GROUP BY k.content_id",
             [self._view_ids, [int(each) for each in content_ids]],
         )
         return dict(rows)
@@ -549,7 +578,7 @@ class HubSource:
         import re2
 
         rows = self._rows(
-            "SELECT k.chunk_id, k.kind, k.text FROM gitrag.chunks_by(%s, %s) k"
+            "SELECT DISTINCT ON (k.chunk_id) k.chunk_id, k.kind, k.text FROM gitrag.chunks_by(%s, %s) k"
             " WHERE k.kind IN ('module', 'class')",
             [self._view_ids, chunk_ids.tolist()],
         )
@@ -563,7 +592,7 @@ class HubSource:
     def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
         """See ``Source``."""
         rows = self._rows(
-            "SELECT r.chunk_id FROM gitrag.reexports_of(%s, %s) r", [self._view_ids, list(names)]
+            "SELECT DISTINCT r.chunk_id FROM gitrag.reexports_of(%s, %s) r", [self._view_ids, list(names)]
         )
         return [chunk_id for (chunk_id,) in rows]
 
@@ -572,9 +601,8 @@ class HubSource:
         several = len(self._names) > 1
         own = {encode_path(self.split(path)[1]) for path in paths}
         rows = self._rows(
-            "SELECT e.repository_id, p.path, e.content_id FROM gitrag.entries_of(%s) e"
-            " JOIN gitrag.paths_of(%s) p USING (repository_id, path_id) WHERE p.path = ANY(%s)",
-            [self._view_ids, self._view_ids, list(own)],
+            "SELECT p.repository_id, p.path, p.content_id FROM gitrag.paths_of(%s) p WHERE p.path = ANY(%s)",
+            [self._view_ids, list(own)],
         )
         found = {self._named(repository_id, path): content_id for repository_id, path, content_id in rows}
         return {path: found[path] for path in paths if path in found} if several else found

@@ -25,6 +25,7 @@ class HubBranch:
         chunks: How many chunks they have.
         pushed_at: When, by the server's clock.
         pushed_by: By which role.
+        server: On which server of the hub it is.
     """
 
     repository: str
@@ -35,6 +36,15 @@ class HubBranch:
     chunks: int
     pushed_at: datetime | None
     pushed_by: str | None
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A repository that cannot be searched now, because its server does not answer."""
+
+    repository: str
+    server: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,8 @@ class HubStatus:
         hnsw: Whether there is an HNSW index over the sign bits.
         recipe: What its contents were made with.
         branches: The branches that this role may search.
-        size_bytes: Of all tables, whoever may read them; None where the role does not run the hub.
+        size_bytes: Of all tables of the front, whoever may read them; None where the role does not run it.
+        absent: The repositories that this role may search, of which the server does not answer.
     """
 
     address: str
@@ -56,6 +67,7 @@ class HubStatus:
     recipe: str
     branches: tuple[HubBranch, ...]
     size_bytes: int | None
+    absent: tuple[Absent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +83,23 @@ class Dropped:
         return bool(self.contents or self.paths or self.unfinished)
 
 
-def searchable(hub: Hub) -> list[HubView]:
-    """List the branch of each repository that a search asks, by the repository's name."""
+def searchable(hub: Hub) -> tuple[list[HubView], list[Absent]]:
+    """List the branch of each repository that a search asks, by the repository's name, and what is away."""
     rows = hub.db.execute(
-        "SELECT view_id, repository_id, name, branch, commit_id, left_out FROM gitrag.branches()"
-        " WHERE searched ORDER BY name"
+        "SELECT server, view_id, repository_id, name, branch, commit_id, left_out, files"
+        " FROM gitrag.branches() WHERE searched ORDER BY name"
     ).fetchall()
-    return [HubView(*row) for row in rows]
+    return (
+        [HubView(*row) for _server, *row in rows if row[0] is not None],
+        [Absent(row[2], server) for server, *row in rows if row[0] is None],
+    )
 
 
 def status(hub: Hub, *, is_owner: bool) -> HubStatus:
     """Read what this role sees of a hub."""
     rows = hub.db.execute(
-        "SELECT name, branch, searched, commit_id, files, chunks, pushed_at, pushed_by"
-        " FROM gitrag.branches() ORDER BY name, branch"
+        "SELECT view_id IS NOT NULL, name, branch, searched, commit_id, files, chunks, pushed_at, pushed_by,"
+        " server FROM gitrag.branches() ORDER BY name, branch"
     ).fetchall()
     size = None
     if is_owner:
@@ -99,8 +114,9 @@ def status(hub: Hub, *, is_owner: bool) -> HubStatus:
         server=hub.db.info.parameter_status("server_version") or "",
         hnsw=hub.has_hnsw,
         recipe=str(recipe[0]) if recipe else "",
-        branches=tuple(HubBranch(*row) for row in rows),
+        branches=tuple(HubBranch(*row) for there, *row in rows if there),
         size_bytes=size,
+        absent=tuple(Absent(row[0], row[-1]) for there, *row in rows if not there),
     )
 
 

@@ -20,10 +20,11 @@ from gitrag.store.candidates import Filters
 
 @dataclass(frozen=True, slots=True)
 class HubFound:
-    """Hits, each with its repository, and the branches that were searched."""
+    """Hits, each with its repository, the branches that were searched, and the repositories that are away."""
 
     matches: list[dict[str, Any]]
     searched: list[dict[str, Any]]
+    absent: list[dict[str, Any]]
 
 
 def search_hub(
@@ -47,4 +48,4 @@ def search_hub(
         encoder=bench.workspace.encoder_if_ready(),
     )
     found = json.loads(as_json(answer))
-    return Reply(as_markdown(answer), HubFound(found["matches"], found["searched"]))
+    return Reply(as_markdown(answer), HubFound(found["matches"], found["searched"], found["absent"]))

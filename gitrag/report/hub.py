@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gitrag.actions.hub.search import HubAnswer, HubHit
-from gitrag.hub.upkeep import HubStatus
+from gitrag.actions.hub.search import HubAnswer, HubHit, away
+from gitrag.hub.hub import FRONT
+from gitrag.hub.upkeep import Absent, HubStatus
 from gitrag.report import Style, plain, shown
 from gitrag.report.documents import json_text
 from gitrag.words.numbers import count, size
@@ -86,12 +87,14 @@ class HubSearchDocument:
         matches: The files, best first.
         searched: The branches that were searched.
         files: How many files they have.
+        absent: The repositories that were not searched, because their servers do not answer.
     """
 
     query: str
     matches: tuple[HubMatch, ...]
     searched: tuple[HubSearched, ...]
     files: int
+    absent: tuple[Absent, ...]
 
 
 def document_of(answer: HubAnswer) -> HubSearchDocument:
@@ -114,6 +117,7 @@ def document_of(answer: HubAnswer) -> HubSearchDocument:
         ),
         tuple(HubSearched(each.name, each.branch, each.commit) for each in answer.asked),
         answer.files,
+        answer.absent,
     )
 
 
@@ -127,7 +131,8 @@ def as_text(answer: HubAnswer, style: Style = plain) -> str:
     lines = [line for each in answer.hits for line in (*_paragraph(each, style), "")]
     if not answer.hits:
         lines = [f'Nothing found for "{answer.query}".', ""]
-    return "\n".join([*lines, style(_searched(answer), "dim")])
+    said = [_searched(answer), *away(answer.absent)]
+    return "\n".join([*lines, *(style(each, "dim") for each in said)])
 
 
 def as_markdown(answer: HubAnswer) -> str:
@@ -165,8 +170,9 @@ def status_as_text(found: HubStatus, style: Style = plain) -> str:
         lines.append(
             f"  {style(each.repository, 'name')} {each.branch} at {(each.commit or 'no commit')[:_SHORT]}:"
             f" {count(each.files, 'file')}, {count(each.chunks, 'chunk')},"
-            f" pushed {when} by {each.pushed_by}{note}"
+            f" pushed {when} by {each.pushed_by}{note}{'' if each.server == FRONT else f', on {each.server}'}"
         )
-    if not found.branches:
+    lines += [f"  {each.repository} is on {each.server}, which does not answer" for each in found.absent]
+    if not found.branches and not found.absent:
         lines.append("  no repository that this role may read")
     return "\n".join(lines)

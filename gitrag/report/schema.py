@@ -22,6 +22,7 @@ from gitrag.errors import UsageError
 from gitrag.hub.branches import Discarded, Searched
 from gitrag.hub.rights import Grant
 from gitrag.hub.sending import Pushed as HubPushed
+from gitrag.hub.servers import Placed, Server
 from gitrag.hub.upkeep import Dropped, HubStatus
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
@@ -84,6 +85,8 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "share verify": (Verified,),
     "share gc": (Tidied,),
     "hub init": (HubMade,),
+    "hub add-server": (Server,),
+    "hub place": (Placed,),
     "hub push": (HubPushed,),
     "hub search": (HubSearchDocument,),
     "hub status": (HubStatus,),

@@ -13,6 +13,7 @@ from gitrag.git.repository import Repository
 from gitrag.hub.hub import opened
 from gitrag.hub.rights import add_repository, owns
 from gitrag.hub.sending import Branch, Pushed, push
+from gitrag.hub.servers import holding
 from gitrag.indexing.history import read_history
 from gitrag.indexing.recipe import RECIPE
 from gitrag.workspace import Workspace
@@ -72,7 +73,7 @@ def push_head(
     own = branch or workspace.repo.head().branch
     if own is None:
         raise UsageError("HEAD is on no branch.", "Name the branch to push as: gitrag hub push --branch main")
-    with opened(address, RECIPE) as hub:
+    with opened(address, RECIPE) as front, holding(front, name) as hub:
         view = CurrentView(workspace, committed_only=True, says_staleness=False)
         view_id = view.read(lambda _db, view_id, _overlay: view_id).found
         if not workspace.model_is_there():

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions.search import Asking, QuestionVectors, SearchOptions, read_question
-from gitrag.errors import ModelError, NotSetUpError
+from gitrag.errors import ModelError, NetworkError, NotSetUpError
+from gitrag.hub.connection import ServerLostError
 from gitrag.hub.hub import Hub, opened, unchanging
 from gitrag.hub.source import HubSource, HubView
-from gitrag.hub.upkeep import searchable
+from gitrag.hub.upkeep import Absent, searchable
 from gitrag.indexing.recipe import RECIPE
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gitrag.corpus.layout import CollectionKind
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit
+    from gitrag.search.question import Question
 
 _EXAMPLE = 'gitrag hub search "where are retries implemented"'
 
@@ -44,6 +46,7 @@ class HubAnswer:
         asked: The branches that were searched, by the repository's name.
         files: How many files they have.
         model: Whether the model embedded the query; else a draft of its vector was used.
+        absent: The repositories that were not searched, because their servers do not answer.
     """
 
     query: str
@@ -51,6 +54,7 @@ class HubAnswer:
     asked: tuple[HubView, ...]
     files: int
     model: bool
+    absent: tuple[Absent, ...] = ()
 
 
 _EVERYTHING = SearchOptions()
@@ -79,15 +83,31 @@ def search(
         UsageError: The query has no words.
         NotSetUpError: There is no hub, nothing to search in it, or no such repository for this role.
     """
-    from gitrag.search.engine import Scoped
-    from gitrag.search.sections import Wanted
-
     question = read_question(query, example=_EXAMPLE)
     encoder = encoder or load_encoder(config)
     vectors = QuestionVectors()
     vectors.of(question.meaning, encoder)  # before a connection is held
+    asked = (question, vectors, config, repositories, options, encoder)
+    try:
+        return _ask(address, *asked)
+    except ServerLostError:  # one of several, since it was asked what it has: now the others answer
+        return _ask(address, *asked)
+
+
+def _ask(
+    address: str,
+    question: Question,
+    vectors: QuestionVectors,
+    config: Config,
+    repositories: Sequence[str],
+    options: SearchOptions,
+    encoder: Encoder | None,
+) -> HubAnswer:
+    from gitrag.search.engine import Scoped
+    from gitrag.search.sections import Wanted
+
     with opened(address, RECIPE) as hub, unchanging(hub):
-        views = _chosen(hub, repositories)
+        views, absent = _chosen(hub, repositories)
         source = HubSource(hub, views)
         asking = Asking(config, question, vectors, options.wanted or Wanted(), options, encoder)
         # Of one branch also its commits count; of several, each has its own.
@@ -101,7 +121,7 @@ def search(
         for repository, path in [source.split(hit.path)]
     ]
     hits.sort(key=lambda each: -each.hit.score)
-    return HubAnswer(question.text, tuple(hits), tuple(views), files, encoder is not None)
+    return HubAnswer(question.text, tuple(hits), tuple(views), files, encoder is not None, tuple(absent))
 
 
 def load_encoder(config: Config) -> Encoder | None:
@@ -115,24 +135,42 @@ def load_encoder(config: Config) -> Encoder | None:
         return None
 
 
-def _chosen(hub: Hub, repositories: Sequence[str]) -> list[HubView]:
-    """Return the branches to search.
+def _chosen(hub: Hub, repositories: Sequence[str]) -> tuple[list[HubView], list[Absent]]:
+    """Return the branches to search, and what cannot be searched now.
 
     Raises:
         NotSetUpError: There is none, or this role may read no such repository.
+        NetworkError: Their servers do not answer.
     """
-    there = searchable(hub)
-    if not there:
+    there, absent = searchable(hub)
+    if not there and not absent:
         raise NotSetUpError(
             f"There is no repository in the hub at {hub.place} that this role may read.",
             "gitrag hub push pushes one; who runs the hub lets others read it: gitrag hub grant",
         )
-    names = [each.name for each in there]
+    names = [each.name for each in there] + [each.repository for each in absent]
     for name in repositories:
         if name not in names:
             raise NotSetUpError(
                 f'There is no repository "{name}" in the hub at {hub.place} that this role may read.'
                 f"{did_you_mean(name, names)}",
-                f"There are: {', '.join(names)}",
+                f"There are: {', '.join(sorted(names))}",
             )
-    return [each for each in there if not repositories or each.name in repositories]
+    there = [each for each in there if not repositories or each.name in repositories]
+    absent = [each for each in absent if not repositories or each.repository in repositories]
+    if not there:
+        raise NetworkError(
+            f"Nothing was searched: {' '.join(away(absent))}", "Try again when the server is back."
+        )
+    return there, absent
+
+
+def away(absent: Sequence[Absent]) -> list[str]:
+    """Say which servers do not answer, and what was not searched for that: a sentence for each."""
+    of: dict[str, list[str]] = {}
+    for each in absent:
+        of.setdefault(each.server, []).append(each.repository)
+    return [
+        f"The hub's server {server} does not answer; not searched: {', '.join(names)}."
+        for server, names in sorted(of.items())
+    ]

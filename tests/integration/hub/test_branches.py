@@ -25,9 +25,9 @@ def two_branches(hub_address: str, make_repository, model_dir: Path) -> str:
 
 def test_the_branch_that_was_chosen_is_searched_and_another_can_go(two_branches: str):
     with opened_hub(two_branches, RECIPE) as hub:
-        assert [each.branch for each in searchable(hub)] == ["old"]
+        assert [each.branch for each in searchable(hub)[0]] == ["old"]
         branches.choose(hub, "project", "new")
-        assert [each.branch for each in searchable(hub)] == ["new"]
+        assert [each.branch for each in searchable(hub)[0]] == ["new"]
         with pytest.raises(UsageError, match='no branch "nowhere"'):
             branches.choose(hub, "project", "nowhere")
         with pytest.raises(UsageError, match='"new" is the branch of project that is searched'):
@@ -37,7 +37,7 @@ def test_the_branch_that_was_chosen_is_searched_and_another_can_go(two_branches:
         branches.discard(hub, "project", "old")
         assert not tidy(hub, really=False).contents  # the other has them, too
         branches.discard(hub, "project", "new")
-        assert searchable(hub) == []
+        assert searchable(hub) == ([], [])
         assert tidy(hub, really=True).contents == len(SAMPLE) + 1
 
 
@@ -49,7 +49,7 @@ def test_after_the_last_branch_the_next_one_pushed_is_searched(
     with opened_hub(hub_address, RECIPE) as hub:
         branches.discard(hub, "project", "first")
         assert pushed(git, hub_address, model_dir, branch="next").searched == "next"
-        assert [each.branch for each in searchable(hub)] == ["next"]
+        assert [each.branch for each in searchable(hub)[0]] == ["next"]
 
 
 def test_who_may_push_drops_branches_and_who_only_reads_does_not(two_branches: str):

@@ -65,7 +65,7 @@ def sources(both: tuple[Workspace, str]) -> Iterator[tuple[Source, Source, int]]
     with opened_hub(address, RECIPE) as hub, workspace.store.read() as db:
         view = views.current(db, workspace.repo.worktree)
         assert view is not None
-        yield IndexFile(db), HubSource(hub, searchable(hub)), view.view_id
+        yield IndexFile(db), HubSource(hub, searchable(hub)[0]), view.view_id
 
 
 def of_scope(source: Source, view_id: int, filters: Filters) -> list[tuple[object, ...]]:
