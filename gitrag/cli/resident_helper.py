@@ -45,10 +45,11 @@ _ROOMS = """
 cli.boundary cli.graph cli.search cli.several
 actions.catch_up actions.current_view actions.first_index actions.graph actions.hit_lines actions.references
 actions.search actions.status
-actions.repositories.ask actions.repositories.chosen actions.repositories.elsewhere memory.registry
-callgraph.answering callgraph.drawing callgraph.loading callgraph.resolution
+actions.repositories.ask actions.repositories.calls actions.repositories.chosen actions.repositories.elsewhere
+memory.registry
+callgraph.answering callgraph.drawing callgraph.loading callgraph.published callgraph.resolution
 embedding.draft embedding.encoder indexing.refresh indexing.embed_texts
-report report.call_tree report.reference_lines
+report report.call_tree report.elsewhere_lines report.reference_lines
 search.engine search.meant_variant search.report_evidence search.rewording search.sections search.variants
 machine.prerequisites search.language_filter store.connection workspace
 """

@@ -59,10 +59,16 @@ hits of many that hardly know stand between those of one that does. From 2 to 8 
 (`scripts/bench/everywhere.py`)."""
 
 
-_ABSENT = 0.1
+_ABSENT = 0.01
 """Share that a repository keeps for each name of the question, written as in code, that nothing in it
-contains, though all that another one lacks are fewer: 0.9 % more first hits are from the right one, with
-0.5 as with 0.1."""
+contains, though all that another one lacks are fewer."""
+
+_TOGETHER = 1.0
+"""How much more a repository counts whose best hits lie in one directory, as a logarithm. Where one is meant
+that has a part for what is asked, they do; by chance they lie anywhere. From 0.5 to 2 as good."""
+
+_BEST = 5
+"""Hits that are looked at for that."""
 
 
 class Outcome(StrEnum):
@@ -382,8 +388,8 @@ def share(answers: Mapping[str, Answer]) -> dict[str, float]:
     """Return how much each repository counts: how likely it is the one that is meant, the likeliest 1.
 
     That is how likely any of its hits answers, hits taken as independent of each other, relative to the
-    repository where that is likeliest, to the power of `_SURENESS`; less where it lacks a name that is asked
-    for and another one has it (`_ABSENT`).
+    repository where that is likeliest, to the power of `_SURENESS`; more where the best of them lie together
+    (`_TOGETHER`); less where it lacks a name that is asked for and another one has it (`_ABSENT`).
     """
     likely = {
         name: 1 - math.prod(1 - hit.score for section in answer.sections for hit in section.hits)
@@ -391,11 +397,24 @@ def share(answers: Mapping[str, Answer]) -> dict[str, float]:
     }
     fewest = min((len(each.absent_names) for each in answers.values()), default=0)
     worth = {
-        name: own**_SURENESS * _ABSENT ** (len(answers[name].absent_names) - fewest)
+        name: own**_SURENESS
+        * math.exp(_TOGETHER * _together(answers[name]))
+        * _ABSENT ** (len(answers[name].absent_names) - fewest)
         for name, own in likely.items()
     }
     most = max(worth.values(), default=0.0)
     return {name: own / most if most else 0.0 for name, own in worth.items()}
+
+
+def _together(answer: Answer) -> float:
+    """Return how much of the scores of the best hits of code lies in one directory, from 0 to 1."""
+    best = [hit for section in answer.sections if section.kind is CollectionKind.CODE for hit in section.hits]
+    directories: dict[str, float] = {}
+    for hit in best[:_BEST]:
+        directory = hit.path.rpartition("/")[0]
+        directories[directory] = directories.get(directory, 0.0) + hit.score
+    total = sum(directories.values())
+    return max(directories.values()) / total if total else 0.0
 
 
 def _of(name: str, hit: Hit, own_share: float) -> Hit:

@@ -65,6 +65,17 @@ def test_who_has_the_name_that_is_asked_for_comes_before_who_has_not():
     assert places(merge("how does parseEx work", both, 10))[0] == "a:0.py"
 
 
+def test_of_two_that_know_alike_the_one_whose_hits_lie_together_comes_first():
+    def lying(*paths: str) -> Answer:
+        hits = tuple(hit(path, score) for path, score in zip(paths, (0.5, 0.4, 0.4), strict=True))
+        return replace(answer(), sections=(AnswerSection(CollectionKind.CODE, hits),))
+
+    spread, together = lying("a/x.py", "b/y.py", "c/z.py"), lying("web/a.py", "web/b.py", "c/z.py")
+    assert places(merge("q", {"a": spread, "b": together}, 10))[0] == "b:web/a.py"
+    surer = replace(spread, sections=(AnswerSection(CollectionKind.CODE, (hit("x.py", 0.95),)),))
+    assert places(merge("q", {"a": surer, "b": together}, 10))[0] == "a:x.py"
+
+
 def test_what_is_lowered_below_the_least_score_is_left_out_but_not_where_none_is_set():
     weak = {"a": answer(0.99), "b": answer(0.15, adrs=(0.4,))}
     assert places(merge("q", weak, 10)) == ["a:0.py"]
