@@ -42,8 +42,8 @@ _A_LIBRARY = 100_000
 """Weighted number of terms from which it does in any case: about what all of phoenix or fmt has.
 
 A tenth of Linux's drivers is 12 million, and mm/ has one: without this limit, questions about memory lead to
-drivers. It changes nothing where no directory has ten times as much: in no project that the ranker is fitted
-on has any.
+drivers. It changes nothing where no directory has ten times as much, as in the 17 projects of those that the
+ranker is fitted on that were looked at.
 """
 
 _OTHER_CASE = 0.5
