@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from gitrag.actions.repositories.ask import AnswerOfMany, Options
-from gitrag.actions.repositories.chosen import Chosen, choose
+from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.repositories.scope import Scope
-from gitrag.errors import NotSetUpError, RepositoryError
+from gitrag.errors import NotSetUpError
 from gitrag.memory.registry import Registry, UnknownRepositoryError
 from gitrag.web.desk import Desk
+from gitrag.workspace import Workspace
 
 _MOST_DESKS = 8
 """Other repositories that are kept open."""
@@ -69,15 +71,29 @@ class Repositories:
             desk = self._desks.pop(name, None)
             if desk is None or desk.start != chosen.place:
                 desk = Desk(chosen.place, chosen.environment(self.here.environ), name=name, beside=self.here)
-            if desk.workspace.repo.common_dir != chosen.git_dir:
-                raise RepositoryError(
-                    f"{chosen.place} is another repository now, or part of one.",
-                    f"gitrag repos forget {name}",
-                )
+            require_same(desk.workspace, chosen)
             self._desks[name] = desk
             for oldest in list(self._desks)[:-_MOST_DESKS]:
                 del self._desks[oldest]
         return desk
+
+    @contextmanager
+    def looked_at(self, chosen: Chosen) -> Iterator[Workspace]:
+        """Open a repository for a look beside questions; it is not kept.
+
+        Raises:
+            RepositoryError: It is not there any more.
+        """
+        if self.is_here(chosen):
+            with self.here.slow_turn() as workspace:
+                yield workspace
+            return
+        workspace = Workspace.open(chosen.place, environ=chosen.environment(self.here.environ))
+        try:
+            require_same(workspace, chosen)
+            yield workspace
+        finally:
+            workspace.store.close()
 
     def ask(self, names: Sequence[str], query: str, options: Options, limit: int) -> AnswerOfMany:
         """Ask some repositories, or all of them where none is named; the caller has the turn of the one here.
