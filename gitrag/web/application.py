@@ -161,7 +161,7 @@ def _map(repositories: Repositories, request: Request) -> Response:
 def _state(repositories: Repositories, request: Request) -> Response:
     desk = _desk(repositories, request)
     page = state_page(desk, with_checks="checks" in request.query_params)
-    are_several = len(repositories.known()) > 1
+    are_several = len(repositories.known()) > 1 or bool(repositories.problem)
     return _page(
         desk,
         "state.html",

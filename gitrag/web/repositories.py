@@ -5,18 +5,34 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from gitrag.actions.repositories.ask import AnswerOfMany, Options
 from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.repositories.scope import Scope
-from gitrag.errors import NotSetUpError
+from gitrag.errors import NotSetUpError, StoreError
 from gitrag.memory.registry import Registry, UnknownRepositoryError
 from gitrag.web.desk import Desk
 from gitrag.workspace import Workspace
 
 _MOST_DESKS = 8
 """Other repositories that are kept open."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of the registry.
+
+    Attributes:
+        state: The file's inode, size and time; None if it could not be asked for them.
+        known: The repositories, by name.
+        error: Why those elsewhere are not known; None if they are.
+    """
+
+    state: tuple[int, int, int] | None = None
+    known: dict[str, Chosen] = field(default_factory=dict)
+    error: StoreError | None = None
 
 
 class Repositories:
@@ -31,23 +47,36 @@ class Repositories:
         self._several = KeptRepositories(here.environ, here.hear)
         self._desks: dict[str, Desk] = {}
         self._lock = threading.Lock()
-        self._read: tuple[tuple[int, int, int] | None, dict[str, Chosen]] = None, {}
+        self._last = _Read()
 
     def known(self) -> dict[str, Chosen]:
-        """Return all that gitrag knows, the one here included, by name."""
+        """Return all that gitrag knows, the one here included, by name; where that cannot be read, none."""
+        return self._read().known
+
+    @property
+    def problem(self) -> str:
+        """Why no other repository is known, and what to do; empty where that is no failure."""
+        error = self._read().error
+        return f"No other repository is asked: {error} {error.hint}".strip() if error else ""
+
+    def _read(self) -> _Read:
         registry = Registry()
         try:
             status = registry.path.stat()
             state = status.st_ino, status.st_size, status.st_mtime_ns
         except OSError:
             state = None
-        if state is None or self._read[0] != state:  # hundreds take longer than a letter is allowed to
+        last = self._last
+        if state is None or last.state != state:  # hundreds take longer than a letter is allowed to
+            found, error = [], None
             try:
                 found = choose(Scope(everywhere=True), registry, self.here.start, self.here.workspace.repo)
             except NotSetUpError:  # none, and the index here is elsewhere
-                found = []
-            self._read = state, {each.name: each for each in found}
-        return self._read[1]
+                pass
+            except StoreError as raised:
+                error = raised
+            last = self._last = _Read(state, {each.name: each for each in found}, error)
+        return last
 
     def is_here(self, chosen: Chosen) -> bool:
         """Tell whether a repository is the one that the page was started in."""
@@ -106,7 +135,10 @@ class Repositories:
         return self._several.ask(self._named(names), query, options, limit)
 
     def _named(self, names: Sequence[str]) -> list[Chosen]:
-        known = self.known()
+        read = self._read()
+        known = read.known
+        if read.error is not None:
+            raise read.error.with_traceback(None)
         for name in names:
             if name not in known:
                 raise UnknownRepositoryError(

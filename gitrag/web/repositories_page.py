@@ -54,11 +54,13 @@ class RepositoriesPage:
         stands: Those that are there, in order of names.
         gone: How many are not there any more.
         more: How many are not listed.
+        problem: Why no other one is known; empty where that is no failure.
     """
 
     stands: tuple[Stands, ...]
     gone: int
     more: int
+    problem: str
 
 
 def repositories_page(repositories: Repositories) -> RepositoriesPage:
@@ -76,7 +78,8 @@ def repositories_page(repositories: Repositories) -> RepositoriesPage:
         else:
             found = _read(repositories, name, chosen)
         stands.append(found)
-    return RepositoriesPage(tuple(stands), len(every) - len(there), len(there) - len(stands))
+    gone, more = len(every) - len(there), len(there) - len(stands)
+    return RepositoriesPage(tuple(stands), gone, more, repositories.problem)
 
 
 def _read(repositories: Repositories, name: str, chosen: Chosen) -> Stands:

@@ -207,7 +207,7 @@ def search_page(
         (*([of_repositories] if of_repositories else []), *facets(everything, found, choices)),
         choices.chosen,
         len(found),
-        (*asked.lacking, *notes, *heard),
+        (*asked.lacking, *notes, *heard, *filter(None, [repositories.problem])),
         problem="" if found else report.as_text(narrowed),
         more=addresses.search(query, choices.chosen, min(most * 2, MOST)) if is_full and most < MOST else "",
         milliseconds=round((time.perf_counter() - begin) * 1000),

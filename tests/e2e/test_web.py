@@ -404,6 +404,27 @@ def test_the_state_of_the_index_and_its_checks(site):
     assert "languages parsed" in checked
 
 
+def test_a_broken_list_of_repositories_leaves_the_one_here_its_page(make_repository):
+    repository = make_repository({"a.py": "def total(): pass\n"})
+    open_app(repository).update()
+    environment = {**repository.environment, "XDG_STATE_HOME": str(repository.path.parent / "state")}
+    listed = repository.path.parent / "state" / "gitrag" / "repositories.json"
+    listed.parent.mkdir(parents=True)
+    listed.write_text("{")
+    with served(repository.path, environment) as site:
+        assert site.get("/").status == 200
+        found = site.get("/search?q=total")
+        assert found.status == 200
+        assert "/file/a.py" in found.text
+        assert f"No other repository is asked: {listed} is no list of repositories" in found.text
+        assert site.get("/state").status == 200
+        assert "is no list of repositories" in site.get("/repositories").text
+        assert "is no list of repositories" in site.get("/search?q=total&everywhere=1").text
+        assert site.get("/state?repo=other").status == 503
+        listed.write_text('{"repositories": []}')
+        assert "is no list of" not in site.get("/search?q=total").text
+
+
 PAGES = (
     "/",
     "/search?q=total+price",
