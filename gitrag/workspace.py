@@ -350,7 +350,7 @@ class Workspace:
 
     def _note_coverage(self, counts: ViewCounts) -> None:
         now = coverage.Coverage(self._clock(), counts.chunks, counts.texts, counts.embedded)
-        coverage.note(self.store.directory, now)
+        coverage.note(self.store.directory, self.repo.worktree, now)
 
     def uncommitted_entries(self) -> tuple[tuple[int, int], ...]:
         """Return path and content ids of the uncommitted changes and issues that are indexed here."""
