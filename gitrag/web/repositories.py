@@ -44,7 +44,9 @@ class Repositories:
 
     def __init__(self, here: Desk) -> None:
         self.here = here
-        self._several = KeptRepositories(here.environ, here.hear)
+        self._heard: list[str] = []
+        self._several = KeptRepositories(here.environ, self._heard.append)
+        self._asking = threading.Lock()
         self._desks: dict[str, Desk] = {}
         self._lock = threading.Lock()
         self._last = _Read()
@@ -124,8 +126,19 @@ class Repositories:
         finally:
             workspace.store.close()
 
+    @contextmanager
+    def turn(self) -> Iterator[list[str]]:
+        """Wait for one's turn at asking several; who asks the one here alone does not wait for it.
+
+        Yields:
+            What the user should know of the answer, a line each.
+        """
+        with self._asking:
+            self._heard.clear()
+            yield self._heard
+
     def ask(self, names: Sequence[str], query: str, options: Options, limit: int) -> AnswerOfMany:
-        """Ask some repositories, or all of them where none is named; the caller has the turn of the one here.
+        """Ask some repositories, or all of them where none is named; the caller has the turn at several.
 
         Raises:
             UnknownRepositoryError: gitrag knows none of that name.
@@ -133,6 +146,14 @@ class Repositories:
             NotSetUpError: None has answered.
         """
         return self._several.ask(self._named(names), query, options, limit)
+
+    def require(self, name: str) -> None:
+        """Raise where no repository has a name.
+
+        Raises:
+            UnknownRepositoryError: gitrag knows none of that name.
+        """
+        self._named([name])
 
     def _named(self, names: Sequence[str]) -> list[Chosen]:
         read = self._read()

@@ -441,6 +441,10 @@ def test_the_state_of_the_index_and_its_checks(site):
     checked = site.get("/state?checks=1").text
     assert "grammars" in checked
     assert "languages parsed" in checked
+    by_a_link = {**site.cookie, "Sec-Fetch-Site": "same-site", "Sec-Fetch-Dest": "document"}
+    elsewhere = site.get("/state?checks=1", by_a_link)
+    assert elsewhere.status == 200
+    assert "languages parsed" not in elsewhere.text
 
 
 def test_a_broken_list_of_repositories_leaves_the_one_here_its_page(make_repository):
