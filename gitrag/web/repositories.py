@@ -91,6 +91,7 @@ class Repositories:
 
         Raises:
             UnknownRepositoryError: gitrag knows none of that name.
+            StoreError: The list of repositories cannot be read.
             RepositoryError: It is not there any more.
         """
         if not name:
@@ -142,6 +143,7 @@ class Repositories:
 
         Raises:
             UnknownRepositoryError: gitrag knows none of that name.
+            StoreError: The list of repositories cannot be read.
             UsageError: The question has no words.
             NotSetUpError: None has answered.
         """
@@ -152,6 +154,7 @@ class Repositories:
 
         Raises:
             UnknownRepositoryError: gitrag knows none of that name.
+            StoreError: The list of repositories cannot be read.
         """
         self._named([name])
 
