@@ -18,7 +18,7 @@ from gitrag.config.of_repository import settings_of
 from gitrag.corpus.layout import Places, slug
 from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
-from gitrag.errors import ModelError, NotSetUpError, RepositoryError
+from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError, StoreError
 from gitrag.git import DirtyPath, Repository, Untracked, sharing
 from gitrag.indexing import coverage, older_commits
 from gitrag.indexing.history import read_few
@@ -340,17 +340,17 @@ class Workspace:
         return done
 
     def note_coverage(self) -> None:
-        """Record how much of the worktree's view has the model's vectors now."""
+        """Record how much of the worktree's view is refined now; while others write, leave it."""
         from gitrag.store import inspection, views
 
-        with suppress(StoreMissingError), self.store.read() as db:
+        with suppress(StoreError, BusyError), self.store.read(patience_s=0.0) as db:
             view = views.current(db, self.repo.worktree)
             if view is not None:
                 self._note_coverage(inspection.count_view(db, view))
 
     def _note_coverage(self, counts: ViewCounts) -> None:
         now = coverage.Coverage(self._clock(), counts.chunks, counts.texts, counts.embedded)
-        coverage.note(self.store.directory, now)
+        coverage.note(self.store.directory, self.repo.worktree, now)
 
     def uncommitted_entries(self) -> tuple[tuple[int, int], ...]:
         """Return path and content ids of the uncommitted changes and issues that are indexed here."""

@@ -145,7 +145,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
     if not few:
         with stage(worker.REFINING):
             _embed_waiting(workspace, own, asked)
-    workspace.note_coverage()
+    with stage("counting vectors"):
+        workspace.note_coverage()
     with stage("pushing vectors"):
         push_after(workspace, asked)
     if failures:

@@ -78,7 +78,8 @@ class CurrentView:
         with_issues: Look for issues in directories that git ignores.
         says_staleness: Tell the user when an old index had to be brought up to date.
         budget_s: Seconds to bring it up to date in; None as the setting says.
-        seen_s: How many seconds ago git may have been asked for the files last, to be asked no more.
+        seen_s: How many seconds ago git may have been asked for the files last, to be asked no more; where
+            something is to be written, it is asked in any case.
     """
 
     def __init__(
@@ -130,6 +131,10 @@ class CurrentView:
                         return self._result(guess.found, now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
                 start, moved = start_of(db, now, self._workspace.store.state), self._moved_at(db)
+        if self._seen_s:  # that may be older than the index: read with, but never written from
+            self._seen_s = 0.0
+            self._looking = _Looking(self._look)
+            return self.read(read, encoder)
         now = self._looking.result()
         with suppress(StoreMissingError):
             result = self._catch_up(read, now, encoder, start, moved)

@@ -1,8 +1,14 @@
-"""How much of an index had the model's vectors, over time: a line a moment in a file beside the index."""
+"""How much of an index had the model's vectors, over time: a line a moment in a file beside the index.
+
+All worktrees have one index and one file; each line names the worktree whose view was counted.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,13 +18,13 @@ from gitrag.machine import files
 
 NAME = "coverage"
 MOST = 400
-"""Moments that are kept: of older ones every second."""
+"""Moments that are kept, of all worktrees together: of older ones every second of a worktree's."""
 
 EVERY_S = 60.0
 """Seconds between two moments while vectors are computed."""
 
 _MOST_BYTES = 1 << 16
-_NUMBERS = re.compile(r"(\d{1,11}) (\d{1,11}) (\d{1,11}) (\d{1,11})", re.ASCII)
+_LINE = re.compile(r"([0-9a-f]{16}) (\d{1,11}) (\d{1,11}) (\d{1,11}) (\d{1,11})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,40 +49,69 @@ class Coverage:
         return self.refined / self.texts if self.texts else 1.0
 
 
-def note(directory: Path, now: Coverage) -> None:
-    """Record a moment; of three with the same counts the middle one goes. It may fail unheard."""
-    held = list(read(directory))
-    same = [each for each in held[-2:] if _counts(each) == _counts(now)]
-    held = [*held[: -1 if len(same) == 2 else None], now]
-    lines = "".join(f"{each.at:.0f} {each.chunks} {each.texts} {each.refined}\n" for each in _thinned(held))
+def note(directory: Path, worktree: str, now: Coverage) -> None:
+    """Record a moment; of three with the same counts the middle one goes. It may fail unheard.
+
+    What is recorded as later goes too: a clock was wrong.
+
+    Args:
+        directory: The index's directory.
+        worktree: The id of the worktree whose view was counted, "" for the main one.
+        now: What was counted.
+    """
+    whose = _named(worktree)
+    held = [each for each in _held(directory) if each[1].at <= now.at]
+    own = [number for number, each in enumerate(held) if each[0] == whose][-2:]
+    if len(own) == 2 and all(_counts(held[number][1]) == _counts(now) for number in own):
+        del held[own[-1]]
+    lines = "".join(
+        f"{name} {int(each.at)} {each.chunks} {each.texts} {each.refined}\n"
+        for name, each in _thinned([*held, (whose, now)])
+    )
     with suppress(OSError):  # it is for looking at only
         files.replace(directory / NAME, lines.encode("ascii"), files.private_mode(directory), durable=False)
 
 
-def read(directory: Path) -> tuple[Coverage, ...]:
-    """Return the moments that were recorded, in order of time."""
+def read(directory: Path, worktree: str) -> tuple[Coverage, ...]:
+    """Return the moments that were recorded of a worktree, in order of time."""
+    whose = _named(worktree)
+    return tuple(each for name, each in _held(directory) if name == whose)
+
+
+def _held(directory: Path) -> list[tuple[str, Coverage]]:
     try:
         content = files.read_regular(directory / NAME, _MOST_BYTES)
     except OSError:
-        return ()
-    return tuple(sorted(_parsed(content.decode("ascii", "replace")), key=lambda each: each.at))
+        return []
+    return sorted(_parsed(content.decode("ascii", "replace")), key=lambda each: each[1].at)
 
 
-def _parsed(text: str) -> Iterator[Coverage]:
-    """Yield the moments of lines that make sense."""
+def _named(worktree: str) -> str:
+    """Return what stands for a worktree in a line: its id may hold any byte but "/"."""
+    return hashlib.blake2b(os.fsencode(worktree), digest_size=8).hexdigest()
+
+
+def _parsed(text: str) -> Iterator[tuple[str, Coverage]]:
+    """Yield the moments of lines that make sense, and whose they are."""
     for line in text.splitlines()[: 2 * MOST]:
-        numbers = _NUMBERS.fullmatch(line)
-        if numbers is not None:
-            at, chunks, texts, refined = map(int, numbers.groups())
+        parts = _LINE.fullmatch(line)
+        if parts is not None:
+            at, chunks, texts, refined = map(int, parts.groups()[1:])
             if refined <= texts:
-                yield Coverage(float(at), chunks, texts, refined)
+                yield parts[1], Coverage(float(at), chunks, texts, refined)
 
 
-def _thinned(held: Sequence[Coverage]) -> Sequence[Coverage]:
+def _thinned(held: Sequence[tuple[str, Coverage]]) -> Sequence[tuple[str, Coverage]]:
     if len(held) <= MOST:
         return held
-    half = len(held) // 2
-    return [*held[:half:2], *held[half:]]
+    recent = len(held) // 2
+    nth: Counter[str] = Counter()
+    kept: list[tuple[str, Coverage]] = []
+    for number, (name, each) in enumerate(held):
+        nth[name] += 1
+        if number >= recent or nth[name] % 2:
+            kept.append((name, each))
+    return kept[-MOST:]
 
 
 def _counts(each: Coverage) -> tuple[int, int, int]:

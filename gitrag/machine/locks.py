@@ -175,13 +175,16 @@ class StoreLock:
         self.while_held: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @contextmanager
-    def shared(self) -> Iterator[None]:
+    def shared(self, *, patience_s: float | None = None) -> Iterator[None]:
         """Hold the lock together with other readers.
+
+        Args:
+            patience_s: Wait no longer than this, where it is less than the time limit.
 
         Raises:
             BusyError: A writer held it for longer than the time limit.
         """
-        deadline = time.monotonic() + self._timeout_s
+        deadline = time.monotonic() + self._limit_s(patience_s)
         gate, lock = self._locks()
         self._wait(gate, deadline, shared=True)
         gate.release()
@@ -203,8 +206,7 @@ class StoreLock:
         Raises:
             BusyError: Other processes held it for longer than the time limit.
         """
-        limit_s = self._timeout_s if patience_s is None else min(patience_s, self._timeout_s)
-        deadline = time.monotonic() + limit_s
+        deadline = time.monotonic() + self._limit_s(patience_s)
         gate, lock = self._locks()
         self._wait(gate, deadline)
         try:
@@ -219,6 +221,9 @@ class StoreLock:
             with suppress(OSError):
                 (self._directory / "lock.holder").unlink()
             lock.release()
+
+    def _limit_s(self, patience_s: float | None) -> float:
+        return self._timeout_s if patience_s is None else min(patience_s, self._timeout_s)
 
     def _locks(self) -> tuple[FileLock, FileLock]:
         return FileLock(self._directory / "lock.gate"), FileLock(self._directory / "lock")

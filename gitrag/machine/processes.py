@@ -33,7 +33,15 @@ _ENDING_S = 5.0
 
 
 class ProcessDiedError(Exception):
-    """A process of a pool died before it answered."""
+    """A process of a pool died before it answered.
+
+    Attributes:
+        status: Its exit status, negative for a signal; None where it was never started.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Pool:
@@ -68,6 +76,12 @@ class Pool:
         """
         return self._threads.submit(self._call, function, args, kwargs)
 
+    def kill(self) -> None:
+        """Kill the processes; their calls fail, and others are started for later ones."""
+        with self._lock:
+            for process in self._started:
+                process.kill()
+
     def close(self) -> None:
         """End the processes, even in the middle of a call."""
         with self._lock:
@@ -93,7 +107,8 @@ class Pool:
             with suppress(subprocess.TimeoutExpired):  # its own exit status says more than that it was killed
                 process.wait(_ENDING_S)
             _end(process)
-            raise ProcessDiedError(f"It ended with status {process.returncode}.") from error
+            message = f"It ended with status {process.returncode}."
+            raise ProcessDiedError(message, process.returncode) from error
         if not succeeded:
             raise result
         returned: T = result

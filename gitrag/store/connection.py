@@ -159,10 +159,13 @@ class Store:
         return total
 
     @contextmanager
-    def read(self) -> Iterator[DuckDBPyConnection]:
+    def read(self, *, patience_s: float | None = None) -> Iterator[DuckDBPyConnection]:
         """Open the index for reading, concurrently with other readers.
 
         Inside the block ``memo`` caches results for this state of the index, and ``state`` identifies it.
+
+        Args:
+            patience_s: How long to wait for a writer, if less than usual: for what can be left out.
 
         Raises:
             StoreMissingError: There is no readable index; build one.
@@ -180,7 +183,12 @@ class Store:
                     self.memo, self.state = copy.memo, copy.state
                     yield copy.db
                 return
-            with _interruptible(), self._engine() as engine, self._lock.shared(), engine.detaching():
+            with (
+                _interruptible(),
+                self._engine() as engine,
+                self._lock.shared(patience_s=patience_s),
+                engine.detaching(),
+            ):
                 self._require()  # it may have been removed while waiting for the lock
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)

@@ -119,9 +119,11 @@ def _search(repositories: Repositories, request: Request) -> Response:
     asked = request.query_params
     choices = Choices.read(asked.multi_items())
     most, unfinished = _number(asked.get("n"), USUAL), "x-gitrag-unfinished" in request.headers
-    page = search_page(repositories, asked.get("q", ""), choices, most, unfinished=unfinished)
     names = choices.of(REPOSITORY)
     is_of_one = len(names) == 1 and not choices.is_everywhere
+    if is_of_one:
+        repositories.require(names[0])
+    page = search_page(repositories, asked.get("q", ""), choices, most, unfinished=unfinished)
     return _page(repositories.here, "search.html", page=page, repository=names[0] if is_of_one else "")
 
 
@@ -160,8 +162,10 @@ def _map(repositories: Repositories, request: Request) -> Response:
 
 def _state(repositories: Repositories, request: Request) -> Response:
     desk = _desk(repositories, request)
-    page = state_page(desk, with_checks="checks" in request.query_params)
-    are_several = len(repositories.known()) > 1
+    # Checks start programs: not by a link on a page of another server of this machine
+    is_own = request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
+    page = state_page(desk, with_checks="checks" in request.query_params and is_own)
+    are_several = len(repositories.known()) > 1 or bool(repositories.problem)
     return _page(
         desk,
         "state.html",

@@ -1,12 +1,16 @@
 """Tell the words of source apart, by their language, in a process that can be ended.
 
 Pygments reads source with regular expressions; some take hours for a text made for that, and nothing else in
-the process runs meanwhile. So each text has a time limit, after which the system ends the process.
+the process runs meanwhile. So each text has a limit of processor time, after which the system ends the
+process, and each answer one of time on the clock: what is not coloured by then is shown without colours.
 """
 
 from __future__ import annotations
 
 import signal
+import threading
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +26,12 @@ LIMIT_S = 1.0
 
 NAME = "w"
 """The class of a name that has no colour: it may lead to a definition."""
+
+PATIENCE_S = 10.0
+"""Seconds in which the texts of an answer are coloured: for a busy machine; twenty take a tenth of one."""
+
+_MOST_DEATHS = 2
+"""After so many deaths of the process the rest of an answer has no colours."""
 
 _MOST_CHARACTERS = 400_000
 _LONGEST_LINE = 2_000
@@ -64,52 +74,77 @@ class Source:
 
 
 class Colouring:
-    """A process that tells words apart, started when it is first needed; for several threads."""
+    """A process that tells words apart, started when it is first needed; for several threads.
 
-    def __init__(self) -> None:
+    Args:
+        patience_s: Seconds in which the texts of an answer are coloured.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
         self._pool = Pool(1)
+        self._lock = threading.Lock()
         self._hopeless: set[int] = set()
+        self._is_closed = False
 
     def read(self, sources: Sequence[Source]) -> list[tuple[Line, ...] | None]:
         """Return the lines of each source in parts; None where that takes too long, or nobody knows how."""
+        deadline = time.monotonic() + self._patience_s
         asked = [each for each in sources if each.is_readable and hash(each) not in self._hopeless]
-        found = dict(zip(asked, self._asked(asked), strict=True))
+        found: dict[Source, tuple[Line, ...] | None] = {}
+        if asked and self._lock.acquire(timeout=self._patience_s):
+            try:
+                found.update(self._answers(asked, deadline))
+            finally:
+                self._lock.release()
         return [found.get(each) for each in sources]
 
     def close(self) -> None:
         """End the process."""
+        self._is_closed = True
         self._pool.close()
 
-    def _asked(self, sources: Sequence[Source]) -> list[tuple[Line, ...] | None]:
-        if not sources:
-            return []
-        try:
-            return self._pool.submit(parts_of, sources).result()
-        except ProcessDiedError:
-            if len(sources) > 1:  # one of them is to blame
-                return [found for each in sources for found in self._asked([each])]
+    def _answers(
+        self, sources: Iterable[Source], deadline: float
+    ) -> Iterator[tuple[Source, tuple[Line, ...] | None]]:
+        """Yield what the process says of each source, until it has died too often or time is over."""
+        waiting = deque(dict.fromkeys(sources))
+        deaths = 0
+        while waiting and deaths < _MOST_DEATHS and not self._is_closed:
+            future = self._pool.submit(parts_of, waiting[0])
+            try:
+                yield waiting[0], future.result(max(0.0, deadline - time.monotonic()))
+            except TimeoutError:  # it waits for something, or the machine is busy: no text is to blame
+                if not future.cancel():
+                    self._pool.kill()
+                return
+            except ProcessDiedError as error:
+                deaths += 1
+                if error.status != -signal.SIGVTALRM:  # killed from outside: the text is tried once more
+                    continue
+                self._remember(waiting[0])
+            waiting.popleft()
+
+    def _remember(self, hopeless: Source) -> None:
         if len(self._hopeless) >= _MOST_REMEMBERED:
             self._hopeless.clear()
-        self._hopeless.add(hash(sources[0]))
-        return [None]
+        self._hopeless.add(hash(hopeless))
 
 
-def parts_of(sources: Sequence[Source], limit_s: float = LIMIT_S) -> list[tuple[Line, ...] | None]:
-    """Return the lines of each source in parts; the process ends where one takes longer than the limit.
+def parts_of(source: Source, limit_s: float = LIMIT_S) -> tuple[Line, ...] | None:
+    """Return the lines of a source in parts; the process ends where that takes longer than the limit.
 
     No handler: Python would run it once the regular expression is done, and what the system does by itself is
     to end the process.
     """
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    found: list[tuple[Line, ...] | None] = []
-    for each in sources:
-        signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
-        try:
-            found.append(_parts(each))
-        except Exception:  # noqa: BLE001 - a lexer's bug: the text is shown without colours
-            found.append(None)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return found
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
+    try:
+        return _parts(source)
+    except Exception:  # noqa: BLE001 - a lexer's bug: the text is shown without colours
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def _parts(source: Source) -> tuple[Line, ...] | None:

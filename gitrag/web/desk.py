@@ -28,7 +28,7 @@ class Turn:
 class Desk:
     """A repository to ask.
 
-    Neither the drafting of vectors nor an index in memory is thread-safe: one question is asked at a time.
+    An index in memory is not thread-safe: one question is asked at a time.
 
     Args:
         start: The directory that the command was started in.

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from gitrag.actions.repositories.ask import AnswerOfMany, Options
-from gitrag.actions.repositories.chosen import Chosen, choose
+from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.repositories.scope import Scope
-from gitrag.errors import NotSetUpError, RepositoryError
+from gitrag.errors import NotSetUpError, StoreError
 from gitrag.memory.registry import Registry, UnknownRepositoryError
 from gitrag.web.desk import Desk
+from gitrag.workspace import Workspace
 
 _MOST_DESKS = 8
 """Other repositories that are kept open."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of the registry.
+
+    Attributes:
+        state: The file's inode, size and time; None if it could not be asked for them.
+        known: The repositories, by name.
+        error: Why those elsewhere are not known; None if they are.
+    """
+
+    state: tuple[int, int, int] | None = None
+    known: dict[str, Chosen] = field(default_factory=dict)
+    error: StoreError | None = None
 
 
 class Repositories:
@@ -26,26 +44,41 @@ class Repositories:
 
     def __init__(self, here: Desk) -> None:
         self.here = here
-        self._several = KeptRepositories(here.environ, here.hear)
+        self._heard: list[str] = []
+        self._several = KeptRepositories(here.environ, self._heard.append)
+        self._asking = threading.Lock()
         self._desks: dict[str, Desk] = {}
         self._lock = threading.Lock()
-        self._read: tuple[tuple[int, int, int] | None, dict[str, Chosen]] = None, {}
+        self._last = _Read()
 
     def known(self) -> dict[str, Chosen]:
-        """Return all that gitrag knows, the one here included, by name."""
+        """Return all that gitrag knows, the one here included, by name; where that cannot be read, none."""
+        return self._read().known
+
+    @property
+    def problem(self) -> str:
+        """Why no other repository is known, and what to do; empty where that is no failure."""
+        error = self._read().error
+        return f"No other repository is asked: {error} {error.hint}".strip() if error else ""
+
+    def _read(self) -> _Read:
         registry = Registry()
         try:
             status = registry.path.stat()
             state = status.st_ino, status.st_size, status.st_mtime_ns
         except OSError:
             state = None
-        if state is None or self._read[0] != state:  # hundreds take longer than a letter is allowed to
+        last = self._last
+        if state is None or last.state != state:  # hundreds take longer than a letter is allowed to
+            found, error = [], None
             try:
                 found = choose(Scope(everywhere=True), registry, self.here.start, self.here.workspace.repo)
             except NotSetUpError:  # none, and the index here is elsewhere
-                found = []
-            self._read = state, {each.name: each for each in found}
-        return self._read[1]
+                pass
+            except StoreError as raised:
+                error = raised
+            last = self._last = _Read(state, {each.name: each for each in found}, error)
+        return last
 
     def is_here(self, chosen: Chosen) -> bool:
         """Tell whether a repository is the one that the page was started in."""
@@ -58,6 +91,7 @@ class Repositories:
 
         Raises:
             UnknownRepositoryError: gitrag knows none of that name.
+            StoreError: The list of repositories cannot be read.
             RepositoryError: It is not there any more.
         """
         if not name:
@@ -69,28 +103,66 @@ class Repositories:
             desk = self._desks.pop(name, None)
             if desk is None or desk.start != chosen.place:
                 desk = Desk(chosen.place, chosen.environment(self.here.environ), name=name, beside=self.here)
-            if desk.workspace.repo.common_dir != chosen.git_dir:
-                raise RepositoryError(
-                    f"{chosen.place} is another repository now, or part of one.",
-                    f"gitrag repos forget {name}",
-                )
+            require_same(desk.workspace, chosen)
             self._desks[name] = desk
             for oldest in list(self._desks)[:-_MOST_DESKS]:
                 del self._desks[oldest]
         return desk
 
+    @contextmanager
+    def looked_at(self, chosen: Chosen) -> Iterator[Workspace]:
+        """Open a repository for a look beside questions; it is not kept.
+
+        Raises:
+            RepositoryError: It is not there any more.
+        """
+        if self.is_here(chosen):
+            with self.here.slow_turn() as workspace:
+                yield workspace
+            return
+        workspace = Workspace.open(chosen.place, environ=chosen.environment(self.here.environ))
+        try:
+            require_same(workspace, chosen)
+            yield workspace
+        finally:
+            workspace.store.close()
+
+    @contextmanager
+    def turn(self) -> Iterator[list[str]]:
+        """Wait for one's turn at asking several; who asks the one here alone does not wait for it.
+
+        Yields:
+            What the user should know of the answer, a line each.
+        """
+        with self._asking:
+            self._heard.clear()
+            yield self._heard
+
     def ask(self, names: Sequence[str], query: str, options: Options, limit: int) -> AnswerOfMany:
-        """Ask some repositories, or all of them where none is named; the caller has the turn of the one here.
+        """Ask some repositories, or all of them where none is named; the caller has the turn at several.
 
         Raises:
             UnknownRepositoryError: gitrag knows none of that name.
+            StoreError: The list of repositories cannot be read.
             UsageError: The question has no words.
             NotSetUpError: None has answered.
         """
         return self._several.ask(self._named(names), query, options, limit)
 
+    def require(self, name: str) -> None:
+        """Raise where no repository has a name.
+
+        Raises:
+            UnknownRepositoryError: gitrag knows none of that name.
+            StoreError: The list of repositories cannot be read.
+        """
+        self._named([name])
+
     def _named(self, names: Sequence[str]) -> list[Chosen]:
-        known = self.known()
+        read = self._read()
+        known = read.known
+        if read.error is not None:
+            raise read.error.with_traceback(None)
         for name in names:
             if name not in known:
                 raise UnknownRepositoryError(

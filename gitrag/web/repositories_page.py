@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.actions.repositories.known import Standing, listed
+from gitrag.actions.repositories.chosen import Chosen
+from gitrag.actions.repositories.known import Standing, standing_of
 from gitrag.actions.status import read_status
 from gitrag.errors import GitragError
-from gitrag.memory.registry import Registry
+from gitrag.memory.registry import Entry
 from gitrag.report.index_state import state_of
 from gitrag.web.repositories import Repositories
 from gitrag.words.numbers import age
@@ -53,37 +54,38 @@ class RepositoriesPage:
         stands: Those that are there, in order of names.
         gone: How many are not there any more.
         more: How many are not listed.
+        problem: Why no other one is known; empty where that is no failure.
     """
 
     stands: tuple[Stands, ...]
     gone: int
     more: int
+    problem: str
 
 
 def repositories_page(repositories: Repositories) -> RepositoriesPage:
     """Return how the repositories stand that gitrag knows."""
     end = time.monotonic() + BUDGET_S
-    every = listed(Registry().read())
-    there = [each for each in every if each.standing is not Standing.GONE]
-    known = repositories.known()
+    every = [(each, standing_of(Entry(each.place, each.git_dir))) for each in repositories.known().values()]
+    there = [each for each in every if each[1] is not Standing.GONE]
     stands = []
-    for each in there[:MOST]:
-        chosen = known.get(each.name)
-        is_here = chosen is not None and repositories.is_here(chosen)
-        name = "" if is_here else each.name
-        if each.standing is Standing.NOT_INDEXED:
-            found = Stands(name, each.name, each.path, "not indexed")
+    for chosen, standing in there[:MOST]:
+        name = "" if repositories.is_here(chosen) else chosen.name
+        if standing is Standing.NOT_INDEXED:
+            found = Stands(name, chosen.name, chosen.place, "not indexed")
         elif time.monotonic() > end:
-            found = Stands(name, each.name, each.path, "not looked at")
+            found = Stands(name, chosen.name, chosen.place, "not looked at")
         else:
-            found = _read(repositories, name, each.name, each.path)
+            found = _read(repositories, name, chosen)
         stands.append(found)
-    return RepositoriesPage(tuple(stands), len(every) - len(there), len(there) - len(stands))
+    gone, more = len(every) - len(there), len(there) - len(stands)
+    return RepositoriesPage(tuple(stands), gone, more, repositories.problem)
 
 
-def _read(repositories: Repositories, name: str, shown: str, path: Path) -> Stands:
+def _read(repositories: Repositories, name: str, chosen: Chosen) -> Stands:
+    shown, path = chosen.name, chosen.place
     try:
-        with repositories.desk(name).slow_turn() as workspace:
+        with repositories.looked_at(chosen) as workspace:
             found = read_status(workspace)
     except GitragError as error:
         return Stands(name, shown, path, str(error))

@@ -146,12 +146,14 @@ class _Asked:
     Attributes:
         everything: What the repositories asked have.
         narrowed: What is left of it.
-        lacking: What the answer lacks, a line each.
+        lacking: What the answer, or the counts beside it, lack, a line each.
+        heard: What else the user should know of it, a line each.
     """
 
     everything: Answer
     narrowed: Answer
-    lacking: tuple[str, ...] = ()
+    lacking: tuple[str, ...]
+    heard: tuple[str, ...]
 
 
 def search_page(
@@ -178,9 +180,7 @@ def search_page(
         return SearchPage("", facets=(facet,) if facet else (), chosen=choices.chosen)
     ask = _ask_several if choices.are_several else _ask_here
     try:
-        with repositories.here.turn() as turn:
-            asked = ask(repositories, query, choices, partial(_options, most=most, unfinished=unfinished))
-            heard = tuple(dict.fromkeys(turn.heard))
+        asked = ask(repositories, query, choices, partial(_options, most=most, unfinished=unfinished))
     except (UsageError, NotSetUpError) as error:
         if choices.chosen or isinstance(error, UsageError):
             return SearchPage(query, chosen=choices.chosen, problem=str(error), hint=error.hint)
@@ -207,7 +207,7 @@ def search_page(
         (*([of_repositories] if of_repositories else []), *facets(everything, found, choices)),
         choices.chosen,
         len(found),
-        (*asked.lacking, *notes, *heard),
+        (*asked.lacking, *notes, *asked.heard, *filter(None, [repositories.problem])),
         problem="" if found else report.as_text(narrowed),
         more=addresses.search(query, choices.chosen, min(most * 2, MOST)) if is_full and most < MOST else "",
         milliseconds=round((time.perf_counter() - begin) * 1000),
@@ -219,9 +219,11 @@ Options = Callable[[Choices], SearchOptions]
 
 def _ask_here(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
     """Ask the repository that the page was started in."""
-    workspace = repositories.here.workspace
-    everything = search(workspace, query, options(Choices()))
-    return _Asked(everything, search(workspace, query, options(choices)) if choices.chosen else everything)
+    with repositories.here.turn() as turn:
+        everything = narrowed = search(turn.workspace, query, options(Choices()))
+        if choices.chosen:
+            narrowed = search(turn.workspace, query, options(choices))
+        return _Asked(everything, narrowed, (), tuple(dict.fromkeys(turn.heard)))
 
 
 def _ask_several(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
@@ -231,11 +233,19 @@ def _ask_several(repositories: Repositories, query: str, choices: Choices, optio
         own = options(choices)
         return repositories.ask(choices.of(REPOSITORY), query, lambda _workspace: own, own.limit or USUAL)
 
-    everything = narrowed = ask(choices.of_repositories)
-    if choices.chosen != choices.of_repositories.chosen:
-        narrowed = ask(choices)
-    lacking = (f"{each.line}. {each.hint}".rstrip() for each in narrowed.asked if each.why)
-    return _Asked(everything.answer, narrowed.answer, tuple(lacking))
+    with repositories.turn() as heard:
+        everything = narrowed = ask(choices.of_repositories)
+        if choices.chosen != choices.of_repositories.chosen:
+            narrowed = ask(choices)
+        lacking = (
+            f"{each.line}. {each.hint}".rstrip() for each in (*narrowed.asked, *everything.asked) if each.why
+        )
+        return _Asked(
+            everything.answer,
+            narrowed.answer,
+            tuple(dict.fromkeys(lacking)),
+            tuple(dict.fromkeys(heard)),
+        )
 
 
 def _options(choices: Choices, *, most: int, unfinished: bool) -> SearchOptions:

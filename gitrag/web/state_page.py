@@ -32,7 +32,8 @@ class StatePage:
         work: What the background worker does.
         refined: The share of texts that have the model's vector, in [0, 1].
         left: How long refining the others takes; empty if unknown.
-        coverage: How many texts had the model's vector, over time; now last. Empty if never recorded.
+        coverage: How many texts of this worktree's view had the model's vector, over time; now last. Empty if
+            never recorded.
         line: The same as points of a line in a square of 100.
         tables: How much room each table takes.
         push: What a push of HEAD would be told.
@@ -67,9 +68,9 @@ def state_page(desk: Desk, *, with_checks: bool) -> StatePage:
     checks = tuple(examine(desk.start, desk.environ)) if with_checks else None
     now = time.time()
     view = found.view
-    past = read(workspace.store.directory)
+    past = tuple(each for each in read(workspace.store.directory, workspace.repo.worktree) if each.at <= now)
     if view is not None and past:
-        past = (*past, Coverage(max(now, past[-1].at), view.chunks, view.texts, view.embedded))
+        past = (*past, Coverage(now, view.chunks, view.texts, view.embedded))
     return StatePage(
         found,
         "up to date" if found.fresh else "no index of this worktree yet" if view is None else state_of(found),

@@ -201,6 +201,45 @@ def test_search_as_you_type_by_keyboard_alone(site):
         assert heard.dialogs == heard.console == []
 
 
+def test_enter_opens_the_first_hit_while_the_finished_answer_is_on_its_way(site):
+    with opened(site) as (page, _heard):
+        page.route(
+            "**/search?q=*",
+            lambda route: route.continue_() if "x-gitrag-unfinished" in route.request.headers else None,
+        )
+        with page.expect_request(lambda each: "x-gitrag-unfinished" not in each.headers and "q=" in each.url):
+            page.keyboard.type("total price")
+            page.locator("h1", has_text="Answers to total price").wait_for(state="attached")
+        first = page.locator("a.to").first.get_attribute("href")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**{first}")
+
+
+def test_who_is_in_the_answer_gets_the_finished_one_when_back_in_the_question(site):
+    held = []
+    with opened(site) as (page, heard):
+        page.route(
+            "**/search?q=*",
+            lambda route: (
+                route.continue_() if "x-gitrag-unfinished" in route.request.headers else held.append(route)
+            ),
+        )
+        with page.expect_request(lambda each: "x-gitrag-unfinished" not in each.headers and "q=" in each.url):
+            page.keyboard.type("total price")
+            page.locator("h1", has_text="Answers to total price").wait_for(state="attached")
+        page.keyboard.press("ArrowDown")
+        page.evaluate("document.querySelector('#answer .found').id = 'first'")
+        with page.expect_response("**/search?q=total+price") as response:
+            held.pop().continue_()
+        response.value.finished()
+        page.wait_for_timeout(200)  # its script has looked at it
+        assert page.locator("#first a.to:focus").count() == 1
+        page.keyboard.press("Escape")
+        page.locator("#first").wait_for(state="detached")
+        assert page.locator(".hit").count()
+        assert heard.dialogs == heard.console == []
+
+
 def test_a_page_whose_server_has_ended_says_so(project):
     with served(project.path, project.environment) as own, opened(own) as (page, _heard):
         own.process.send_signal(signal.SIGINT)
@@ -402,6 +441,31 @@ def test_the_state_of_the_index_and_its_checks(site):
     checked = site.get("/state?checks=1").text
     assert "grammars" in checked
     assert "languages parsed" in checked
+    by_a_link = {**site.cookie, "Sec-Fetch-Site": "same-site", "Sec-Fetch-Dest": "document"}
+    elsewhere = site.get("/state?checks=1", by_a_link)
+    assert elsewhere.status == 200
+    assert "languages parsed" not in elsewhere.text
+
+
+def test_a_broken_list_of_repositories_leaves_the_one_here_its_page(make_repository):
+    repository = make_repository({"a.py": "def total(): pass\n"})
+    open_app(repository).update()
+    environment = {**repository.environment, "XDG_STATE_HOME": str(repository.path.parent / "state")}
+    listed = repository.path.parent / "state" / "gitrag" / "repositories.json"
+    listed.parent.mkdir(parents=True)
+    listed.write_text("{")
+    with served(repository.path, environment) as site:
+        assert site.get("/").status == 200
+        found = site.get("/search?q=total")
+        assert found.status == 200
+        assert "/file/a.py" in found.text
+        assert f"No other repository is asked: {listed} is no list of repositories" in found.text
+        assert site.get("/state").status == 200
+        assert "is no list of repositories" in site.get("/repositories").text
+        assert "is no list of repositories" in site.get("/search?q=total&everywhere=1").text
+        assert site.get("/state?repo=other").status == 503
+        listed.write_text('{"repositories": []}')
+        assert "is no list of" not in site.get("/search?q=total").text
 
 
 PAGES = (

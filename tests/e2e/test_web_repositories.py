@@ -99,7 +99,11 @@ def test_what_is_no_name_of_a_known_repository_is_none(several):
             answer = site.get(address)
             assert answer.status == 404, address
             assert "gitrag knows no repository" in answer.text
-        assert "gitrag knows no repository" in site.get(f"/search?q=parcel&repo={asked}").text
+        for address in (f"/search?q=parcel&repo={asked}", f"/search?repo={asked}"):
+            answer = site.get(address)
+            assert answer.status == 404, address
+            assert "gitrag knows no repository" in answer.text
+            assert "<b>shop</b>" in answer.text
     gone = site.get("/file/parcel.py?repo=gone")
     assert gone.status == 503
     assert "hit a bug" not in gone.text

@@ -121,10 +121,31 @@ def test_what_a_worker_has_refined_is_recorded(project):
     workspace = open_app(project)
     workspace.update()
     finish(start_worker(project))
-    first, *_, last = coverage.read(workspace.store.directory)
+    first, *_, last = coverage.read(workspace.store.directory, "")
     assert (first.refined, first.share, last.share) == (0, 0.0, 1.0)
     assert first.chunks == last.chunks == 40
     assert first.at <= last.at
+
+
+def test_what_is_refined_is_not_recorded_while_others_write_and_nobody_waits_for_them(project, monkeypatch):
+    workspace = open_app(project)
+    workspace.update()
+    before = coverage.read(workspace.store.directory, "")
+    script = (
+        "import sys; from pathlib import Path; from gitrag.machine.locks import StoreLock\n"
+        "with StoreLock(Path(sys.argv[1]), 5).exclusive('holding'):\n"
+        "    print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, workspace.store.directory]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with monkeypatch.context() as patch:
+            patch.setattr("gitrag.machine.locks.time.sleep", lambda _s: pytest.fail("it waits"))
+            workspace.note_coverage()
+    assert coverage.read(workspace.store.directory, "") == before
+    workspace.note_coverage()
+    assert len(coverage.read(workspace.store.directory, "")) == len(before) + 1
 
 
 def _counts(workspace: Workspace) -> inspection.StoreCounts:

@@ -5,7 +5,9 @@
   const PAUSE_MS = 300;
   const field = document.getElementById("q");
   const answer = document.getElementById("answer");
-  let shown = field.value.trim();
+  let shown = field.value.trim(); // what the answer is of
+  let told = shown; // what was last asked, answered or not
+  let finer = null; // shows the finished answer, where somebody is in the one before it
   let busy = false;
   let pause = 0;
 
@@ -24,14 +26,15 @@
     answer.replaceChildren(...page.getElementById("answer").childNodes);
     document.title = page.title;
     history.replaceState(null, "", address.search ? address.pathname + address.search : "/");
-    shown = query;
+    shown = told = query;
   }
 
   function ask(finished) {
     const query = field.value.trim();
-    if (busy || (query === shown && !finished)) return;
+    if (busy || (query === told && !finished)) return;
     clearTimeout(pause);
     busy = true;
+    finer = null;
     const address = addressOf(query);
     const request = new XMLHttpRequest();
     request.open("GET", address.pathname + address.search);
@@ -40,15 +43,15 @@
     request.addEventListener("loadend", () => {
       busy = false;
       const page = request.response;
-      if (finished && (answer.contains(document.activeElement) || query !== field.value.trim())) {
-        // somebody has gone on
-      } else if (page?.getElementById("answer")) show(page, query, address);
-      else {
+      if (page?.getElementById("answer")) {
+        if (finished && answer.contains(document.activeElement)) finer = () => show(page, query, address);
+        else if (!finished || query === field.value.trim()) show(page, query, address);
+      } else {
         const said = page?.querySelector("h1")?.textContent;
         answer.querySelector(".said").textContent = said ?? "No answer: start gitrag web again.";
-        shown = query; // not asked again and again
+        told = query; // not asked again and again
       }
-      if (field.value.trim() !== shown) ask(false);
+      if (field.value.trim() !== told) ask(false);
       else if (!finished && query) pause = setTimeout(() => ask(true), PAUSE_MS);
     });
     request.send();
@@ -56,9 +59,15 @@
   field.addEventListener("input", () => ask(false));
   field.form.addEventListener("submit", (event) => {
     event.preventDefault();
-    ask(false);
-    const first = links()[0];
-    if (first && !busy) first.click();
+    if (field.value.trim() === shown) links()[0]?.click();
+    else {
+      told = null;
+      ask(false);
+    }
+  });
+  field.addEventListener("focus", () => {
+    finer?.();
+    finer = null;
   });
 
   function links() {

@@ -395,9 +395,9 @@ def test_an_index_removed_while_a_reader_waits_is_missed(tmp_path: Path, monkeyp
         content.add(db, [(BLOB, "python")])
     shared = StoreLock.shared
 
-    def waits(self: StoreLock):
+    def waits(self: StoreLock, **patience: float | None):
         open_store(tmp_path).remove()
-        return shared(self)
+        return shared(self, **patience)
 
     monkeypatch.setattr(StoreLock, "shared", waits)
     with pytest.raises(StoreMissingError, match="There is no index"), store.read():

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from gitrag.store.file_state import state_of
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
 from gitrag.web.repositories import Repositories
@@ -35,6 +36,18 @@ def test_only_a_finished_question_looks_at_the_files_again(asked, monkeypatch):
     assert paths("customs rate", unfinished=True) == ["/file/tax.py"]
     assert paths("customs rate", unfinished=False)[0] == "/file/customs.py"
     assert paths("customs rate", unfinished=True)[0] == "/file/customs.py"
+
+
+def test_an_unfinished_question_leaves_the_index_at_what_others_have_seen_later(asked, monkeypatch):
+    repository, paths, repositories = asked
+    monkeypatch.setattr("gitrag.actions.search.SEEN_S", 600.0)
+    assert paths("rate", unfinished=True) == ["/file/tax.py"]
+    repository.commit({"customs.py": "def customs_rate():\n    return 3\n", "tax.py": None})
+    open_app(repository).update()  # as a hook does
+    store = repositories.here.workspace.store
+    before = state_of(store.path)
+    assert paths("rate", unfinished=True) == ["/file/customs.py"]
+    assert state_of(store.path) == before
 
 
 def test_only_a_finished_question_is_corrected_and_says_where_nothing_was_found(asked):
