@@ -39,11 +39,12 @@ _ENOUGH = 0.1
 """Share of the largest top-level directory's code from which another one counts fully as product code."""
 
 _A_LIBRARY = 100_000
-"""Weighted number of terms from which it does in any case: about what all of phoenix or fmt has.
+"""Weighted terms from which a top-level directory counts fully as product code, however large others are: about
+what all of phoenix or fmt has.
 
 A tenth of Linux's drivers is 12 million, and mm/ has one: without this limit, questions about memory lead to
-drivers. It changes nothing where no directory has ten times as much: in no project that the ranker is fitted
-on has any.
+drivers. It changes nothing where no directory has ten times as much: none of the projects that the ranker is
+fitted on has one.
 """
 
 _OTHER_CASE = 0.5
