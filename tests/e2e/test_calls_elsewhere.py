@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import jsonschema
 import pytest
 
@@ -109,6 +111,10 @@ def test_what_is_called_in_other_repositories_is_listed(machine):
     ]
     own = machine.json("graph", "shop/own.py:other", "--repo", "till", at="shop")
     assert own["elsewhere"] == []
+    (machine.place / "till/src/till/unused.py").write_text("def unused():\n    pass\n")
+    unused = machine.json("graph", "unused", "--repo", "shop", "--callers", at="till", status=1)
+    (said,) = [each for each in unused["left_out"] if each.startswith("shop: ")]
+    assert said.startswith("shop: no call of unused was found, though 1 file of it imports Till-Work")
 
 
 def test_who_cannot_be_asked_is_named_and_other_forms_say_what_they_lack(machine):
@@ -178,6 +184,14 @@ def test_a_repository_with_names_that_are_no_text_keeps_no_other_from_being_aske
     found = machine.json("graph", "shop/checkout.py:pay", "--everywhere", at="shop")
     assert [each["repository"] for each in found["elsewhere"]] == ["till"]
     assert "No python package was found in the manifests of: a-odd, bank." in found["left_out"]
+
+
+def test_who_is_not_asked_since_nothing_could_be_read_here_is_said_so(machine):
+    (machine.place / "shop" / "tool.zig").write_text("pub fn main() void {}\n")
+    done = machine.gitrag("graph", "tool.zig", "--repo", "till", "--json", at="shop")
+    assert done.status == 1, done.err
+    assert "Other repositories were not asked." in json.loads(done.out)["left_out"]
+    assert "Other repositories were not asked." in done.err
 
 
 def test_names_from_a_repository_cannot_write_to_the_terminal(machine):

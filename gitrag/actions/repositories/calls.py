@@ -161,7 +161,7 @@ def calls_elsewhere(
                     failed.append(f"{each.name}: {_reason(own, each.name, error)}")
                 else:
                     found += [calls for calls in between if calls.edges]
-                    notes += [_nothing(calls) for calls in between if not calls.edges]
+                    notes += [_nothing(calls, target) for calls in between if not calls.edges]
                     for reason in () if between else _lacking(mine, side, wanted, direction):
                         lacking.setdefault(reason, []).append(each.name)
                 done += 1
@@ -325,9 +325,9 @@ def _without(node: Node) -> Node:
     return node._replace(path=node.path[len(_OWN) :])
 
 
-def _nothing(calls: CallsBetween) -> str:
-    done = "calls it" if calls.by_other else "is called by it"
-    return f"{calls.repository}: nothing {done}, though {calls.found_by}."
+def _nothing(calls: CallsBetween, target: str) -> str:
+    sought = f"no call of {target}" if calls.by_other else f"no call from {target} into it"
+    return f"{calls.repository}: {sought} was found, though {calls.found_by}."
 
 
 def _lacking(own: _Side, other: _Side, wanted: Collection[_Id], direction: Direction) -> Iterable[str]:
