@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.imports import read_imports
-from gitrag.callgraph.general.manifests import MOST_BYTES
+from gitrag.callgraph.general.manifests import GO_MODULE, MOST_BYTES, parsed_toml
 from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.view import FAMILIES
 from gitrag.callgraph.python.facts import unpacked_scope
@@ -33,13 +33,19 @@ _NOT_IMPORTED = frozenset(
 """Python's packages beside a manifest that are not installed, unless the distribution is called so."""
 
 _SOURCE_ROOTS = ("src", "lib", "python")
+"""Directories beside a manifest that Python's packages may be in."""
+
+_DEEPEST = 6
+"""Folders without an ``__init__`` of their own (PEP 420) around a package, at most."""
+
 _JAVA_FILE = re.compile(
-    r"(?:^|.*/)(?:src/(?:[a-zA-Z]*[mM]ain)/(?:java|kotlin)|src|java)/((?:\w+/)+)\w+\.(?:java|kt)"
+    r"(?:^|.*/)(?:src/(?:[a-zA-Z]*[mM]ain)/(?:java|kotlin)|src|java)/((?:\w+/){1,30})\w+\.(?:java|kt)"
 )
 _SETUP_NAME = re.compile(r"""\bname\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _CONFIG_NAME = re.compile(r"^\[metadata\][^\[]*?^name\s*=\s*([A-Za-z0-9._-]+)\s*$", re.MULTILINE)
-_GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"/]+[^\s\"]*)", re.MULTILINE)
-_PARENT = re.compile(r"<(parent|dependencies|build|profiles)>.*?</\1>", re.DOTALL)
+_INNER = re.compile(r"<(parent|dependencies|build|profiles)>")
+"""Elements of a pom.xml that name other artifacts."""
+
 _ARTIFACT = re.compile(r"<artifactId>\s*([\w.-]+)\s*</artifactId>")
 _ROOT_PROJECT = re.compile(r"""rootProject\.name\s*=\s*["']([\w.-]+)["']""")
 
@@ -66,43 +72,59 @@ def family_of(language: str) -> str:
     return FAMILIES.get(language, language)
 
 
-def packages_of(texts: Mapping[str, bytes], paths: Collection[str]) -> list[Package]:
+def packages_of(
+    texts: Mapping[str, bytes],
+    paths: Collection[str],
+    families: Collection[str] | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> list[Package]:
     """Return the packages of a repository, by manifest; those of its tests, examples and docs are none.
 
     Args:
         texts: Its manifests' bytes, by path. What cannot be parsed is ignored.
         paths: Its files.
+        families: Families of languages that import them; None for all.
+        check: Called between files; raises to stop.
     """
     found: dict[tuple[str, str], Package] = {}
-    manifests = {
-        (path.rpartition("/")[0], _READERS[path.rpartition("/")[2]][0])
-        for path in texts
-        if path.rpartition("/")[2] in _READERS
-    }
-    for path in sorted(texts):
-        folder, _, file = path.rpartition("/")
-        read = _READERS.get(file)
-        if read is None or len(texts[path]) > MOST_BYTES or traits(path) & OUTSIDE_THE_PRODUCT:
+    manifests = [
+        (path, path.rpartition("/")[0], reader)
+        for path in sorted(texts)
+        if (reader := _READERS.get(path.rpartition("/")[2])) and (families is None or reader[0] in families)
+    ]
+    own = _by_nearest({(reader[0], folder) for _, folder, reader in manifests}, paths, check)
+    for path, folder, (family, name_of, modules_of) in manifests:
+        check()
+        if len(texts[path]) > MOST_BYTES or traits(path) & OUTSIDE_THE_PRODUCT:
             continue
-        family, name_of, modules_of = read
         try:
             name = name_of(texts[path].decode("utf-8-sig", "replace"))
         except (ValueError, RecursionError):
             continue
-        deeper = {place for place, other in manifests if other == family and _is_below(place, folder)}
-        own = {path for path in paths if not deeper or deeper.isdisjoint(_folders(path))}
-        modules = modules_of(name, folder, own) if name else frozenset()
+        modules = modules_of(name, folder, own[family, folder]) if name else frozenset()
         if modules:
             found.setdefault((family, name), Package(name, path, family, modules))
     return list(found.values())
 
 
-def _is_below(place: str, folder: str) -> bool:
-    return place != folder and (not folder or place.startswith(f"{folder}/"))
+def _by_nearest(
+    places: Collection[tuple[str, str]], paths: Iterable[str], check: Callable[[], None]
+) -> Mapping[tuple[str, str], list[str]]:
+    """Return the files below each family's manifests that have no other one of it nearer, by its folder."""
+    families = {family for family, _ in places} - _BY_NAME
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in paths:
+        check()
+        for family in families:
+            place = next(((family, each) for each in _folders(path) if (family, each) in places), None)
+            if place is not None:
+                found[place].append(path)
+    return found
 
 
 def _folders(path: str) -> Iterator[str]:
-    while "/" in path:
+    """Yield the folders that a path is in, the innermost first."""
+    while path:
         path = path.rpartition("/")[0]
         yield path
 
@@ -119,41 +141,47 @@ def importing(
         packages: The packages.
         check: Called now and then; raises to stop.
     """
-    by_family: dict[str, list[Package]] = {}
+    by_family: dict[str, dict[str, set[str]]] = {}
     for each in packages:
-        by_family.setdefault(each.family, []).append(each)
+        names_of = by_family.setdefault(each.family, defaultdict(set))
+        for module in each.modules:
+            names_of[module].add(each.name)
     found = {}
     for path, (language, facts) in files.items():
-        wanted = by_family.get(family_of(language))
-        if wanted and facts.definitions:
+        names_by_module = by_family.get(family_of(language))
+        if names_by_module and facts.definitions:
             check()
-            names = _imported(language, facts, wanted)
+            names = _imported(language, facts, names_by_module)
             if names:
                 found[path] = names
     return found
 
 
-def _imported(language: str, facts: Facts, wanted: Collection[Package]) -> frozenset[str]:
+def _imported(language: str, facts: Facts, wanted: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Return the names of the packages that a file imports, of some by their modules."""
     family = family_of(language)
     separator = SEPARATORS[family]
-    every = list(_python_modules(facts, wanted)) if family == "python" else list(_modules(language, facts))
-    return frozenset(
-        package.name
-        for package in wanted
-        for module in package.modules
-        if any(each == module or each.startswith(module + separator) for each in every)
-    )
+    deepest = max(module.count(separator) for module in wanted) + 1
+    every = _python_modules(facts, wanted) if family == "python" else _modules(language, facts)
+    found: set[str] = set()
+    for module in set(every):
+        parts = module.split(separator, deepest)[:deepest]
+        for end in range(1, len(parts) + 1):
+            found.update(wanted.get(separator.join(parts[:end]), ()))
+    return frozenset(found)
 
 
-def _python_modules(facts: Facts, wanted: Collection[Package]) -> Iterator[str]:
-    """Yield the modules that a file imports, of the rows that have a wanted one's name."""
-    names = {module.partition(".")[0] for package in wanted for module in package.modules}
+def _python_modules(facts: Facts, wanted: Iterable[str]) -> Iterator[str]:
+    """Yield what a file imports, modules and names of them, of the rows that have a wanted one's name."""
+    names = {module.partition(".")[0] for module in wanted}
     written = re.compile(b'"(?:' + b"|".join(re.escape(name.encode()) for name in sorted(names)) + rb')["\.]')
     for row in facts.read_rows():
         if written.search(row):
             for statement in unpacked_scope(row).body:
-                if type(statement) is Import or type(statement) is ImportFrom:
+                if type(statement) is Import:
                     yield statement.module
+                elif type(statement) is ImportFrom:
+                    yield f"{statement.module}.{statement.imported}"  # it may be a module, too
 
 
 def _modules(language: str, facts: Facts) -> Iterator[str]:
@@ -167,7 +195,7 @@ def _modules(language: str, facts: Facts) -> Iterator[str]:
 
 def _of_toml(*places: tuple[str, ...]) -> Callable[[str], str]:
     def name_of(text: str) -> str:
-        data = tomllib.loads(text)
+        data = parsed_toml(text)
         for place in places:
             found: Any = data
             for key in place:
@@ -194,71 +222,116 @@ def _of_pattern(pattern: re.Pattern[str]) -> Callable[[str], str]:
 
 
 def _of_maven(text: str) -> str:
-    found = _ARTIFACT.search(_PARENT.sub("", text))
+    own = []
+    at = 0
+    while inner := _INNER.search(text, at):
+        own.append(text[at : inner.start()])
+        end = f"</{inner[1]}>"
+        at = text.find(end, inner.end()) + len(end)
+        if at < inner.end():
+            return ""  # it never ends, so this is no XML
+    found = _ARTIFACT.search("".join([*own, text[at:]]))
     return found[1] if found else ""
 
 
-def _as_named(name: str, _folder: str, _paths: Collection[str]) -> frozenset[str]:
+def _as_named(name: str, _folder: str, _paths: Sequence[str]) -> frozenset[str]:
     return frozenset({name})
 
 
-def _crate(name: str, folder: str, paths: Collection[str]) -> frozenset[str]:
+def _crate(name: str, folder: str, paths: Sequence[str]) -> frozenset[str]:
     library = f"{folder}/src/lib.rs".lstrip("/")
     return frozenset({name.replace("-", "_")}) if library in paths else frozenset()
 
 
-def _python_package(name: str, folder: str, paths: Collection[str]) -> frozenset[str]:
-    """Return the packages and modules beside a manifest, or in its directory of sources."""
-    own = name.replace("-", "_").replace(".", "_").casefold()
+def _python_package(name: str, folder: str, paths: Sequence[str]) -> frozenset[str]:
+    """Return the packages and modules beside a manifest, or in its directories of sources.
+
+    Of those beside it only what is called as the distribution is taken, if there is any; of a directory of
+    sources that has that, all. Where nothing is called so, ``src`` goes before other places.
+    """
+    own = _normal(name)
+    base = f"{folder}/" if folder else ""
+    inside = [path[len(base) :] for path in paths]
+    named: set[str] = set()
+    others: list[set[str]] = []
+    single: set[str] = set()
     for root in (*_SOURCE_ROOTS, ""):
-        before = "".join(f"{part}/" for part in (folder, root) if part)
-        tops = {
-            top
-            for path in paths
-            if path.startswith(before)
-            and (top := _python_top(path[len(before) :]))
-            and (root or top not in _NOT_IMPORTED or top == own)
+        before = f"{root}/" if root else ""
+        below = [path[len(before) :] for path in inside if path.startswith(before)]
+        packages = {path.rpartition("/")[0] for path in below if path.endswith(_INITS)}
+        modules = {module for path in below if (module := _python_module(path, packages))}
+        called = {each for each in modules if any(_normal(part) == own for part in _prefixes(each))}
+        if called:
+            named |= modules if root else called
+        plain = {
+            each
+            for each in modules
+            if each.replace(".", "/") in packages
+            and (root or ("." not in each and each not in _NOT_IMPORTED))
         }
-        named = {top for top in tops if top.casefold() == own}
-        if root and tops:
-            return frozenset(tops)
-        if tops:
-            return frozenset(named or {top for top in tops if f"{before}{top}.py" not in paths})
-    return frozenset()
+        others.append(modules if root == "src" and plain else plain)
+        single |= modules if root else set()
+    src, *rest = others
+    return frozenset(named or src or set().union(*rest) or single)
 
 
-def _python_top(path: str) -> str:
-    """Return the module that a path is, or the package whose ``__init__`` it is; empty if it is neither."""
-    top, _, rest = path.partition("/")
-    if rest in {"__init__.py", "__init__.pyi"}:
-        return top
-    return top.removesuffix(".py") if not rest and top.endswith(".py") else ""
+_INITS = ("/__init__.py", "/__init__.pyi")
 
 
-def _java_packages(_name: str, folder: str, paths: Collection[str]) -> frozenset[str]:
+def _normal(name: str) -> str:
+    return name.replace("-", "_").replace(".", "_").casefold()
+
+
+def _prefixes(module: str) -> Iterator[str]:
+    parts = module.split(".")
+    return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _python_module(path: str, packages: Collection[str]) -> str:
+    """Return the outermost package that a path is in, else the module that it is; empty if it is none.
+
+    Around both there may be folders without an ``__init__`` (PEP 420), which other distributions share.
+    """
+    *folders, file = path.split("/", _DEEPEST + 1)
+    for depth in range(1, len(folders) + 1):
+        if "/".join(folders[:depth]) in packages:
+            return _dotted(folders[:depth])
+    module = file.removesuffix(".py")
+    return "" if module in {file, "__init__"} else _dotted([*folders, module])
+
+
+def _dotted(parts: Sequence[str]) -> str:
+    return ".".join(parts) if all(map(str.isidentifier, parts)) else ""
+
+
+def _java_packages(_name: str, folder: str, paths: Sequence[str]) -> frozenset[str]:
     before = f"{folder}/" if folder else ""
     return frozenset(
         found[1].rstrip("/").replace("/", ".")
         for path in paths
-        if path.startswith(before)
+        if path.endswith((".java", ".kt"))
+        and path.startswith(before)
         and not traits(path) & OUTSIDE_THE_PRODUCT
         and (found := _JAVA_FILE.fullmatch(path))
     )
 
 
-_Modules = Callable[[str, str, Collection[str]], frozenset[str]]
+_Modules = Callable[[str, str, Sequence[str]], frozenset[str]]
 _READERS: dict[str, tuple[str, Callable[[str], str], _Modules]] = {
     "pyproject.toml": ("python", _of_toml(("project", "name"), ("tool", "poetry", "name")), _python_package),
     "setup.cfg": ("python", _of_pattern(_CONFIG_NAME), _python_package),
     "setup.py": ("python", _of_pattern(_SETUP_NAME), _python_package),
     "package.json": ("javascript", _of_json, _as_named),
-    "go.mod": ("go", _of_pattern(_GO_MODULE), _as_named),
+    "go.mod": ("go", _of_pattern(GO_MODULE), _as_named),
     "Cargo.toml": ("rust", _of_toml(("lib", "name"), ("package", "name")), _crate),
     "pom.xml": ("java", _of_maven, _java_packages),
     "settings.gradle": ("java", _of_pattern(_ROOT_PROJECT), _java_packages),
     "settings.gradle.kts": ("java", _of_pattern(_ROOT_PROJECT), _java_packages),
 }
 """By a manifest's name: who imports, how the package's name is read, and what is imported of it."""
+
+_BY_NAME = frozenset({"javascript", "go"})
+"""Families whose packages are imported by their names, whatever their files are."""
 
 NAMES = tuple(_READERS)
 """Names of the manifests that are read."""

@@ -145,18 +145,20 @@ def graph(
         globs=allowed,
         about=target_file(workspace, target),
     )
-    elsewhere = _elsewhere(session, workspace, scope, question, allowed) if scope else None
     if answer.graph is None:
-        _say(terminal, *answer.notes, answer.error or "")
+        said = (*answer.notes, answer.error, "Other repositories were not asked." if scope else None)
+        notes = tuple(filter(None, said))
+        _say(terminal, *notes)
         if form == "json":
             from gitrag.report.graph_data import empty_json
 
-            terminal.print_json_text(empty_json(tuple(filter(None, (*answer.notes, answer.error)))))
+            terminal.print_json_text(empty_json(notes))
         return NOTHING
+    elsewhere = _elsewhere(session, workspace, scope, question, allowed) if scope else None
     is_named_only = named is not None and not named.beside_graph
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
-    said = (*answer.graph.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
-    _say(terminal, *answer.notes, *said)
+    missing = (*answer.graph.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
+    _say(terminal, *answer.notes, *missing)
     if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
     _show(workspace, _Found(answer, question, named, elsewhere), chosen, terminal, to=to, tests=tests)

@@ -39,11 +39,11 @@ _ENOUGH = 0.1
 """Share of the largest top-level directory's code from which another one counts fully as product code."""
 
 _A_LIBRARY = 100_000
-"""Weighted number of terms from which it does in any case: about what all of phoenix or fmt has.
+"""Weighted terms from which a top-level directory counts fully as product code, whatever others have.
 
-A tenth of Linux's drivers is 12 million, and mm/ has one: without this limit, questions about memory lead to
-drivers. It changes nothing where no directory has ten times as much, as in the 17 projects of those that the
-ranker is fitted on that were looked at.
+All of phoenix or fmt has about as many. A tenth of Linux's drivers is 12 million, and mm/ has one: without
+this limit, questions about memory lead to drivers. It changes nothing where no directory has ten times as
+much, as in the 17 projects of those that the ranker is fitted on that were looked at.
 """
 
 _OTHER_CASE = 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -15,7 +16,10 @@ _MOST = 32
 """Maximum number of entries; an agent asks about the same files with a few filters: some ten a question."""
 
 _MOST_BYTES = 256 << 20
-"""Maximum size of the columns kept: of 1.4 million chunks, the signs of vectors are 70 MB, a scope 25 MB."""
+"""Maximum size of the columns kept: of 1.4 million chunks, the signs of vectors are 70 MB, a scope 25 MB.
+
+What a `Recent` among them holds is not counted: it has a maximum of its own.
+"""
 
 
 class Memo:
@@ -36,7 +40,7 @@ class Memo:
         self._kept: dict[Hashable, Any] = {}
         self._bytes: dict[Hashable, int] = {}
         self._pinned: dict[Hashable, Any] = {}
-        self._asked: set[Hashable] = set()
+        self._asked: Counter[Hashable] = Counter()
 
     def pin(self, key: Hashable, value: Any) -> None:
         """Keep a value that could not be computed again."""
@@ -60,11 +64,10 @@ class Memo:
         """Return the value of a key if it is kept, else None."""
         return self._kept.get(key)
 
-    def again(self, key: Hashable) -> bool:
-        """Tell whether this has been asked before: what takes long to prepare waits for a second question."""
-        before = key in self._asked
-        self._asked.add(key)
-        return before
+    def count(self, key: Hashable) -> int:
+        """Return how often this was called with a key: what takes long to prepare waits until it pays."""
+        self._asked[key] += 1
+        return self._asked[key]
 
     def _drop(self) -> None:
         """Drop entries, the least recently used first, never the last one."""
@@ -95,9 +98,9 @@ class Recent(Generic[T]):
         return found
 
     def put(self, key: Hashable, columns: T) -> None:
-        """Keep columns that are not kept yet."""
+        """Keep the columns of a key, in place of those that it had."""
+        self._bytes += _bytes_of(columns) - _bytes_of(self._kept.pop(key, None))
         self._kept[key] = columns
-        self._bytes += _bytes_of(columns)
         while self._bytes > self._most_bytes:
             oldest = next(iter(self._kept))
             self._bytes -= _bytes_of(self._kept.pop(oldest))

@@ -229,7 +229,7 @@ def estimated(signs: NDArray[np.uint64], sums: NDArray[np.float32]) -> NDArray[n
     """Estimate the cosines of vectors of which the signs, uint64 (6, n), are known with one known in full.
 
     A unit vector's components are taken to be normally distributed: then their mean magnitude is √(2/πd) for
-    d of them. Over 1.4 million chunks the estimates are off by 0.03, as a standard deviation.
+    d of them. The sum of the other's components, with these signs, is divided by d times that.
 
     Args:
         signs: The signs.

@@ -5,9 +5,9 @@
 Each repository must be indexed (`gitrag index`). The questions are the first sentences of comments, drawn by
 lot from its definitions. A row has the chunks; the milliseconds of a question where the index is kept, with
 git asked each time, p50 and p95, and those of processor time, its own and git's; those of `gitrag search
---no-graph` as a new process and of `gitrag status`, processor time with git's, the bytecode kept as where it
-is installed; memory in MB. With --exact, so many are asked again with all vectors compared: of how many the
-first ten files are the same, unlikely ones too, in the same order, and of how many the first.
+--no-graph` as a new process and of `gitrag status`, processor time with git's, with modules compiled before;
+memory in MB. With --exact, so many are asked again with all vectors compared: of how many the first ten files
+are the same, unlikely ones too, in the same order, and of how many the first.
 """
 
 from __future__ import annotations

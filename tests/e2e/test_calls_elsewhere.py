@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import jsonschema
 import pytest
 
@@ -77,10 +79,8 @@ def test_callers_in_other_repositories_are_listed_with_how_they_were_found(machi
     (shop,) = found["elsewhere"]
     assert shop["packages"] == [{"name": "Till-Work", "manifest": "pyproject.toml"}]
     assert shop["files"] == 1
-    assert (
-        "Neither side imports a package of the other, in python: this repository and bank."
-        in found["left_out"]
-    )
+    assert "No import of Till-Work was found in python files of: bank." in found["left_out"]
+    assert "No python package was found in the manifests of: bank." in found["left_out"]
     text = machine.gitrag("graph", "print_receipt", "--repo", "shop", "--format", "text", at="till").out
     assert "shop calls it" in text
     assert "1 file of it imports Till-Work (pyproject.toml), a package of this repository" in text
@@ -111,6 +111,10 @@ def test_what_is_called_in_other_repositories_is_listed(machine):
     ]
     own = machine.json("graph", "shop/own.py:other", "--repo", "till", at="shop")
     assert own["elsewhere"] == []
+    (machine.place / "till/src/till/unused.py").write_text("def unused():\n    pass\n")
+    unused = machine.json("graph", "unused", "--repo", "shop", "--callers", at="till", status=1)
+    (said,) = [each for each in unused["left_out"] if each.startswith("shop: ")]
+    assert said.startswith("shop: no call of unused was found, though 1 file of it imports Till-Work")
 
 
 def test_who_cannot_be_asked_is_named_and_other_forms_say_what_they_lack(machine):
@@ -129,6 +133,65 @@ def test_an_import_that_is_a_repositorys_own_leads_nowhere_else(machine):
     assert machine.gitrag("index", "update", "--no-embed", at="fork").status == 0
     found = machine.json("graph", "print_receipt", "--repo", "fork", at="till")
     assert found["elsewhere"] == []
+    said = "Imports of Till-Work mean their own modules, which are called the same, in: fork."
+    assert said in found["left_out"]
+
+
+def test_a_module_of_a_namespace_beside_a_directory_of_scripts_is_called(machine):
+    acme = {
+        "pyproject.toml": '[project]\nname = "acme-core"\n',
+        "acme/core/money.py": "def rounded(amount):\n    return amount\n",
+        "lib/tool.py": "def main():\n    pass\n",
+    }
+    uses = {
+        "use.py": "from acme.core.money import rounded\n\n\ndef pay():\n    rounded(1)\n",
+        "other.py": "from acme.web import rounded\n\n\ndef show():\n    rounded(1)\n",
+    }
+    for name, files in (("acme", acme), ("uses", uses)):
+        create_repository(machine.place / name, machine.environment, files)
+        assert machine.gitrag("index", "update", "--no-embed", at=name).status == 0
+    found = machine.json("graph", "rounded", "--repo", "uses", at="acme")
+    assert calls(found, "callers") == [("uses:use.py", "pay", 5)]
+    assert found["elsewhere"][0]["files"] == 1
+    backwards = machine.json("graph", "pay", "--repo", "acme", "--callers", at="uses", status=1)
+    said = "No python package of this repository was found in its manifests, to be imported by: acme."
+    assert said in backwards["left_out"]
+
+
+def test_only_files_that_import_what_is_called_are_counted(machine):
+    packages = {
+        "a/package.json": '{"name": "@x/a"}',
+        "a/index.js": "export function one() {}\n",
+        "b/package.json": '{"name": "@x/b"}',
+        "b/index.js": "export function two() {}\n",
+    }
+    uses = {
+        "1.js": "import { one } from '@x/a';\nexport function f() {\n  one();\n}\n",
+        "2.js": "import { two } from '@x/b';\nexport function g() {\n  two();\n}\n",
+        "3.js": "import { two } from '@x/b';\nexport function h() {\n  two();\n}\n",
+    }
+    for name, files in (("many", packages), ("uses", uses)):
+        create_repository(machine.place / name, machine.environment, files)
+        assert machine.gitrag("index", "update", "--no-embed", at=name).status == 0
+    (found,) = machine.json("graph", "one", "--repo", "uses", at="many")["elsewhere"]
+    assert ([each["name"] for each in found["packages"]], found["files"]) == (["@x/a"], 1)
+
+
+def test_a_repository_with_names_that_are_no_text_keeps_no_other_from_being_asked(machine):
+    odd = {b"caf\xe9/__init__.py": "def f():\n    pass\n", "setup.py": "setup(name='odd')\n"}
+    create_repository(machine.place / "a-odd", machine.environment, odd)
+    assert machine.gitrag("index", "update", "--no-embed", at="a-odd").status == 0
+    found = machine.json("graph", "shop/checkout.py:pay", "--everywhere", at="shop")
+    assert [each["repository"] for each in found["elsewhere"]] == ["till"]
+    assert "No python package was found in the manifests of: a-odd, bank." in found["left_out"]
+
+
+def test_who_is_not_asked_since_nothing_could_be_read_here_is_said_so(machine):
+    (machine.place / "shop" / "tool.zig").write_text("pub fn main() void {}\n")
+    done = machine.gitrag("graph", "tool.zig", "--repo", "till", "--json", at="shop")
+    assert done.status == 1, done.err
+    assert "Other repositories were not asked." in json.loads(done.out)["left_out"]
+    assert "Other repositories were not asked." in done.err
 
 
 def test_names_from_a_repository_cannot_write_to_the_terminal(machine):

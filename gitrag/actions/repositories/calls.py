@@ -40,6 +40,12 @@ _OWN, _OTHER = "@0/", "@1/"
 _MOST_NAMED = 8
 """Repositories without a call that are named."""
 
+_MOST_PACKAGES = 4
+"""Packages that are named where none of them is imported."""
+
+_FAILURES = (RecursionError, MemoryError, UnicodeError, ValueError, OSError)
+"""What reading or resolving hostile files may raise besides gitrag's own errors."""
+
 _Id = tuple[str, int]
 
 
@@ -88,7 +94,13 @@ class CallsElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A repository's files, and the packages that it offers."""
+    """A repository's files, and the packages that it offers.
+
+    Attributes:
+        loaded: Its files' facts.
+        texts: Its manifests.
+        packages: Its packages, of the families of languages asked about.
+    """
 
     loaded: Loaded
     texts: Mapping[str, bytes]
@@ -126,7 +138,7 @@ def calls_elsewhere(
         check()
 
     found: list[CallsBetween] = []
-    unrelated: list[str] = []
+    lacking: dict[str, list[str]] = {}
     failed: list[str] = []
     notes: list[str] = []
     families: frozenset[str] = frozenset()
@@ -136,34 +148,46 @@ def calls_elsewhere(
             mine = _side(own, None, checked)
             wanted = _definitions(mine, target, matcher(globs) if globs else lambda _path: True)
             families = frozenset(family_of(mine.loaded.files[path][0]) for path, _ in wanted)
+            paths = {*mine.loaded.files, *mine.loaded.failed}
+            mine = replace(mine, packages=packages_of(mine.texts, paths, families, checked))
             notes += _unread(families)
             for each in others:
                 try:
                     side = _open_side(each, open_, families, checked)
+                    between = list(_between(each.name, mine, side, wanted, direction, checked))
                 except TimeoutReachedError:
                     raise
-                except GitragError as error:
-                    failed.append(f"{each.name}: {error}")
+                except (GitragError, *_FAILURES) as error:
+                    failed.append(f"{each.name}: {_reason(own, each.name, error)}")
                 else:
-                    between = list(_between(each.name, mine, side, wanted, direction, checked))
                     found += [calls for calls in between if calls.edges]
-                    notes += [_nothing(calls) for calls in between if not calls.edges]
-                    unrelated += [] if between else [each.name]
+                    notes += [_nothing(calls, target) for calls in between if not calls.edges]
+                    for reason in () if between else _lacking(mine, side, wanted, direction):
+                        lacking.setdefault(reason, []).append(each.name)
                 done += 1
         except TimeoutReachedError:
             names = ", ".join(each.name for each in others[done:])
             notes.append(f"Not looked at within {timeout_s:g} s: {names or 'this repository'}.")
         except NoMatchError as error:
             notes.append(f"Other repositories: {error}")
-        except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
+        except _FAILURES as failure:
             log_failure(own, "calls of other repositories failed", failure)
             notes.append(f"Calls of other repositories failed: {reason_of(failure)}.")
-    notes += _without_calls(failed, unrelated, direction, families)
+    notes += _not_looked_at(failed)
+    notes += [f"{reason}: {_some(names, _MOST_NAMED)}." for reason, names in lacking.items()]
     return CallsElsewhere(tuple(found), tuple(notes))
 
 
+def _reason(own: Workspace, name: str, error: Exception) -> str:
+    """Return why calls of a repository could not be read; what gitrag does not expect is logged."""
+    if isinstance(error, GitragError):
+        return str(error)
+    log_failure(own, f"calls of {name} failed", error)
+    return f"{reason_of(error)}."
+
+
 def _side(workspace: Workspace, families: Collection[str] | None, check: Callable[[], None]) -> _Side:
-    """Read a repository's files in some families of languages; None for all."""
+    """Read a repository's files and packages in some families of languages; for None all files alone."""
     names = tuple({*NAMES, *manifests.NAMES})
     view = CurrentView(workspace, says_staleness=False)
     read = view.read(
@@ -174,9 +198,10 @@ def _side(workspace: Workspace, families: Collection[str] | None, check: Callabl
     )
     rows, listed = read.found
     texts = texts_of(read.now, listed)
-    packages = packages_of(texts, {row.path for row in rows})
+    packages = packages_of(texts, {row.path for row in rows}, families or (), check)
     wanted = [row for row in rows if families is None or family_of(row.language) in families]
-    return _Side(facts_of(workspace.store, read.now, wanted, check=check), texts, packages)
+    loaded = facts_of(workspace.store, read.now, wanted, check=check)
+    return _Side(loaded, texts, packages)
 
 
 def _open_side(chosen: Chosen, open_: Open, families: Collection[str], check: Callable[[], None]) -> _Side:
@@ -236,10 +261,19 @@ def _importing(
     importer: _Side, packages: Iterable[Package], families: Collection[str], check: Callable[[], None]
 ) -> dict[str, frozenset[str]]:
     """Return which files of a repository import some packages that it has none of itself."""
-    has = {module for each in importer.packages for module in each.modules}
-    offered = (replace(each, modules=each.modules - has) for each in packages if each.family in families)
     files = {path: each for path, each in importer.loaded.files.items() if family_of(each[0]) in families}
-    return importing(files, [each for each in offered if each.modules], check)
+    offered = [each for each in _foreign(packages, importer) if each.family in families]
+    return importing(files, offered, check)
+
+
+def _foreign(packages: Iterable[Package], importer: _Side) -> list[Package]:
+    """Return packages without the modules that a repository has itself, those with any left."""
+    has = {(each.family, module) for each in importer.packages for module in each.modules}
+    left = (
+        replace(each, modules=frozenset(own for own in each.modules if (each.family, own) not in has))
+        for each in packages
+    )
+    return [each for each in left if each.modules]
 
 
 def _resolved(
@@ -283,32 +317,56 @@ def _resolved(
     through = frozenset().union(*(calling[edge.caller.path] for edge in kept) if kept else calling.values())
     offered = own.packages if by_other else other.packages
     packages = tuple(each for each in offered if each.name in through and each.family in families)
-    return CallsBetween(name, packages, by_other, len(calling), tuple(kept))
+    importers = sum(not through.isdisjoint(names) for names in calling.values())
+    return CallsBetween(name, packages, by_other, importers, tuple(kept))
 
 
 def _without(node: Node) -> Node:
     return node._replace(path=node.path[len(_OWN) :])
 
 
-def _nothing(calls: CallsBetween) -> str:
-    done = "calls it" if calls.by_other else "is called by it"
-    return f"{calls.repository}: nothing {done}, though {calls.found_by}."
+def _nothing(calls: CallsBetween, target: str) -> str:
+    sought = f"no call of {target}" if calls.by_other else f"no call from {target} into it"
+    return f"{calls.repository}: {sought} was found, though {calls.found_by}."
 
 
-def _without_calls(
-    failed: Sequence[str], unrelated: Sequence[str], direction: Direction, families: Collection[str]
-) -> Iterable[str]:
-    """Yield who was not looked at and why, and between whom and this repository nothing is imported."""
+def _lacking(own: _Side, other: _Side, wanted: Collection[_Id], direction: Direction) -> Iterable[str]:
+    """Yield why no calls between two repositories are looked for, as sentences about the other one.
+
+    They say what was checked: a package may have another name than its manifest says, or be made by a build.
+    """
+    read = sorted({family_of(own.loaded.files[path][0]) for path, _ in wanted} & SEPARATORS.keys())
+    if not read:
+        return
+    language = " or ".join(read)
+    if direction is not Direction.CALLEES:
+        if not own.packages:
+            yield f"No {language} package of this repository was found in its manifests, to be imported by"
+        elif foreign := _foreign(own.packages, other):
+            yield f"No import of {_named(foreign)} was found in {language} files of"
+        else:
+            yield f"Imports of {_named(own.packages)} mean their own modules, which are called the same, in"
+    if direction is not Direction.CALLERS:
+        if not other.packages:
+            yield f"No {language} package was found in the manifests of"
+        elif _foreign(other.packages, own):
+            yield f"The {language} files asked about were found to import no package of"
+        else:
+            yield f"This repository's own {language} modules are called as those of"
+
+
+def _named(packages: Sequence[Package]) -> str:
+    return _some([each.name for each in packages], _MOST_PACKAGES)
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many there are besides."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _not_looked_at(failed: Sequence[str]) -> Iterable[str]:
+    """Yield who was not looked at and why."""
     yield from (f"Not looked at: {each}" for each in failed[:_MOST_NAMED])
     if len(failed) > _MOST_NAMED:
         yield f"Nor were {len(failed) - _MOST_NAMED:,} further repositories, for such reasons."
-    if not unrelated:
-        return
-    shown = ", ".join(unrelated[:_MOST_NAMED]) + (", …" if len(unrelated) > _MOST_NAMED else "")
-    language = " or ".join(sorted(families))
-    if direction is Direction.CALLERS:
-        yield f"No {language} file of these imports a package of this repository: {shown}."
-    elif direction is Direction.CALLEES:
-        yield f"The files asked about import no package of these, in {language}: {shown}."
-    else:
-        yield f"Neither side imports a package of the other, in {language}: this repository and {shown}."

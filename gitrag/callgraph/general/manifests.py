@@ -20,11 +20,17 @@ _MOST_PATTERNS = 500
 _MOST_PARENTS = 8
 """Maximum length of a chain of configurations that extend one another."""
 
-_NOT_DATA = re.compile(r'("(?:[^"\\]|\\.)*")|/\*.*?\*/|//[^\n]*|,(?=\s*[}\]])', re.DOTALL)
-"""Comments and trailing commas, which TypeScript's configurations may have; strings are kept."""
+_MOST_DOTS = 200
+"""Maximum number of dots in a line of TOML: the time to parse a key grows with the square of its parts."""
 
-_GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"/]+[^\s\"]*)", re.MULTILINE)
+_NOT_DATA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|/\*.*?(?:\*/|\Z)|//[^\n]*|,(?=\s*[}\]])', re.DOTALL)
+"""Comments and trailing commas, which TypeScript's configurations may have; strings are kept.
 
+What has no end goes to the end of the text: else all that follows would be read again from each next quote.
+"""
+
+GO_MODULE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"/][^\s\"]*)", re.MULTILINE)
+"""The line of a go.mod that names the module."""
 
 Patterns = tuple[tuple[str, str | None, tuple[str, ...]], ...]
 
@@ -69,6 +75,7 @@ class Manifests:
 
     def __init__(self, texts: Mapping[str, bytes]) -> None:
         self._texts = {path: texts[path] for path in sorted(texts) if len(texts[path]) <= MOST_BYTES}
+        self._known: dict[str, tuple[str | None, Patterns]] = {}
 
     def packages(self) -> dict[str, list[Package]]:
         """Return the packages of npm, by name."""
@@ -96,7 +103,7 @@ class Manifests:
     def crates(self) -> dict[str, str]:
         """Return the names of Rust's crates, as written in source, by the manifest's directory."""
         found = {}
-        for folder, data in self._each("Cargo.toml", lambda text: tomllib.loads(text.decode())):
+        for folder, data in self._each("Cargo.toml", lambda text: parsed_toml(text.decode())):
             package, library = data.get("package"), data.get("lib")
             for table in (library, package):
                 name = table.get("name") if isinstance(table, dict) else None
@@ -109,7 +116,7 @@ class Manifests:
         """Return the directories of Go's modules, by the module's path."""
         found = {}
         for path in self._paths("go.mod"):
-            named = _GO_MODULE.search(self._texts[path].decode("utf-8", "replace"))
+            named = GO_MODULE.search(self._texts[path].decode("utf-8", "replace"))
             if named:
                 found[named[1]] = path.rpartition("/")[0]
         return found
@@ -128,6 +135,12 @@ class Manifests:
 
     def _options(self, path: str, depth: int) -> tuple[str | None, Patterns]:
         """Return a configuration's base directory and aliases, those of what it extends included."""
+        if path not in self._known:
+            self._known[path] = None, ()  # for one that extends itself
+            self._known[path] = self._read_options(path, depth)
+        return self._known[path]
+
+    def _read_options(self, path: str, depth: int) -> tuple[str | None, Patterns]:
         try:
             data = _parsed_json(self._texts[path])
         except (KeyError, ValueError, RecursionError):
@@ -179,6 +192,17 @@ def _paths_in(value: object, depth: int) -> Iterator[str]:
 def _listed(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
     return [each for each in values if isinstance(each, str)]
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    """Parse TOML.
+
+    Raises:
+        ValueError: It is none, or has a line that could take minutes to parse.
+    """
+    if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+        raise ValueError("a line has too many dots")
+    return tomllib.loads(text)
 
 
 def _parsed_json(text: bytes) -> Any:

@@ -137,6 +137,39 @@ def test_a_definition_is_found_by_any_of_its_names(tmp_path: Path):
             assert candidates.definitions(db, scope, [name]) == [], name
 
 
+def test_names_of_a_large_index_are_prepared_where_they_are_asked_for_often(tmp_path: Path):
+    """One question looks names up a few times, for which their hashes would take longer to read and sort."""
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("send", "one", [1]), ("recv", "two", [2])]})
+    with store.read() as db:
+        memo = Memo(lasting=True, vectors=store.vector_cache)
+        scope = open_scope(db, memo=memo)
+        alone = candidates.definitions(db, open_scope(db), ["send"])
+        prepared = []
+        for _ in range(12):
+            assert candidates.definitions(db, scope, ["send"]) == alone != []
+            assert candidates.definitions(db, scope, ["other"]) == []
+            prepared.append(memo.known("names") is not None)
+        assert prepared == sorted(prepared)
+        assert (prepared[1], prepared[-1]) == (False, True)
+
+
+def test_a_term_asked_for_twice_is_kept_once_and_found_twice(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])]})
+    with store.read() as db:
+        memo = Memo(lasting=True, vectors=store.vector_cache)
+        for terms in ([2, 1, 2], [2, 3, 2, 9], [2, 1, 2]):
+            few = candidates.with_terms(db, "postings", terms, memo)
+            plain = candidates.with_terms(db, "postings", terms, Memo())
+            rows = [
+                sorted(zip(*(each[name].tolist() for name in sorted(plain)), strict=True))
+                for each in (few, plain)
+            ]
+            assert rows[0] == rows[1]
+            assert set(few) == set(plain)
+
+
 # vectors and drafts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.callgraph.extraction import extract
+from gitrag.callgraph.general.manifests import MOST_BYTES, Manifests
 from gitrag.callgraph.published import importing, packages_of
 
 PYPROJECT = b'[project]\nname = "Jinja2"\n'
@@ -25,6 +26,30 @@ PYPROJECT = b'[project]\nname = "Jinja2"\n'
         ("setup.cfg", b"[metadata]\nname = till-work\n", {"till_work.py"}, "till-work", {"till_work"}),
         ("lib/setup.py", b"setup(\n  name='till')", {"lib/till/__init__.py", "x.py"}, "till", {"till"}),
         ("setup.py", b"setup(name='odd')", {"strange/__init__.py", "tests/__init__.py"}, "odd", {"strange"}),
+        ("setup.py", b"name='mylib'", {"lib/tool.py", "mylib/__init__.py"}, "mylib", {"mylib"}),
+        ("setup.py", b"name='PyYAML'", {"lib/yaml/__init__.py", "setup.py"}, "PyYAML", {"yaml"}),
+        (
+            "setup.py",
+            b"name='odd'",
+            {"lib/tool.py", "python/one/__init__.py", "two/__init__.py"},
+            "odd",
+            {"one", "two"},
+        ),
+        (
+            "pyproject.toml",
+            b'[project]\nname = "acme-core"',
+            {"src/acme/core/__init__.py", "src/acme/core/in/ner.py", "src/acme/tool.py", "src/a-b/c.py"},
+            "acme-core",
+            {"acme.core", "acme.tool"},
+        ),
+        (
+            "pyproject.toml",
+            b'[project]\nname = "acme-core"',
+            {"acme/core/a.py", "scripts/b.py", "extra/__init__.py"},
+            "acme-core",
+            {"acme.core.a"},
+        ),
+        ("setup.py", b"name='odd'", {"src/acme/core/__init__.py", "tests/a.py"}, "odd", {"acme.core"}),
         ("package.json", b'{"name": "@scope/lib"}', {"index.js"}, "@scope/lib", {"@scope/lib"}),
         (
             "go.mod",
@@ -75,6 +100,69 @@ def test_a_file_belongs_to_the_nearest_manifest():
 )
 def test_what_names_no_package_others_could_import_is_left_out(manifest, text, paths):
     assert packages_of({manifest: text}, paths) == []
+
+
+def filled(text: str) -> bytes:
+    return (text * MOST_BYTES)[: MOST_BYTES - 10].encode()
+
+
+@pytest.mark.timeout(20)  # with time by the square of their lengths, minutes each
+@pytest.mark.parametrize(
+    ("manifest", "text"),
+    [
+        ("go.mod", filled("\n")),
+        ("pom.xml", filled("<build>")),
+        ("pyproject.toml", filled("a.") + b"a=1"),
+        ("Cargo.toml", b"[" + filled("a.")[1:] + b"a]"),
+    ],
+)
+def test_what_a_manifest_says_takes_no_time_by_the_square_of_its_length(manifest, text):
+    assert packages_of({manifest: text}, {"a/__init__.py", "src/lib.rs"}) == []
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'"' + filled('\\"'),
+        filled("/* "),
+        b'{"extends": [' + b", ".join([b'"./tsconfig.json"'] * 100) + b"]}",
+    ],
+)
+def test_neither_does_a_configuration_of_typescript(text):
+    manifests = Manifests({"tsconfig.json": text, "go.mod": filled("\n")})
+    assert manifests.aliases() == []
+    assert manifests.go_modules() == {}
+
+
+@pytest.mark.timeout(60)
+def test_many_manifests_in_many_directories_are_read_in_time():
+    texts = {f"a{n}/setup.py": f"name='a{n}'".encode() for n in range(3_000)}
+    paths = {f"a{n}/b{m}/__init__.py" for n in range(3_000) for m in range(10)}
+    assert len(packages_of(texts, paths)) == 3_000
+
+
+def test_only_packages_of_the_families_asked_for_are_read():
+    texts = {"setup.py": b"name='a'", "package.json": b'{"name": "b"}'}
+    assert [each.name for each in packages_of(texts, {"a.py"}, {"javascript"})] == ["b"]
+
+
+def test_a_module_of_a_shared_namespace_is_imported_by_its_whole_name():
+    packages = packages_of(
+        {"pyproject.toml": b'[project]\nname = "acme-core"'}, {"src/acme/core/__init__.py"}
+    )
+    sources = {
+        "a.py": "import acme.core\n",
+        "b.py": "from acme import core\n",
+        "c.py": "from acme.core.deep import x\n",
+        "d.py": "from acme import web\nimport acme, acme.web, acme.corex\n",
+    }
+    files = {path: ("python", extract(text.encode(), "python")) for path, text in sources.items()}
+    assert set(importing(files, packages)) == {"a.py", "b.py", "c.py"}
+
+
+def test_a_name_that_is_no_text_is_no_module():
+    assert packages_of({"setup.py": b"name='odd'"}, {"caf\udce9/__init__.py"}) == []
 
 
 def test_a_file_imports_a_package_by_any_of_its_modules_and_by_no_name_that_only_begins_so():
