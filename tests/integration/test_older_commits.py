@@ -335,3 +335,31 @@ def test_an_index_that_is_kept_in_memory_says_the_same_elsewhere(workspace):
     expected = told(workspace)
     assert [told(kept) for _ in range(3)] == [expected] * 3
     assert kept.store.memo.lasting
+
+
+LISTING = "Older commits were not looked at: git could not list them when the background tried"
+
+
+def test_older_commits_that_cannot_be_listed_are_not_said_to_be_read(workspace, repository):
+    """The newest commits are known: only where older ones are listed is the history found to be damaged."""
+    first = repository.git("rev-list", "--max-parents=0", "HEAD")
+    damaged = repository.path / ".git/objects" / first[:2] / first[2:]
+    content = damaged.read_bytes()
+    damaged.unlink()
+    assert read_all(workspace)
+    for _ in range(2):
+        found = asked(workspace, "bilberry")
+        assert (len(found.matches), found.notes) == (1, (f"{LISTING}; look at: git fsck.",))
+
+    damaged.write_bytes(content)
+    assert read_all(workspace)
+    assert asked(workspace, "quince").notes == ()
+    assert subjects(workspace, "quince") == ["Plant a quince"]
+
+
+def test_the_background_is_not_said_to_read_older_commits_of_another_revision(workspace):
+    assert read_all(workspace)
+    found = asked(workspace, "bilberry", revision="HEAD~2")
+    told = "Commits older than the newest 20,000 were not looked at: they are read of HEAD only."
+    assert found.notes == (told,)
+    assert asked(workspace, "bilberry", revision="HEAD").notes == ()
