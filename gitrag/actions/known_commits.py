@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gitrag.store.commits import Reachable, StoredCommit
     from gitrag.store.connection import Connection
 
+_UNLISTED = "Older commits were not looked at: git could not list them when the background tried"
+
 
 @dataclass(frozen=True, slots=True)
 class KnownCommits:
@@ -120,7 +122,7 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     from gitrag.actions.catch_up import start_worker
     from gitrag.indexing.history import MOST_COMMITS
     from gitrag.indexing.older_commits import FEW_UNDRAFTED, MOST_KNOWN, base_of, draft
-    from gitrag.store import commits
+    from gitrag.store import commits, older_commits
 
     base = base_of(workspace.older, workspace.store, commit)
     is_drafted = True
@@ -133,6 +135,7 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
         ancestor = base.commit if base is not None else None
         newest = commits.reachable(db, workspace.store.memo, commit, terms, ancestor)
         is_long = commits.size_of_history(db, commit) >= MOST_COMMITS
+        is_unlisted = older_commits.unlisted(db) == commit
     if newest is None:
         return None
     older = None
@@ -144,6 +147,10 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
             base = None
     reached = newest if older is None else commits.joined(newest, older)
     notes = list(_gaps(base, is_long))
+    if notes and is_unlisted:
+        notes = [f"{_UNLISTED}; look at: git fsck."]
+    elif notes and commit != workspace.repo.head().commit:
+        notes = ["Commits older than the newest 20,000 were not looked at: they are read of HEAD only."]
     if notes or not is_drafted:
         start_worker(workspace)
     if len(reached.number) >= MOST_KNOWN:

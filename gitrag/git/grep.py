@@ -1,4 +1,4 @@
-"""Exact search in the working tree: ripgrep if installed, else git grep."""
+"""Exact search: in the working tree by ripgrep if installed, else git grep; in a commit by git grep."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gitrag.git.environment import not_run
+from gitrag.git.environment import GitTimeoutError, not_run
 from gitrag.git.repository import Repository
-from gitrag.machine.programs import ProgramError, run_program
+from gitrag.machine.programs import PrintedTooMuchError, ProgramError, run_program
 
 MOST_BYTES = 512 * 1024
 """Maximum output: thousands of lines, more than anybody ranks."""
@@ -100,6 +100,28 @@ def grep(
     lines = list(_parse(output, b":" if ripgrep else b"\0"))
     most = max(Counter(line.path for line in lines).values(), default=0)
     return Grepped(lines, is_whole and most < _MOST_IN_A_FILE)
+
+
+def files_with(repo: Repository, commit: str, word: str, timeout_s: float) -> tuple[list[str], bool]:
+    """Find the files of a commit that contain a text as a whole word; case matters.
+
+    Returns:
+        Their paths, and whether all files could be looked at, within the limits of time and output.
+    """
+    if not _can_occur(word):
+        return [], True
+    try:
+        done = repo.git(
+            *("grep", "-l", "-z", "-F", "--word-regexp", "--full-name", "--no-color", "--no-textconv"),
+            *("--no-recurse-submodules", "-e", word, commit, "--"),
+            timeout_s=timeout_s,
+            most_bytes=MOST_BYTES,
+        )
+    except (GitTimeoutError, PrintedTooMuchError):
+        return [], False
+    start = os.fsencode(f"{commit}:")
+    paths = [os.fsdecode(each.removeprefix(start)) for each in done.stdout.split(b"\0") if each]
+    return paths, done.returncode in (0, 1) and not done.stderr
 
 
 def _can_occur(pattern: str) -> bool:

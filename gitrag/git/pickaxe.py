@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from gitrag.git.commits import PLAIN_GRAPH
+from gitrag.git.commits import PLAIN_GRAPH, CommitError
 from gitrag.git.difference import RUN_NOTHING
+from gitrag.git.environment import message_of
 from gitrag.git.repository import Repository
 
-_MOST_BYTES = 4 << 20
+_MOST_BYTES = 16 << 20
 
 
 def changing_count(
@@ -27,21 +28,30 @@ def changing_count(
 
     Raises:
         GitTimeoutError: The time was over.
-        PrintedTooMuchError: git printed more than 4 MiB.
+        CommitError: git cannot compare one of them: the clone lacks files of it, or is damaged.
+        PrintedTooMuchError: git printed more than 16 MiB.
     """
     done = repo.git(
-        *("diff-tree", "--stdin", "--root", "-r", "-z", "--no-renames", "--name-only", f"-S{text}"),
-        *("-O/dev/null", *RUN_NOTHING, "--no-show-signature", "--format=%x01%H"),
+        *("diff-tree", "--stdin", "--root", "-r", "-z", "--no-renames", "--raw", f"-S{text}"),
+        *("-O/dev/null", *RUN_NOTHING, "--no-show-signature", "--format=%H"),
         stdin="".join(f"{each}\n" for each in ids).encode("ascii"),
         environment=PLAIN_GRAPH,
         timeout_s=timeout_s,
         most_bytes=_MOST_BYTES,
     )
-    found = []
-    for each in done.stdout.split(b"\1")[1:]:
-        commit, _, rest = each.partition(b"\0")
-        names = (name.lstrip(b"\n") for name in rest.split(b"\0"))
-        found.append(
-            (commit.strip().decode("ascii", "replace"), tuple(os.fsdecode(name) for name in names if name))
-        )
+    if done.returncode:
+        raise CommitError(f"git cannot compare commits with their parents: {message_of(done)}.")
+    return [(own, tuple(paths)) for own, paths in _parsed(done.stdout)]
+
+
+def _parsed(out: bytes) -> list[tuple[str, list[str]]]:
+    """Parse what git printed: ids, each followed by two fields for each path, the first with a colon."""
+    found: list[tuple[str, list[str]]] = []
+    fields = iter(out.split(b"\0"))
+    for field in fields:
+        plain = field.lstrip(b"\n")
+        if plain[:1] == b":":
+            found[-1][1].append(os.fsdecode(next(fields, b"")))
+        elif plain:
+            found.append((plain.decode("ascii"), []))
     return found

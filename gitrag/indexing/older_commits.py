@@ -118,7 +118,9 @@ def read_older(
     except CommitError as error:  # no next attempt would read more
         with logged(newest.directory) as log:
             log.warning("%s", error)
+        _note_unlisted(newest, commit)
         return True
+    _note_unlisted(newest, "")
     with older.write(_PURPOSE) as db:
         commits.set_boundary(db, end)
         known = commits.numbers_of(db, ids)
@@ -137,6 +139,14 @@ def read_older(
         is_all = len(commits.numbers_of(db, ids)) >= expected  # else gc has dropped some meanwhile
         older_commits.write_reached(db, commit, ids, is_all=is_all)
     return is_all
+
+
+def _note_unlisted(newest: Store, commit: str) -> None:
+    with newest.read() as db:
+        if older_commits.unlisted(db) == commit:
+            return
+    with newest.write(_PURPOSE, make=False) as db:
+        older_commits.note_unlisted(db, commit)
 
 
 def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:

@@ -144,9 +144,9 @@ def read(text: str, directory: str = "") -> Reference:
             return Reference(tails, (first, max(first, last)))
     member = _MEMBER.fullmatch(text)
     if member and ("/" in member["path"] or _ENDS_LIKE_A_FILE.search(member["path"])):
-        return Reference(_tails(member["path"], directory), name=_dotted(member["name"]), in_file=True)
+        return Reference(_tails(member["path"], directory), name=dotted(member["name"]), in_file=True)
     named = _NAME.fullmatch(_CASE.sub("", text))
-    name = _dotted(named["name"]) if named else ""
+    name = dotted(named["name"]) if named else ""
     sure = bool(named and (named["call"] or is_identifier(named["name"]) or "." in name))
     tails = () if _PLAIN_WORD.fullmatch(text) else _tails(text, directory)
     suffix = text.rpartition(".")[2]
@@ -168,7 +168,8 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _dotted(name: str) -> str:
+def dotted(name: str) -> str:
+    """Return a definition's name with its parts joined by dots; empty if it has none."""
     parts = [part for part in _PARTS.split(name) if part]
     while len(parts) > 1 and parts[0] in _HERE:
         del parts[0]
@@ -259,7 +260,7 @@ def _is_path(text: str, asked: Reference) -> bool:
 
 def look_up_name(source: Source, scope: SearchScope, name: str) -> LookedUp:
     """Find what has a name, where it is known to be one, though it may be a word of prose as well."""
-    return LookedUp(tuple(_definitions(source, scope, _dotted(name))), by_name=True)
+    return LookedUp(tuple(_definitions(source, scope, dotted(name))), by_name=True)
 
 
 def _scored(files: Sequence[tuple[int, str]], lines: tuple[int, int] | None = None) -> Iterator[Named]:
@@ -339,7 +340,7 @@ def _definitions(
             path_ids = {site.file: int(scope.files.path_id[site.file]) for site in sites}
             read_paths = source.read_paths(list(path_ids.values()))
             paths = {file: read_paths[path_id] for file, path_id in path_ids.items()}
-            sites = [site for site in sites if _lies_in(paths[site.file], parts[:start])]
+            sites = [site for site in sites if lies_in(paths[site.file], parts[:start])]
         exact = [site for site in sites if site.exact]
         if exact or (sites and sure):
             chunks: dict[int, list[int]] = {}
@@ -364,7 +365,7 @@ def _weighed(chunks: dict[int, list[int]], paths: dict[int, str]) -> list[Named]
     ]
 
 
-def _lies_in(path: str, module: Sequence[str]) -> bool:
+def lies_in(path: str, module: Sequence[str]) -> bool:
     """Tell whether a file is, or is directly in, the module of a dotted name."""
     if not module:
         return True

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gitrag.store import schema
-from gitrag.store.candidates import SearchScope, with_terms
+from gitrag.store.candidates import SearchScope, read_postings, with_terms
 from gitrag.store.columns import integers, next_id, objects, run
 from gitrag.store.joins import runs
 from gitrag.store.memo import Memo
@@ -839,12 +839,13 @@ class BranchHistory:
 
 
 def branch_history(
-    db: DuckDBPyConnection, scope: SearchScope, commit: str, place_of: NDArray[np.int64]
+    db: DuckDBPyConnection, memo: Memo, scope: SearchScope, commit: str, place_of: NDArray[np.int64]
 ) -> BranchHistory | None:
     """Read a commit's history for somewhere else; None where it has not been read.
 
     Args:
         db: An open connection; reading is enough.
+        memo: What is cached of this state of the index: of one that is kept in memory, the postings.
         scope: All files of the view.
         commit: The commit.
         place_of: int64 (f,), the place of each of the scope's files there.
@@ -854,7 +855,6 @@ def branch_history(
     history = _read_history(db, commit)
     if history is None:
         return None
-    memo = Memo()
     file_of = _files_of(db, scope, history, memo)
     place = np.where(file_of >= 0, place_of[file_of], -1)
     every = _telling(db)
@@ -868,7 +868,9 @@ def branch_history(
     path_of = np.zeros(len(file_of), dtype=np.int64)
     path_of[known["changed_path"]] = known["path_id"]
     changed_path = changes["changed_path"][kept]
-    words = db.execute("FROM message_postings ORDER BY commit_number, term").fetchnumpy()
+    every_word = memo.get("message_postings", lambda: read_postings(db, "message_postings"))
+    order = np.lexsort((every_word["term"], every_word["commit_number"]))
+    words = {name: column[order] for name, column in every_word.items()}
     own = np.minimum(np.searchsorted(number, words["commit_number"]), max(len(number) - 1, 0))
     said = number[own] == words["commit_number"] if len(number) else np.zeros(len(own), dtype=bool)
     of_path = place[history.paths]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _READING = "reading commits"
+_UNLISTED = "older commits not listed"
 _KEPT = 32
 """Commits whose older ones are known: the newest of branches that one returns to."""
 
@@ -68,3 +69,13 @@ def progress(db: DuckDBPyConnection, commit: str) -> Progress:
     known = commits.size_of_history(db, commit)
     reading, _, listed = schema.get(db, _READING).partition(" ")
     return Progress(known, int(listed) if reading == commit and listed.isdecimal() else known)
+
+
+def note_unlisted(db: DuckDBPyConnection, commit: str) -> None:
+    """Store the commit whose older commits git could not list; an empty one where it could."""
+    schema.put(db, _UNLISTED, commit)
+
+
+def unlisted(db: DuckDBPyConnection) -> str:
+    """Return the commit whose older commits git could not list when this was last tried; else empty."""
+    return schema.get(db, _UNLISTED)

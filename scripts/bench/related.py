@@ -29,6 +29,7 @@ from gitrag.actions.governance.review import (
     MOST_ADDED,
     Added,
     added_definitions,
+    cutting_once,
     helpers_like,
 )
 from gitrag.git.difference import changed_files
@@ -120,7 +121,8 @@ def measure(pair: Pair, place: Path, *, embed: bool) -> Outcome:
     workspace.update()
     if embed:
         workspace.embed()
-    added = added_definitions(changed_files(workspace.repo, f"{pair.commit}~1..{pair.commit}"))[:MOST_ADDED]
+    files = changed_files(workspace.repo, f"{pair.commit}~1..{pair.commit}")
+    added = added_definitions(files, cutting_once())[:MOST_ADDED]
     found = {(each.path, each.chunk.qualified_name): each for each in helpers_like(workspace, added, 0.0)}
     own = found.pop(pair.added, None)
     others = tuple(each.existing[0].cosine for each in found.values())

@@ -198,9 +198,80 @@ def test_the_commits_that_touched_a_definition_are_found_by_its_name(session):
 def test_a_definition_that_is_not_there_is_said(session):
     done = session.gitrag("history", "--touches", "nosuch")
     assert (done.status, done.out) == (USAGE, "")
-    none = "No definition is called 'nosuch' in the files as they are now, and none of 8 commits removed one"
-    assert f"{none} (merges apart)." in done.err
+    head = session.git.git("rev-parse", "--short=10", "HEAD")
+    none = f"No definition is called 'nosuch' in {head}, and none of 8 commits was found to remove one"
+    assert f"{none}: looked at were, merges apart, " in done.err
     assert session.gitrag("history").status == USAGE
+    assert "'.' is no name of a definition." in session.gitrag("history", "--touches", ".").err
+
+
+def test_a_definition_that_is_not_committed_yet_is_not_said_to_be_missing(session):
+    session.git.write({"net.py": "def brand_new():\n    return 1\n"})
+    head = session.git.git("rev-parse", "--short=10", "HEAD")
+    err = session.gitrag("history", "--touches", "brand_new").err
+    assert (
+        f"No definition is called 'brand_new' in {head}, though one is in net.py as it is now, and none"
+        in err
+    )
+    err = session.gitrag("history", "--touches", "BRAND_new").err
+    assert f"No definition is called 'BRAND_new' in {head}, and none" in err
+
+
+def test_a_definition_that_is_only_uncommittedly_gone_is_followed(session):
+    session.git.write({"session.py": "import sys\n"})
+    done = session.gitrag("history", "--touches", "Session.send", "--json")
+    said = json.loads(done.out)
+    sent = ["Send thrice in a session", "Add the session"]
+    assert [each["subject"] for each in said["commit_matches"]] == sent
+    assert said["notes"] == []
+
+
+@pytest.fixture
+def brought_back(own) -> Project:
+    """A definition that was removed, brought back to another file, and removed again."""
+    own.git.commit({"ping.py": "def ping():\n    return 1\n"}, "Add a ping")
+    own.git.commit({"ping.py": "# none\n"}, "Drop the ping")
+    own.git.commit({"again.py": "def ping():\n    return 2\n"}, "Bring the ping back")
+    own.git.commit({"again.py": "# none\n"}, "Drop it for good")
+    return own
+
+
+def test_a_definition_is_looked_for_in_the_revision_that_is_asked(brought_back):
+    there = brought_back.gitrag("history", "--touches", "ping", "--ref", "HEAD~1", "--json")
+    said = json.loads(there.out)
+    assert [each["subject"] for each in said["commit_matches"]] == ["Bring the ping back"]
+    assert said["notes"] == []
+
+    gone = brought_back.gitrag("history", "--touches", "ping", "--ref", "HEAD~2", "--json")
+    said = json.loads(gone.out)
+    assert [each["subject"] for each in said["commit_matches"]] == ["Drop the ping", "Add a ping"]
+    removed = brought_back.git.git("rev-parse", "--short=10", "HEAD~2")
+    none = f"No definition is called 'ping' in {removed}"
+    assert said["notes"] == [f"{none}: {removed} removed it from ping.py."]
+
+
+def test_a_definition_in_a_file_that_is_not_indexed_is_followed(own):
+    own.git.commit({".gitragignore": "lib/\n", "lib/keep.py": "def keep():\n    return 1\n"}, "Keep it")
+    said = json.loads(own.gitrag("history", "--touches", "keep", "--json").out)
+    assert ([each["subject"] for each in said["commit_matches"]], said["notes"]) == (["Keep it"], [])
+
+
+@pytest.mark.parametrize(
+    "name", ["session.Session.send", "Session::send", "Session#send", "session.py::send"]
+)
+def test_a_definition_may_be_named_with_its_module(session, name):
+    if name.startswith("session.py"):  # a path is no part of a name
+        assert session.gitrag("history", "--touches", name).status == USAGE
+        return
+    assert subjects(session, "--touches", name) == ["Send thrice in a session", "Add the session"]
+
+
+def test_a_definition_that_gave_way_to_another_of_its_name_is_not_said_to_be_in_no_commit(own):
+    own.git.commit({"ping.py": "def ping():\n    return 1\n"}, "Add a ping")
+    own.git.commit({"ping.py": "import lib\nping = lib.other(1)\n"}, "Take the ping of lib")
+    err = own.gitrag("history", "--touches", "ping").err
+    assert "was found to remove one: looked at were, merges apart, " in err
+    assert "in which it changes how often 'ping' occurs." in err
 
 
 def test_the_commits_that_touched_a_definition_that_is_gone_are_found(session):
@@ -212,7 +283,9 @@ def test_the_commits_that_touched_a_definition_that_is_gone_are_found(session):
     gone = ["Call it end", "Close the session twice", "Add the session"]
     assert [each["subject"] for each in said["commit_matches"]] == gone
     removed = session.git.git("rev-parse", "--short=10", "HEAD~1")
-    assert said["notes"] == [f"No definition is called 'Session.close' any more: {removed} removed it."]
+    head = session.git.git("rev-parse", "--short=10", "HEAD")
+    none = f"No definition is called 'Session.close' in {head}"
+    assert said["notes"] == [f"{none}: {removed} removed it from session.py."]
     assert subjects(session, "--touches", "end") == gone
 
 

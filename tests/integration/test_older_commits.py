@@ -7,14 +7,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 from gitrag.actions import catch_up, gc
+from gitrag.actions.current_view import CurrentView
 from gitrag.actions.history import HistoryAnswer, HistoryOptions, history
 from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing import history as newest_commits
 from gitrag.indexing import older_commits
 from gitrag.store import commits
+from gitrag.store.candidates import open_scope
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
 from tests.support.repository import GitRepository
@@ -316,3 +319,47 @@ def test_an_index_that_is_kept_in_memory_has_what_commits_say(workspace):
     for _ in range(3):
         assert subjects(kept, "quince") == ["Plant a quince"]
         assert subjects(kept, "bilberry") == ["Plant a bilberry"]
+
+
+def test_an_index_that_is_kept_in_memory_says_the_same_elsewhere(workspace):
+    def told(own: Workspace) -> tuple[object, ...]:
+        view = CurrentView(own).read(lambda db, view_id, overlay: (view_id, overlay.commit)).found
+        with own.store.read() as db:
+            scope = open_scope(db, view[0])
+            found = commits.branch_history(db, own.store.memo, scope, view[1], np.arange(len(scope.files)))
+            assert found is not None
+            values = (getattr(found, name) for name in found.__slots__)
+            return tuple(each.tolist() if isinstance(each, np.ndarray) else each for each in values)
+
+    kept = Workspace.open(workspace.place, environ=workspace.environ, resident=True)
+    expected = told(workspace)
+    assert [told(kept) for _ in range(3)] == [expected] * 3
+    assert kept.store.memo.lasting
+
+
+LISTING = "Older commits were not looked at: git could not list them when the background tried"
+
+
+def test_older_commits_that_cannot_be_listed_are_not_said_to_be_read(workspace, repository):
+    """The newest commits are known: only where older ones are listed is the history found to be damaged."""
+    first = repository.git("rev-list", "--max-parents=0", "HEAD")
+    damaged = repository.path / ".git/objects" / first[:2] / first[2:]
+    content = damaged.read_bytes()
+    damaged.unlink()
+    assert read_all(workspace)
+    for _ in range(2):
+        found = asked(workspace, "bilberry")
+        assert (len(found.matches), found.notes) == (1, (f"{LISTING}; look at: git fsck.",))
+
+    damaged.write_bytes(content)
+    assert read_all(workspace)
+    assert asked(workspace, "quince").notes == ()
+    assert subjects(workspace, "quince") == ["Plant a quince"]
+
+
+def test_the_background_is_not_said_to_read_older_commits_of_another_revision(workspace):
+    assert read_all(workspace)
+    found = asked(workspace, "bilberry", revision="HEAD~2")
+    told = "Commits older than the newest 20,000 were not looked at: they are read of HEAD only."
+    assert found.notes == (told,)
+    assert asked(workspace, "bilberry", revision="HEAD").notes == ()

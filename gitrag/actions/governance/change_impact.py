@@ -11,15 +11,17 @@ from dataclasses import dataclass, replace
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.review import (
     MOST_ADDED,
+    Cut,
     ReviewQuestion,
     Unnamed,
     added_definitions,
+    cutting_once,
     queries_of,
     unnamed,
 )
 from gitrag.actions.impact import Called, Impact, callers_of_change
 from gitrag.actions.issues import read_issue
-from gitrag.chunking import chunk, language_of
+from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.layout import CollectionKind
 from gitrag.corpus.testing import subject_of_test
@@ -219,13 +221,14 @@ def change_impact(
     said = messages(workspace.repo, taken.span)
     steps = 4
     advance(0, steps)
-    touched, removed = _touched(files, notes)
+    cut = cutting_once()
+    touched, removed = _touched(files, cut, notes)
     still_named = _still_named(workspace, removed, files, taken.span, notes)
     advance(1, steps)
     paths = [file.path for file in files]
     together, searched = _companions(workspace, taken.span, paths, notes)
     advance(2, steps)
-    new = added_definitions(files)[:MOST_ADDED]
+    new = added_definitions(files, cut)[:MOST_ADDED]
     queries = queries_of(files, said, new)
     about = dict(list(queries.items())[-1:])  # the messages, which are last, or else one file
     documents = unnamed(workspace, files, said, queries, searched=about, kinds=_KINDS)
@@ -275,7 +278,7 @@ def _content(workspace: Workspace, path: str) -> bytes | None:
         return None
 
 
-def _touched(files: Sequence[ChangedFile], notes: list[str]) -> tuple[list[Touched], list[Touched]]:
+def _touched(files: Sequence[ChangedFile], cut: Cut, notes: list[str]) -> tuple[list[Touched], list[Touched]]:
     """Return the definitions that are added or changed, and those that are removed and not moved."""
     found: list[Touched] = []
     gone: list[tuple[Touched, str]] = []
@@ -290,7 +293,7 @@ def _touched(files: Sequence[ChangedFile], notes: list[str]) -> tuple[list[Touch
     if len(code) > _MOST_COMPARED:
         notes.append(f"Of {len(code):,} files of code the definitions of {_MOST_COMPARED} were compared.")
     for file in code[:_MOST_COMPARED]:
-        before, after = (_definitions(file.path, side) for side in (file.before, file.after))
+        before, after = (_definitions(file.path, side, cut) for side in (file.before, file.after))
         for name, (first, text) in after.items():
             if name not in before:
                 new.add(chunk_text(first))
@@ -304,10 +307,10 @@ def _touched(files: Sequence[ChangedFile], notes: list[str]) -> tuple[list[Touch
     return found, [own for own, text in gone if text not in new]
 
 
-def _definitions(path: str, data: bytes | None) -> dict[str, tuple[Chunk, str]]:
+def _definitions(path: str, data: bytes | None, cut: Cut) -> dict[str, tuple[Chunk, str]]:
     """Return a file's definitions by qualified name: the first chunk of each, and the text of all."""
     found: dict[str, tuple[Chunk, str]] = {}
-    for each in chunk(data, language_of(path)) if data is not None else ():
+    for each in cut(path, data) if data is not None else ():
         if each.kind in _DEFINITIONS and each.name:
             first, text = found.get(each.qualified_name, (each, ""))
             found[each.qualified_name] = first, f"{text}\n{each.text}"

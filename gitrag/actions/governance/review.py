@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeAlias
 
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
@@ -54,6 +56,9 @@ _MESSAGE_CHARACTERS = 600
 """How much of the commit messages is used: the model reads some 600 characters."""
 
 _KINDS = PRESETS["review"].kinds
+
+Cut: TypeAlias = Callable[[str, bytes], Sequence[Chunk]]
+"""Cuts a side of a file, given its path and content, into chunks."""
 
 _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
@@ -165,14 +170,15 @@ def review(
     workspace.require_index()
     files = changed_files(workspace.repo, span)
     said = messages(workspace.repo, span)
-    new = added_definitions(files)
+    cut = cutting_once()
+    new = added_definitions(files, cut)
     added = new[:MOST_ADDED]
     queries = queries_of(files, said, added)
     steps = len(queries) + 3
     advance(0, steps)
     helpers = tuple(helpers_like(workspace, added, threshold))
     advance(1, steps)
-    impact = callers_of_change(workspace, span, files, removed_definitions(files))
+    impact = callers_of_change(workspace, span, files, removed_definitions(files, cut))
     advance(2, steps)
     told = unnamed(workspace, files, said, queries, advance=lambda done: advance(done + 2, steps))
     advance(steps, steps)
@@ -253,23 +259,28 @@ def unnamed(
     return Unnamed(tuple(questions), tuple(named_ones), unreached)
 
 
-def removed_definitions(files: Sequence[ChangedFile]) -> list[str]:
+def cutting_once() -> Cut:
+    """Return what cuts a side of a file into chunks, each only once however often it is asked for."""
+    return cache(lambda path, data: tuple(chunk(data, language_of(path))))
+
+
+def removed_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[str]:
     """Return the qualified names of the definitions that a change removes, without moved ones. Pure."""
     gone: dict[str, str] = {}
     new: set[str] = set()
     for file in files:
-        before, after = (_definitions(file.path, side) for side in (file.before, file.after))
+        before, after = (_definitions(file.path, side, cut) for side in (file.before, file.after))
         gone |= {chunk_text(each): name for name, each in before.items() if name not in after}
         new |= {chunk_text(each) for name, each in after.items() if name not in before}
     return [name for text, name in gone.items() if text not in new]
 
 
-def added_definitions(files: Sequence[ChangedFile]) -> list[tuple[str, Chunk]]:
+def added_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[str, Chunk]]:
     """Return the definitions that a change adds, with their paths, without tests and moved ones. Pure."""
     gone: set[str] = set()
     new: list[tuple[str, Chunk]] = []
     for file in files:
-        before, after = (_definitions(file.path, side) for side in (file.before, file.after))
+        before, after = (_definitions(file.path, side, cut) for side in (file.before, file.after))
         gone |= {chunk_text(each) for name, each in before.items() if name not in after}
         if not traits(file.path) & Trait.TEST:
             new += [(file.path, each) for name, each in after.items() if name not in before]
@@ -320,13 +331,12 @@ def _distinct(others: Iterable[SimilarChunk]) -> Iterator[SimilarChunk]:
             yield other
 
 
-def _definitions(path: str, data: bytes | None) -> dict[str, Chunk]:
+def _definitions(path: str, data: bytes | None, cut: Cut) -> dict[str, Chunk]:
     """Return a file's definitions by qualified name: of each, its first chunk."""
-    language = language_of(path)
-    if data is None or language is None:
+    if data is None or language_of(path) is None:
         return {}
     found: dict[str, Chunk] = {}
-    for each in chunk(data, language):
+    for each in cut(path, data):
         if each.kind.value in _DEFINITIONS and each.name:
             found.setdefault(each.qualified_name, each)
     return found

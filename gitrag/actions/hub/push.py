@@ -21,6 +21,7 @@ from gitrag.workspace import Workspace
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
     from gitrag.store.export import ExportedChunk
+    from gitrag.store.memo import Memo
     from gitrag.store.views import ViewOverlay
 
 _SHORT = 12
@@ -107,7 +108,7 @@ def push_head(
                     )
                 return later is not None
 
-            branch_here = _branch(db, view_id, overlay.commit, name, own)
+            branch_here = _branch(db, workspace.store.memo, view_id, overlay.commit, name, own)
             with hub.db.transaction():  # a push that is refused leaves no repository behind
                 if owns(hub):
                     add_repository(hub, name)
@@ -125,7 +126,9 @@ def _is_later(repo: Repository, there: str | None, commit: str | None) -> bool |
     return is_ancestor(repo, commit, there)
 
 
-def _branch(db: Connection, view_id: int, commit: str | None, repository: str, branch: str) -> Branch:
+def _branch(
+    db: Connection, memo: Memo, view_id: int, commit: str | None, repository: str, branch: str
+) -> Branch:
     import numpy as np
 
     from gitrag.store import candidates, commits, export
@@ -135,7 +138,7 @@ def _branch(db: Connection, view_id: int, commit: str | None, repository: str, b
     files = export.files(db, view_id)
     told = None
     if commit is not None:
-        told = commits.branch_history(db, scope, commit, np.arange(len(scope.files)))
+        told = commits.branch_history(db, memo, scope, commit, np.arange(len(scope.files)))
     return Branch(
         repository=repository,
         branch=branch,
