@@ -50,7 +50,7 @@ class Coverage:
 
 
 def note(directory: Path, worktree: str, now: Coverage) -> None:
-    """Record a moment; of three with the same counts the middle one goes. It may fail unheard.
+    """Record a moment, unless the counts are those of the moment before. It may fail unheard.
 
     What is recorded as later goes too: a clock was wrong.
 
@@ -61,9 +61,9 @@ def note(directory: Path, worktree: str, now: Coverage) -> None:
     """
     whose = _named(worktree)
     held = [each for each in _held(directory) if each[1].at <= now.at]
-    own = [number for number, each in enumerate(held) if each[0] == whose][-2:]
-    if len(own) == 2 and all(_counts(held[number][1]) == _counts(now) for number in own):
-        del held[own[-1]]
+    last = next((each for name, each in reversed(held) if name == whose), None)
+    if last is not None and _counts(last) == _counts(now):
+        return
     lines = "".join(
         f"{name} {int(each.at)} {each.chunks} {each.texts} {each.refined}\n"
         for name, each in _thinned([*held, (whose, now)])

@@ -47,10 +47,7 @@ def search_code(
     limit: Limit = search_code_action.LIMIT,
     path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
     language: str = "",
-    kind: Annotated[
-        Literal["", "function", "class", "method", "module", "section"],
-        Field(description="Section: prose."),
-    ] = "",
+    kind: Literal["", "function", "class", "method", "module", "section"] = "",
     collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
     exact: Annotated[Literal["", "word", "regex"], Field(description="Every line with it.")] = "",
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
@@ -166,12 +163,12 @@ def call_graph(
     depth: Annotated[int, Field(ge=1, le=20, description="Calls away.")] = 1,
     limit: Annotated[int, Field(ge=1, le=500)] = replies.CALLS,
     draw: Annotated[bool, Field(description="As Mermaid too.")] = False,
-    to: Annotated[str, Field(description="Only chains of calls to this.")] = "",
+    to: Annotated[str, Field(description="Only chains to it.")] = "",
     references: Annotated[bool, Field(description="Where it is named, too.")] = False,
     project: Project = "",
-    repositories: Annotated[list[str], Field(description="Calls to and from these, too; * all.")] = [],  # noqa: B006
+    repositories: Annotated[list[str], Field(description="These, too; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.Calls]:
-    """Who calls whom around a definition, with the line of each call; who uses a constant or a type."""
+    """Who calls whom around a definition, with lines; who uses a constant or a type."""
     asked = bench.project(project)
     workspace = asked.workspace
     if to and not target:
@@ -296,9 +293,9 @@ def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -
 def prime(
     bench: Workbench,
     call: ToolCall,
-    topic: Annotated[str, Field(description="Empty for an overview.")] = "",
+    topic: str = "",
 ) -> Reply[replies.Told]:
-    """What a session should know: an overview (languages, entry points, tests), or a topic's decisions."""
+    """What a session should know: an overview (languages, entry points, tests); with topic, its decisions."""
     primed = gather(
         bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
     )

@@ -17,10 +17,10 @@ def test_moments_are_read_back_in_order(tmp_path):
     assert (tmp_path / NAME).stat().st_mode & 0o777 == 0o600
 
 
-def test_where_nothing_changes_only_the_first_and_the_last_moment_are_kept(tmp_path):
+def test_where_nothing_changes_only_the_first_moment_is_kept(tmp_path):
     for at in range(50):
         note(tmp_path, "", Coverage(float(at), 5, 4, 4))
-    assert [each.at for each in read(tmp_path, "")] == [0.0, 49.0]
+    assert [each.at for each in read(tmp_path, "")] == [0.0]
 
 
 def test_very_many_moments_become_fewer_and_the_first_and_last_stay(tmp_path):
@@ -65,11 +65,8 @@ def test_worktrees_that_take_turns_are_told_apart(tmp_path):
     for at in range(0, MOST * 4, 2):
         note(tmp_path, "", Coverage(float(at), 7, 7, 7))
         note(tmp_path, "wt\udcff x\n", Coverage(at + 1.0, 4, 4, 0))
-    assert [(each.at, each.chunks) for each in read(tmp_path, "")] == [(0.0, 7), (MOST * 4 - 2.0, 7)]
-    assert [(each.at, each.chunks) for each in read(tmp_path, "wt\udcff x\n")] == [
-        (1.0, 4),
-        (MOST * 4 - 1.0, 4),
-    ]
+    assert [(each.at, each.chunks) for each in read(tmp_path, "")] == [(0.0, 7)]
+    assert [(each.at, each.chunks) for each in read(tmp_path, "wt\udcff x\n")] == [(1.0, 4)]
     assert read(tmp_path, "other") == ()
 
 

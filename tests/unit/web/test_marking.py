@@ -34,7 +34,7 @@ def test_lines_stay_lines_and_text_stays_text(path):
         "\tend \x1b[31m\u202e",
     ]
     source = source_of(path, lines)
-    found = lines_of(source, parts_of([source], limit_s=0)[0], WORDS, names=True)
+    found = lines_of(source, parts_of(source, limit_s=0), WORDS, names=True)
     assert len(found) == len(lines)
     shown = [text_of(each) for each in found]
     assert shown == [*lines[:-1], "    end \\x1b[31m\\u202e"]
