@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitrag.store.commits import Reachable, StoredCommit
     from gitrag.store.connection import Connection
 
-_UNLISTED = "Older commits were not looked at: git could not list them when the background tried"
+_UNLISTED = "commits were not looked at: git could not list them when the background tried"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     reached = newest if older is None else commits.joined(newest, older)
     notes = list(_gaps(base, is_long))
     if notes and is_unlisted:
-        notes = [f"{_UNLISTED}; look at: git fsck."]
-    elif notes and commit != workspace.repo.head().commit:
+        notes = [f"{'Older' if base is None else 'Some older'} {_UNLISTED}; look at: git fsck."]
+    elif notes and base is None and commit != workspace.repo.head().commit:
         notes = ["Commits older than the newest 20,000 were not looked at: they are read of HEAD only."]
     if notes or not is_drafted:
         start_worker(workspace)

@@ -356,6 +356,16 @@ def test_older_commits_that_cannot_be_listed_are_not_said_to_be_read(workspace, 
     assert asked(workspace, "quince").notes == ()
     assert subjects(workspace, "quince") == ["Plant a quince"]
 
+    new = [repository.commit({"new.py": f"{number}\n"}, f"Graft {number}") for number in range(2)]
+    workspace.update()
+    with workspace.store.write("as if gc had let go of it") as db:
+        db.execute("DELETE FROM histories WHERE id <> ?", [bytes.fromhex(new[-1])])
+    damaged.unlink()
+    assert read_all(workspace)
+    assert asked(workspace, "bilberry").notes == (
+        f"Some {LISTING[0].lower()}{LISTING[1:]}; look at: git fsck.",
+    )
+
 
 def test_the_background_is_not_said_to_read_older_commits_of_another_revision(workspace):
     assert read_all(workspace)
