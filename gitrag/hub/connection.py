@@ -137,6 +137,7 @@ def place_of(address: str) -> str:
 
 def _said(error: Error | ValueError, address: str, *, connecting: bool = False) -> GitragError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Is the server running")]  # our hint asks that
     text = (lines or ["no reason given"])[-1 if connecting else 0].removeprefix("FATAL:").strip()[:_LONGEST]
     state = getattr(error, "sqlstate", None) or ""
     kind = _BY_STATE.get(state)

@@ -19,6 +19,9 @@ _FEWEST = 3
 _LONGEST = 64
 """Maximum number of words; of a pasted file these are enough."""
 
+_LAST_BITS = (1 << 22) - 1
+"""Of an id."""
+
 _MOST = 64
 """Chunks to read, those with most of the words: for 223 messages of four repositories they contain 220."""
 
@@ -40,8 +43,9 @@ def verbatim(source: Source, text: str, postings: Postings, terms: int) -> NDArr
     none = np.empty(0, np.int32)
     if len(words) < _FEWEST or not len(postings.chunk_id):
         return none
-    often = np.bincount(postings.chunk_id)
-    rows = np.flatnonzero(often[postings.chunk_id] >= terms)  # of many postings few are worth sorting
+    # Of many postings few are worth sorting. Ids may be high: those that share their last bits count as one.
+    bits = postings.chunk_id & _LAST_BITS
+    rows = np.flatnonzero(np.bincount(bits)[bits] >= terms)
     if not len(rows):
         return none
     _keys, first = np.unique(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 
 import click
+import psycopg
 import pytest
 from jsonschema import Draft202012Validator
 
 from gitrag.cli.root import COMMANDS, root
 from gitrag.report.schema import DOCUMENTS, schema_id
 from tests.support.command import Gitrag, Project, user_environment
+from tests.support.postgres import make_server, system
 from tests.support.repository import create_repository
 
 NO_JSON = {"completion", "mcp", "hook run", "ui", "web"}
@@ -98,6 +101,7 @@ RUNS = [
     ("hub status", []),
     ("hub grant", ["owner", "project"]),
     ("hub grant", []),
+    ("hub place", ["project", "front"]),
     ("hub branch", ["project", "main"]),
     ("hub drop", ["project", "main"]),
     ("hub gc", []),
@@ -137,7 +141,7 @@ def test_every_command_has_json_a_schema_and_a_run():
     assert set(there) == set(DOCUMENTS)
     without = [name for name, each in there.items() if not any("--json" in own.opts for own in each.params)]
     assert without == []
-    assert {name for name, _ in RUNS} == set(DOCUMENTS)
+    assert {name for name, _ in RUNS} | {"hub add-server"} == set(DOCUMENTS)
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +174,25 @@ def test_what_every_command_prints_is_what_its_schema_says(shop):
         problems = [error.message for error in validators[name].iter_errors(document)]
         assert problems == [], (name, args, document)
         assert done.status in {0, 1}, (name, args, done)
+
+
+def test_a_server_that_was_added_is_printed_as_its_schema_says(shop):
+    programs = system()
+    if programs is None:
+        pytest.skip("no PostgreSQL 15 of the system's, which has postgres_fdw")
+    server = make_server(programs)
+    server.start()
+    try:
+        with psycopg.connect(server.address(), autocommit=True) as db:
+            db.execute("CREATE DATABASE another")
+        gitrag = Gitrag(shop.git.path, shop.git.environment | {"GITRAG_HUB": server.address()})
+        assert gitrag("hub", "init").status == 0
+        done = gitrag("hub", "add-server", "db2", server.address(database="another"), "--json")
+        schema = json.loads(gitrag("schema", "hub", "add-server").out)
+        assert list(Draft202012Validator(schema).iter_errors(json.loads(done.out))) == []
+    finally:
+        server.stop()
+        shutil.rmtree(server.sockets, ignore_errors=True)
 
 
 def test_a_schema_describes_its_keys_and_takes_no_others(shop):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,10 @@ RATES = {
     "docs/adr/0001-cents.md": "# 1. Count in cents\n\n## Status\n\nAccepted\n\n## Decision\n\nIn cents.\n",
 }
 PASSWORD = "a password of both"  # noqa: S105
-QUESTIONS = ("rounding of amounts", "Client.send", "why cents", "clinet")
+QUESTIONS = (
+    "rounding of amounts", "Client.send", "why cents", "clinet", "send a request retrying with backoff",
+)  # fmt: skip
+MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,12 @@ def test_two_servers_answer_as_one_does(two: Two, hub_address: str, tmp_path: Pa
     for question in QUESTIONS:
         expected = page(hub_address, question, workspace)
         assert expected
-        assert sorted(page(two.owner, question, workspace), key=str) == sorted(expected, key=str), question
+        tracemalloc.start()
+        found = page(two.owner, question, workspace)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert sorted(found, key=str) == sorted(expected, key=str), question
+        assert most < 256 * MIB, question  # nothing is as long as the other server's ids are high
     only = {each[0] for each in page(two.owner, "rounding of amounts", workspace, repositories=["billing"])}
     assert only == {"billing"}
     with opened_hub(two.owner, RECIPE) as hub:
