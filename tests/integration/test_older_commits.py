@@ -138,6 +138,39 @@ def test_reading_that_is_stopped_goes_on_where_it_was(workspace, read):
         assert db.execute("SELECT count(*), count(DISTINCT id) FROM commits").fetchone() == (6, 6)
 
 
+def stopped_after_two(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(older_commits, "_NOTED_EVERY", 1)
+    stops = iter([False, True])
+    head = workspace.repo.head().commit or ""
+    done = older_commits.read_older(
+        workspace.older, workspace.store, workspace.repo, head, stop=lambda: next(stops)
+    )
+    assert not done
+
+
+def test_reading_that_is_stopped_is_unfinished_also_after_another_branch_is_read(
+    workspace, repository, monkeypatch
+):
+    stopped_after_two(workspace, monkeypatch)
+    repository.git("checkout", "--quiet", "--orphan", "side")
+    for number in range(6):
+        repository.commit({"new.py": f"{number}\n"}, f"Sow {number}")
+    workspace = open_app(repository)
+    workspace.update()
+    assert read_all(workspace)
+    assert asked(workspace, "sow").notes == ()
+
+    repository.git("checkout", "--quiet", "--force", "main")
+    workspace = open_app(repository)
+    workspace.update()
+    assert asked(workspace, "plant").notes == (
+        "2 of 6 older commits have been read yet; the background goes on.",
+    )
+    assert read_all(workspace)
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, len(found.matches), found.notes) == (9, len(WORDS), ())
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
