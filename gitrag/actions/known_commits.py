@@ -119,10 +119,10 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     """
     from gitrag.actions.catch_up import start_worker
     from gitrag.indexing.history import MOST_COMMITS
-    from gitrag.indexing.older_commits import FEW_UNDRAFTED, MOST_KNOWN, base_of, draft
+    from gitrag.indexing.older_commits import FEW_UNDRAFTED, MOST_KNOWN, base_of, draft, want
     from gitrag.store import commits
 
-    base = base_of(workspace.older, workspace.store, commit)
+    base = base_of(workspace.older, workspace.store, workspace.repo, commit)
     is_drafted = True
     for index in (workspace.store, workspace.older):
         try:
@@ -144,6 +144,11 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
             base = None
     reached = newest if older is None else commits.joined(newest, older)
     notes = list(_gaps(base, is_long))
+    if notes and commit != workspace.repo.head().commit:
+        try:
+            want(workspace.older, commit)
+        except (StoreError, BusyError) as error:
+            notes = [f"Older commits of this revision have not all been read: {error}"]
     if notes or not is_drafted:
         start_worker(workspace)
     if len(reached.number) >= MOST_KNOWN:
@@ -153,6 +158,8 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
 
 def _gaps(base: Base | None, is_long: bool) -> Iterator[str]:
     """Say which older commits have not been read yet."""
+    from gitrag.indexing.history import MOST_COMMITS
+
     if base is None:
         if is_long:
             yield "Older commits have not been read yet: the background does it."
@@ -160,4 +167,5 @@ def _gaps(base: Base | None, is_long: bool) -> Iterator[str]:
         known = f"{base.progress.known:,} of {count(base.progress.listed, 'older commit')}"
         yield f"{known} have been read yet; the background goes on."
     elif not base.is_complete:
-        yield "Commits older than the newest 20,000 may be missing until the background has read them."
+        newest = f"the newest {MOST_COMMITS:,}"
+        yield f"Commits older than {newest} may be missing until the background has read them."

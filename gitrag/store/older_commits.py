@@ -11,10 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag.store import commits
+from gitrag.store import commits, schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+_WANTED = "wanted commits"
+_MOST_WANTED = 8
+"""Commits whose older ones are still to be read: those asked last."""
 
 _KEPT = 32
 """Commits whose older ones are known: the newest of branches that one returns to."""
@@ -65,3 +69,13 @@ def progress(db: DuckDBPyConnection, commit: str) -> Progress:
     """Return how far those have been read that a commit leads to."""
     row = db.execute("SELECT telling FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
     return Progress(commits.size_of_history(db, commit), int(row[0]) if row else 0)
+
+
+def wanted(db: DuckDBPyConnection) -> list[str]:
+    """Return the commits whose older ones are to be read though they are no worktree's HEAD."""
+    return schema.get(db, _WANTED).split()
+
+
+def set_wanted(db: DuckDBPyConnection, ids: Sequence[str]) -> None:
+    """Store the commits whose older ones are to be read; of more than eight the last ones."""
+    schema.put(db, _WANTED, " ".join(ids[-_MOST_WANTED:]))

@@ -30,6 +30,7 @@ def few_newest(monkeypatch):
         monkeypatch.setattr(module, "MOST_COMMITS", NEWEST)
     monkeypatch.setattr("gitrag.git.commits._FIRST_BATCH", 1)
     monkeypatch.setattr("gitrag.git.commits._BATCH", 1)
+    monkeypatch.setattr(newest_commits, "_FEW_S", 600.0)  # as long as a loaded machine takes
     monkeypatch.setattr(catch_up, "start_worker", lambda _workspace: None)
 
 
@@ -171,6 +172,55 @@ def test_reading_that_is_stopped_is_unfinished_also_after_another_branch_is_read
     assert (found.searched, len(found.matches), found.notes) == (9, len(WORDS), ())
 
 
+def merge_old_commits(repository: GitRepository) -> None:
+    """Merge five commits that are older than all others, of a history of their own."""
+    tree, last = repository.git("rev-parse", "HEAD^{tree}"), ""
+    for number in range(5):
+        date = f"{1_000_000_000 + number} +0000"
+        env = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        parent = ("-p", last) if last else ()
+        last = repository.git("commit-tree", "-m", f"Plant old {number}", *parent, tree, env=env)
+    repository.git("merge", "--quiet", "--strategy=ours", "--allow-unrelated-histories", "-m", "Merge", last)
+
+
+def test_older_commits_that_a_merge_brings_are_read(workspace, repository, read):
+    assert read_all(workspace)
+    merge_old_commits(repository)
+    workspace = open_app(repository)
+    workspace.update()
+    found = asked(workspace, "plant", limit=20)
+    told = f"Commits older than the newest {NEWEST} may be missing until the background has read them."
+    assert (found.searched, found.notes) == (10, (told,))
+
+    read.clear()
+    catch_up.catch_up(workspace, lambda: False)
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, len(found.matches), found.notes) == (15, len(WORDS) + 5, ())
+    assert len(read) == 5
+
+    repository.commit({"new.py": "1\n"}, "Graft once")
+    workspace = open_app(repository)
+    workspace.update()
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, found.notes) == (16, ())
+
+
+def test_the_background_reads_older_commits_of_a_revision_that_was_asked(workspace, repository):
+    assert read_all(workspace)
+    repository.git("branch", "before", "HEAD~3")
+    repository.git("branch", "long-before", "HEAD~4")
+    for revision, there in (("before", 6), ("long-before", 5)):
+        found = asked(workspace, "plant", revision=revision, limit=20)
+        assert (found.searched, len(found.notes)) == (NEWEST, 1)
+        assert found.notes == ("Older commits have not been read yet: the background does it.",), there
+
+    catch_up.catch_up(open_app_again(workspace), lambda: False)
+
+    for revision, there in (("before", 6), ("long-before", 5)):
+        found = asked(workspace, "plant", revision=revision, limit=20)
+        assert (found.searched, len(found.matches), found.notes) == (there, there - 1, ())
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -284,6 +334,25 @@ def test_gc_keeps_older_commits_that_a_history_needs(workspace, repository):
     read_all(workspace)
     assert len(subjects(workspace, "plant", limit=20)) == len(WORDS)
     assert asked(workspace, "plant").notes == ()
+
+
+def test_gc_reads_no_older_commits_from_git(workspace, repository, monkeypatch, read):
+    stopped_after_two(workspace, monkeypatch)
+    repository.commit({"new.py": "1\n"}, "Graft once")
+    repository.environment["GITRAG_GC_KEEP"] = "0s"
+    workspace = open_app(repository)
+    workspace.update()
+    read.clear()
+
+    gc.collect(workspace)
+
+    assert read == []
+    assert asked(workspace, "plant").notes == (
+        "3 of 7 older commits have been read yet; the background goes on.",
+    )
+    assert read_all(workspace)
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, len(found.matches), found.notes) == (10, len(WORDS), ())
 
 
 def test_a_damaged_index_of_older_commits_is_read_again(workspace):
