@@ -193,13 +193,26 @@ def _read_commits(
 
 
 def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) -> None:
-    """Read what only `gitrag history` asks: commits beyond the newest, and drafts of what all say."""
-    from gitrag.indexing.older_commits import draft, read_older
+    """Read what only `gitrag history` asks: commits beyond the newest, and drafts of what all say.
 
-    if not draft(workspace.store, stop=asked) or now.head.commit is None:
+    Beyond the newest of HEAD, and of other revisions that it was asked about.
+    """
+    from gitrag.indexing import older_commits
+    from gitrag.indexing.history import read_history
+
+    store, older, repo = workspace.store, workspace.older, workspace.repo
+    if not older_commits.draft(store, stop=asked):
         return
-    read_older(workspace.older, workspace.store, workspace.repo, now.head.commit, stop=asked)
-    draft(workspace.older, stop=asked)
+    wanted = older_commits.wanted(older)
+    head = [] if now.head.commit is None else [now.head.commit]
+    is_read = True
+    for commit in dict.fromkeys([*head, *wanted]):
+        if is_read and repo.has_object(commit):  # what was wanted may be gone
+            is_read = read_history(store, repo, commit, stop=asked, older=older)
+            is_read = is_read and older_commits.read_older(older, store, repo, commit, stop=asked)
+        if is_read and commit in wanted:
+            older_commits.unwant(older, commit)
+    older_commits.draft(older, stop=asked)
 
 
 def _finish_revision(workspace: Workspace) -> str | None:

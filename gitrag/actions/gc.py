@@ -90,7 +90,7 @@ def _keep_older(workspace: Workspace) -> None:
     if head is not None and workspace.older.exists():
         with suppress(StoreMissingError):
             read_history(workspace.store, workspace.repo, head, older=workspace.older)
-            older_commits.read_older(workspace.older, workspace.store, workspace.repo, head, anew=True)
+            older_commits.read_older(workspace.older, workspace.store, workspace.repo, head, from_git=False)
 
 
 def _keep(workspace: Workspace) -> Keep:

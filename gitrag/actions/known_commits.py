@@ -124,7 +124,7 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     from gitrag.indexing.older_commits import FEW_UNDRAFTED, MOST_KNOWN, base_of, draft
     from gitrag.store import commits, older_commits
 
-    base = base_of(workspace.older, workspace.store, commit)
+    base = base_of(workspace.older, workspace.store, workspace.repo, commit)
     is_drafted = True
     for index in (workspace.store, workspace.older):
         try:
@@ -149,8 +149,8 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     notes = list(_gaps(base, is_long))
     if notes and is_unlisted:
         notes = [f"{'Older' if base is None else 'Some older'} {_UNLISTED}; look at: git fsck."]
-    elif notes and base is None and commit != workspace.repo.head().commit:
-        notes = ["Commits older than the newest 20,000 were not looked at: they are read of HEAD only."]
+    elif notes:
+        notes = _wanted(workspace, commit, notes)
     if notes or not is_drafted:
         start_worker(workspace)
     if len(reached.number) >= MOST_KNOWN:
@@ -158,8 +158,22 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     return KnownCommits(workspace, reached, older is not None, tuple(notes))
 
 
+def _wanted(workspace: Workspace, commit: str, notes: list[str]) -> list[str]:
+    """Have the background read the older commits of a revision that is not HEAD; return what to say."""
+    from gitrag.indexing.older_commits import want
+
+    if commit != workspace.repo.head().commit:
+        try:
+            want(workspace.older, commit)
+        except (StoreError, BusyError) as error:
+            return [f"Older commits of this revision have not all been read: {error}"]
+    return notes
+
+
 def _gaps(base: Base | None, is_long: bool) -> Iterator[str]:
     """Say which older commits have not been read yet."""
+    from gitrag.indexing.history import MOST_COMMITS
+
     if base is None:
         if is_long:
             yield "Older commits have not been read yet: the background does it."
@@ -167,4 +181,5 @@ def _gaps(base: Base | None, is_long: bool) -> Iterator[str]:
         known = f"{base.progress.known:,} of {count(base.progress.listed, 'older commit')}"
         yield f"{known} have been read yet; the background goes on."
     elif not base.is_complete:
-        yield "Commits older than the newest 20,000 may be missing until the background has read them."
+        newest = f"the newest {MOST_COMMITS:,}"
+        yield f"Commits older than {newest} may be missing until the background has read them."

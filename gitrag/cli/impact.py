@@ -24,7 +24,7 @@ from gitrag.errors import NOTHING, OK
     "--calls-within",
     type=NumberRange(0.1, 600),
     metavar="SECONDS",
-    help="Read calls for so long at most.  [default: 1.7]",
+    help="Read calls for so long at most.  [default: what is left of 2.8, at least 1.7]",
 )
 @output_option
 @json_alias

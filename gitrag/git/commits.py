@@ -81,15 +81,22 @@ class CommitError(GitragError):
     """A commit cannot be read: the clone lacks its trees, or is damaged."""
 
 
-def commit_ids(repo: Repository, commit: str, most: int) -> list[str]:
+def commit_ids(repo: Repository, commit: str, most: int, *, beyond: str | None = None) -> list[str]:
     """List the newest commits reachable from a commit, newest first.
 
     Those at the boundary of a shallow clone are left out: their parents are not there to compare with.
 
+    Args:
+        repo: The repository.
+        commit: The commit.
+        most: How many to list at most.
+        beyond: A commit; what is reachable from it is left out.
+
     Raises:
         CommitError: git cannot walk the history.
     """
-    done = repo.git("rev-list", f"--max-count={most}", commit, "--", environment=PLAIN_GRAPH)
+    without = [] if beyond is None else [f"^{beyond}"]
+    done = repo.git("rev-list", f"--max-count={most}", commit, *without, "--", environment=PLAIN_GRAPH)
     if done.returncode:
         raise CommitError(f"The history of {commit} cannot be read; look at: git fsck")
     ends = shallow_ends(repo)

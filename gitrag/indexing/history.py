@@ -107,15 +107,15 @@ def read_history(
 def read_new(repo: Repository, ids: Sequence[str], beside: Store | None) -> Iterator[list[CommitRecord]]:
     """Read commits, batch by batch: those that another index has from there, the others from git."""
     taken: set[str] = set()
-    for batch in _taken(beside, ids) if beside is not None and ids else ():
+    for batch in read_stored(beside, ids) if beside is not None and ids else ():
         taken |= {record.id for record in batch}
         yield batch
     for read in read_commits(repo, [each for each in ids if each not in taken]):
         yield records(read)
 
 
-def _taken(beside: Store, ids: Sequence[str]) -> Iterator[list[CommitRecord]]:
-    """Read those commits that another index has; it may go meanwhile."""
+def read_stored(beside: Store, ids: Sequence[str]) -> Iterator[list[CommitRecord]]:
+    """Read, batch by batch, those commits that another index has; it may go meanwhile."""
     try:
         with beside.read() as db:
             there = list(commits.numbers_of(db, ids))

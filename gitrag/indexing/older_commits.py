@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gitrag.embedding.version import DRAFT_VERSION
 from gitrag.git.commits import CommitError, boundary, commit_ids, shallow_ends
 from gitrag.git.repository import Repository
-from gitrag.indexing.history import MOST_COMMITS, read_new
+from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored
 from gitrag.machine.log import logged
 from gitrag.store import commit_drafts, commits, older_commits
 from gitrag.store.connection import Store, StoreMissingError
@@ -54,28 +54,49 @@ class Base:
     is_complete: bool
 
 
-def base_of(older: Store, newest: Store, commit: str) -> Base | None:
+def base_of(older: Store, newest: Store, repo: Repository, commit: str) -> Base | None:
     """Return the commit by which the older commits of a history are known; None where none have been read.
 
     That is the commit itself, or else one in its history that was the newest when they were read. What lies
-    between is among the newest commits of one of the two.
+    between is among the newest commits of one of the two, unless a merge has brought commits that are older.
     """
-    if not older.exists():
-        return None
     try:
-        with older.read() as db:
-            known = older_commits.known_from(db)
-        with newest.read() as db:
-            within = set(commits.leads_to(db, commit, known)) | {commit}
-            base = next((each for each in known if each in within), None)
-            is_whole = base is not None and commits.has_history(db, base)
+        base = _nearest(older, newest, commit)
         if base is None:
             return None
+        with newest.read() as db:
+            is_whole = commits.has_history(db, base)
         with older.read() as db:
             progress = older_commits.progress(db, base)
     except StoreMissingError:  # another process has moved it aside, or removed it
         return None
-    return Base(base, progress, is_whole and progress.known == progress.listed)
+    is_whole = is_whole and progress.known == progress.listed
+    return Base(base, progress, is_whole and (base == commit or _are_newest(newest, repo, base, commit)))
+
+
+def _nearest(older: Store, newest: Store, commit: str) -> str | None:
+    """Return the commit of a base, without looking for gaps; None where there is none.
+
+    Raises:
+        StoreMissingError: Another process has moved the index aside, or removed it.
+    """
+    if not older.exists():
+        return None
+    with older.read() as db:
+        known = older_commits.known_from(db)
+    with newest.read() as db:
+        within = set(commits.leads_to(db, commit, known)) | {commit}
+    return next((each for each in known if each in within), None)
+
+
+def _are_newest(newest: Store, repo: Repository, base: str, commit: str) -> bool:
+    """Tell whether all that a commit leads to, and its base does not, is among the newest commits."""
+    try:
+        between = commit_ids(repo, commit, MOST_COMMITS + 1, beyond=base)
+    except CommitError:  # the next reading says why
+        return False
+    with newest.read() as db:
+        return len(commits.leads_to(db, commit, between)) == len(between)
 
 
 def read_older(
@@ -84,7 +105,7 @@ def read_older(
     repo: Repository,
     commit: str,
     *,
-    anew: bool = False,
+    from_git: bool = True,
     stop: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Read the commits of a history beyond its newest, as far as they have not been read.
@@ -94,7 +115,8 @@ def read_older(
         newest: The repository's index, which has the newest commits of this history.
         repo: The repository.
         commit: The commit.
-        anew: List them anew where they are known by a commit before this one.
+        from_git: Otherwise only what the repository's index has is taken over, before it drops that: also
+            where they are known by a commit before this one.
         stop: Asked between batches.
 
     Returns:
@@ -107,9 +129,9 @@ def read_older(
     with newest.read() as db:
         if commits.size_of_history(db, commit) + len(shallow_ends(repo)) < MOST_COMMITS:
             return True
-    base = base_of(older, newest, commit)
+    base = base_of(older, newest, repo, commit)
     end = boundary(repo)
-    is_known = base is not None and base.is_complete and (not anew or base.commit == commit)
+    is_known = base is not None and base.is_complete and (from_git or base.commit == commit)
     if base is not None and is_known and _ends_at(older, base.commit, end):
         return True
     try:
@@ -126,9 +148,10 @@ def read_older(
         known = commits.numbers_of(db, ids)
         older_commits.write_reached(db, commit, ids, is_all=False)
     missing = [each for each in ids if each not in known]
-    expected = len(known)
-    for number, batch in enumerate(read_new(repo, missing, newest), 1):
-        expected += len(batch)
+    expected = len(known) if from_git else len(ids)
+    reading = read_new(repo, missing, newest) if from_git else read_stored(newest, missing)
+    for number, batch in enumerate(reading, 1):
+        expected += len(batch) if from_git else 0
         with older.write(_PURPOSE, make=False) as db:
             commits.add(db, batch)
             if number % _NOTED_EVERY == 0:
@@ -147,6 +170,41 @@ def _note_unlisted(newest: Store, commit: str) -> None:
             return
     with newest.write(_PURPOSE, make=False) as db:
         older_commits.note_unlisted(db, commit)
+
+
+def wanted(older: Store) -> list[str]:
+    """Return the commits whose older ones were asked for and have not been read; HEAD is not among them."""
+    if not older.exists():
+        return []
+    try:
+        with older.read() as db:
+            return older_commits.wanted(db)
+    except StoreMissingError:
+        return []
+
+
+def want(older: Store, commit: str) -> None:
+    """Have the background read the older commits of a commit that is not HEAD.
+
+    Raises:
+        StoreError: The index cannot be written.
+        BusyError: Other processes held it for too long.
+    """
+    if commit in wanted(older):
+        return
+    with older.write("noting which older commits to read") as db:
+        older_commits.set_wanted(db, [*older_commits.wanted(db), commit])
+
+
+def unwant(older: Store, commit: str) -> None:
+    """Forget that the older commits of a commit are to be read.
+
+    Raises:
+        StoreError: The index cannot be written.
+        BusyError: Other processes held it for too long.
+    """
+    with older.write("noting which older commits to read", make=False) as db:
+        older_commits.set_wanted(db, [each for each in older_commits.wanted(db) if each != commit])
 
 
 def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:
@@ -222,7 +280,11 @@ def _bases(older: Store, newest: Store, since_s: float) -> list[str]:
     """Return the commits by which the older commits of all histories are known that are kept."""
     with newest.read() as db:
         heads = commits.kept_histories(db, since_s)
-    return [base.commit for base in (base_of(older, newest, head) for head in heads) if base is not None]
+    try:
+        bases = [_nearest(older, newest, head) for head in heads]
+    except StoreMissingError:
+        return []
+    return [base for base in bases if base is not None]
 
 
 def _ends_at(older: Store, commit: str, end: str) -> bool:

@@ -2,7 +2,7 @@
 
 They are in an index file of their own, so that no search of files opens, copies or waits for it. Its tables
 are those of any index (`gitrag/store/schema.py`); used are those about commits. A row of ``histories`` says
-which of them a commit leads to.
+which of them a commit leads to; ``telling`` is how many there are to be read.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from gitrag.store import commits, schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_READING = "reading commits"
 _UNLISTED = "older commits not listed"
+_WANTED = "wanted commits"
+_MOST_WANTED = 8
+"""Commits whose older ones are still to be read: those asked last."""
+
 _KEPT = 32
 """Commits whose older ones are known: the newest of branches that one returns to."""
 
@@ -48,10 +51,9 @@ def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is
     own = bytes.fromhex(commit)
     db.execute("DELETE FROM histories WHERE id = ?", [own])
     db.execute(
-        "INSERT INTO histories VALUES (?, ?, '', '', '', 0, 0, 0, now())",
-        [own, commits.runs_of([*known.values()])],
+        "INSERT INTO histories VALUES (?, ?, '', '', '', ?, 0, 0, now())",
+        [own, commits.runs_of([*known.values()]), len(known) if is_all else len(ids)],
     )
-    schema.put(db, _READING, "" if is_all else f"{commit} {len(ids)}")
     db.execute(
         "DELETE FROM histories WHERE id NOT IN"
         f" (SELECT id FROM histories ORDER BY made DESC, id LIMIT {_KEPT})"
@@ -66,9 +68,8 @@ def known_from(db: DuckDBPyConnection) -> list[str]:
 
 def progress(db: DuckDBPyConnection, commit: str) -> Progress:
     """Return how far those have been read that a commit leads to."""
-    known = commits.size_of_history(db, commit)
-    reading, _, listed = schema.get(db, _READING).partition(" ")
-    return Progress(known, int(listed) if reading == commit and listed.isdecimal() else known)
+    row = db.execute("SELECT telling FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
+    return Progress(commits.size_of_history(db, commit), int(row[0]) if row else 0)
 
 
 def note_unlisted(db: DuckDBPyConnection, commit: str) -> None:
@@ -79,3 +80,13 @@ def note_unlisted(db: DuckDBPyConnection, commit: str) -> None:
 def unlisted(db: DuckDBPyConnection) -> str:
     """Return the commit whose older commits git could not list when this was last tried; else empty."""
     return schema.get(db, _UNLISTED)
+
+
+def wanted(db: DuckDBPyConnection) -> list[str]:
+    """Return the commits whose older ones are to be read though they are no worktree's HEAD."""
+    return schema.get(db, _WANTED).split()
+
+
+def set_wanted(db: DuckDBPyConnection, ids: Sequence[str]) -> None:
+    """Store the commits whose older ones are to be read; of more than eight the last ones."""
+    schema.put(db, _WANTED, " ".join(ids[-_MOST_WANTED:]))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gitrag.actions.governance.change_impact import LEAST_CALLS_S, WHOLE_S
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from gitrag.trackers.folder import IssueFolder
 from gitrag.trackers.issue import Issue, IssueState, References
@@ -55,6 +56,11 @@ def asked(project: Project, *args: str) -> dict[str, object]:
     done = project.gitrag("impact", *args, "--calls-within", "100", "--json")
     assert done.status == OK, done
     return json.loads(done.out)
+
+
+def test_the_help_names_the_time_limits_that_hold(own):
+    said = " ".join(own.gitrag("impact", "--help").out.split())
+    assert f"[default: what is left of {WHOLE_S}, at least {LEAST_CALLS_S}]" in said
 
 
 def test_uncommitted_changes_are_taken_with_callers_tests_and_what_is_forgotten(own):

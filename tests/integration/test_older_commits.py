@@ -33,6 +33,7 @@ def few_newest(monkeypatch):
         monkeypatch.setattr(module, "MOST_COMMITS", NEWEST)
     monkeypatch.setattr("gitrag.git.commits._FIRST_BATCH", 1)
     monkeypatch.setattr("gitrag.git.commits._BATCH", 1)
+    monkeypatch.setattr(newest_commits, "_FEW_S", 600.0)  # as long as a loaded machine takes
     monkeypatch.setattr(catch_up, "start_worker", lambda _workspace: None)
 
 
@@ -139,6 +140,88 @@ def test_reading_that_is_stopped_goes_on_where_it_was(workspace, read):
     assert [each for each in read if each in older] == [*older, *older[3:]]
     with workspace.older.read() as db:
         assert db.execute("SELECT count(*), count(DISTINCT id) FROM commits").fetchone() == (6, 6)
+
+
+def stopped_after_two(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(older_commits, "_NOTED_EVERY", 1)
+    stops = iter([False, True])
+    head = workspace.repo.head().commit or ""
+    done = older_commits.read_older(
+        workspace.older, workspace.store, workspace.repo, head, stop=lambda: next(stops)
+    )
+    assert not done
+
+
+def test_reading_that_is_stopped_is_unfinished_also_after_another_branch_is_read(
+    workspace, repository, monkeypatch
+):
+    stopped_after_two(workspace, monkeypatch)
+    repository.git("checkout", "--quiet", "--orphan", "side")
+    for number in range(6):
+        repository.commit({"new.py": f"{number}\n"}, f"Sow {number}")
+    workspace = open_app(repository)
+    workspace.update()
+    assert read_all(workspace)
+    assert asked(workspace, "sow").notes == ()
+
+    repository.git("checkout", "--quiet", "--force", "main")
+    workspace = open_app(repository)
+    workspace.update()
+    assert asked(workspace, "plant").notes == (
+        "2 of 6 older commits have been read yet; the background goes on.",
+    )
+    assert read_all(workspace)
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, len(found.matches), found.notes) == (9, len(WORDS), ())
+
+
+def merge_old_commits(repository: GitRepository) -> None:
+    """Merge five commits that are older than all others, of a history of their own."""
+    tree, last = repository.git("rev-parse", "HEAD^{tree}"), ""
+    for number in range(5):
+        date = f"{1_000_000_000 + number} +0000"
+        env = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        parent = ("-p", last) if last else ()
+        last = repository.git("commit-tree", "-m", f"Plant old {number}", *parent, tree, env=env)
+    repository.git("merge", "--quiet", "--strategy=ours", "--allow-unrelated-histories", "-m", "Merge", last)
+
+
+def test_older_commits_that_a_merge_brings_are_read(workspace, repository, read):
+    assert read_all(workspace)
+    merge_old_commits(repository)
+    workspace = open_app(repository)
+    workspace.update()
+    found = asked(workspace, "plant", limit=20)
+    told = f"Commits older than the newest {NEWEST} may be missing until the background has read them."
+    assert (found.searched, found.notes) == (10, (told,))
+
+    read.clear()
+    catch_up.catch_up(workspace, lambda: False)
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, len(found.matches), found.notes) == (15, len(WORDS) + 5, ())
+    assert len(read) == 5
+
+    repository.commit({"new.py": "1\n"}, "Graft once")
+    workspace = open_app(repository)
+    workspace.update()
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, found.notes) == (16, ())
+
+
+def test_the_background_reads_older_commits_of_a_revision_that_was_asked(workspace, repository):
+    assert read_all(workspace)
+    repository.git("branch", "before", "HEAD~3")
+    repository.git("branch", "long-before", "HEAD~4")
+    for revision, there in (("before", 6), ("long-before", 5)):
+        found = asked(workspace, "plant", revision=revision, limit=20)
+        assert (found.searched, len(found.notes)) == (NEWEST, 1)
+        assert found.notes == ("Older commits have not been read yet: the background does it.",), there
+
+    catch_up.catch_up(open_app_again(workspace), lambda: False)
+
+    for revision, there in (("before", 6), ("long-before", 5)):
+        found = asked(workspace, "plant", revision=revision, limit=20)
+        assert (found.searched, len(found.matches), found.notes) == (there, there - 1, ())
 
 
 KILLED = """
@@ -256,6 +339,25 @@ def test_gc_keeps_older_commits_that_a_history_needs(workspace, repository):
     assert asked(workspace, "plant").notes == ()
 
 
+def test_gc_reads_no_older_commits_from_git(workspace, repository, monkeypatch, read):
+    stopped_after_two(workspace, monkeypatch)
+    repository.commit({"new.py": "1\n"}, "Graft once")
+    repository.environment["GITRAG_GC_KEEP"] = "0s"
+    workspace = open_app(repository)
+    workspace.update()
+    read.clear()
+
+    gc.collect(workspace)
+
+    assert read == []
+    assert asked(workspace, "plant").notes == (
+        "3 of 7 older commits have been read yet; the background goes on.",
+    )
+    assert read_all(workspace)
+    found = asked(workspace, "plant", limit=20)
+    assert (found.searched, len(found.matches), found.notes) == (10, len(WORDS), ())
+
+
 def test_a_damaged_index_of_older_commits_is_read_again(workspace):
     assert read_all(workspace)
     workspace.older.path.write_bytes(b"not a database" * 1000)
@@ -365,11 +467,3 @@ def test_older_commits_that_cannot_be_listed_are_not_said_to_be_read(workspace, 
     assert asked(workspace, "bilberry").notes == (
         f"Some {LISTING[0].lower()}{LISTING[1:]}; look at: git fsck.",
     )
-
-
-def test_the_background_is_not_said_to_read_older_commits_of_another_revision(workspace):
-    assert read_all(workspace)
-    found = asked(workspace, "bilberry", revision="HEAD~2")
-    told = "Commits older than the newest 20,000 were not looked at: they are read of HEAD only."
-    assert found.notes == (told,)
-    assert asked(workspace, "bilberry", revision="HEAD").notes == ()
