@@ -180,7 +180,7 @@ def test_an_index_of_a_newer_gitrag_is_left_alone(updated):
     for command in (QUESTION, ("status",), ("index",), ("index", "embed"), ("init",)):
         done = updated.gitrag(*command)
         assert (done.status, done.out) == (78, "")
-        assert done.said == ["The index is of schema 99; this gitrag knows up to 3.", advice]
+        assert done.said == ["The index is of schema 99; this gitrag knows up to 4.", advice]
     assert not (updated.path / ".git" / "hooks").exists()
     assert not (updated.path / ".gitignore").exists()
     done = updated.gitrag("doctor")

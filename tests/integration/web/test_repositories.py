@@ -17,8 +17,9 @@ from tests.support.repository import create_repository
 
 
 @pytest.fixture
-def shops(tmp_path, git_environment):
-    """Two repositories of the same name, with one file and with four."""
+def shops(tmp_path, git_environment, monkeypatch):
+    """Two repositories of the same name, with one file and with four; no others are known."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     made = {}
     for folder, files in (("a", 1), ("b", 4)):
         content = {f"{n}.py": f"def {folder}{n}(): pass\n" for n in range(files)}
