@@ -10,7 +10,7 @@ import click
 from gitrag.cli.findings import json_alias, language_option, output_option, path_option, print_finding
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
-from gitrag.errors import NOTHING, OK, NotSetUpError, UsageError
+from gitrag.errors import NOTHING, OK, UsageError
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
@@ -345,10 +345,7 @@ def grant(
                 terminal.print(sanitise_line(f"{each.role} {may} {each.repository}"))
             return OK
         require_name(repository)
-        if not rights.owns(there):
-            raise NotSetUpError(
-                "Only the role that made the hub decides who may read what.", "Ask who runs it."
-            )
+        rights.require_owner(there, "decides who may read what")
         if revoke:
             had = servers.revoke(there, role, repository)
         else:
@@ -380,8 +377,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
 
     terminal = session.terminal
     with _open(session) as there:
-        if not rights.owns(there):
-            raise NotSetUpError("Only the role that made the hub may tidy it up.", "Ask who runs it.")
+        rights.require_owner(there, "may tidy it up")
         found = servers.tidy(there, really=really)
     if as_json:
         terminal.print_document(found)
@@ -446,10 +442,9 @@ def drop(session: Session, *, repository: str, branch: str | None, as_json: bool
         if branch is not None:
             with servers.holding(there, repository) as holder:
                 done = branches.discard(holder, repository, branch)
-        elif rights.owns(there):
-            done = servers.discard_repository(there, repository)
         else:
-            raise NotSetUpError("Only the role that made the hub may drop a repository.", "Ask who runs it.")
+            rights.require_owner(there, "may drop a repository")
+            done = servers.discard_repository(there, repository)
     if as_json:
         session.terminal.print_document(done)
         return OK

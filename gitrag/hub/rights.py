@@ -43,6 +43,16 @@ def owns(hub: Hub) -> bool:
     return bool(row and row[0])
 
 
+def require_owner(hub: Hub, does: str) -> None:
+    """Refuse what only the role that made the hub does, such as ``may tidy it up``.
+
+    Raises:
+        NotSetUpError: This role did not make it.
+    """
+    if not owns(hub):
+        raise NotSetUpError(f"Only the role that made the hub {does}.", "Ask who runs it.")
+
+
 def grant(hub: Hub, role: str, repository: str, *, pushes: bool) -> None:
     """Let a role read a repository, and push to it if it ``pushes``; the repository is added if it is new.
 

@@ -81,7 +81,7 @@ def add_server(hub: Hub, name: str, address: str) -> Server:
     import psycopg
     from psycopg import conninfo
 
-    _require_owner(hub)
+    rights.require_owner(hub, "decides about its servers")
     if not _NAME.fullmatch(name):
         raise UsageError(f'"{name[:63]}" cannot be the name of a server.', "Letters, digits and . _ - only.")
     db = hub.db
@@ -201,7 +201,7 @@ def place(hub: Hub, repository: str, server: str) -> Placed:
         UsageError: There is no such server, or the repository is there already.
         NetworkError: The server cannot be reached.
     """
-    _require_owner(hub)
+    rights.require_owner(hub, "decides about its servers")
     db = hub.db
     with db.transaction():
         db.execute("SELECT pg_advisory_xact_lock(%s)", [GC_LOCK])
@@ -322,8 +322,3 @@ def _address(hub: Hub, host: str, port: str, database: str) -> str:
         if key not in ("host", "hostaddr", "port", "dbname")
     }
     return conninfo.make_conninfo(**parts, host=host, port=port, dbname=database)
-
-
-def _require_owner(hub: Hub) -> None:
-    if not rights.owns(hub):
-        raise NotSetUpError("Only the role that made the hub decides about its servers.", "Ask who runs it.")

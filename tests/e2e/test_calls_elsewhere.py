@@ -10,7 +10,6 @@ import pytest
 from gitrag.report.schema import schema_of
 from tests.e2e.test_several import Machine
 from tests.support.command import user_environment
-from tests.support.repository import create_repository
 
 TILL = {
     "pyproject.toml": '[project]\nname = "Till-Work"\n',
@@ -55,8 +54,7 @@ def machine(tmp_path, model_dir) -> Machine:
     environment = user_environment(tmp_path / "home", model_dir)
     made = Machine(tmp_path / "src", environment)
     for name, files in (("till", TILL), ("shop", SHOP), ("bank", BANK)):
-        create_repository(made.place / name, environment, files)
-        assert made.gitrag("index", "update", "--no-embed", at=name).status == 0
+        made.add(name, files)
     return made
 
 
@@ -129,8 +127,7 @@ def test_who_cannot_be_asked_is_named_and_other_forms_say_what_they_lack(machine
 
 def test_an_import_that_is_a_repositorys_own_leads_nowhere_else(machine):
     """Who has a package of that name himself, as a fork or a copy does, imports his own."""
-    create_repository(machine.place / "fork", machine.environment, {**TILL, **SHOP})
-    assert machine.gitrag("index", "update", "--no-embed", at="fork").status == 0
+    machine.add("fork", {**TILL, **SHOP})
     found = machine.json("graph", "print_receipt", "--repo", "fork", at="till")
     assert found["elsewhere"] == []
     said = "Imports of Till-Work mean their own modules, which are called the same, in: fork."
@@ -148,8 +145,7 @@ def test_a_module_of_a_namespace_beside_a_directory_of_scripts_is_called(machine
         "other.py": "from acme.web import rounded\n\n\ndef show():\n    rounded(1)\n",
     }
     for name, files in (("acme", acme), ("uses", uses)):
-        create_repository(machine.place / name, machine.environment, files)
-        assert machine.gitrag("index", "update", "--no-embed", at=name).status == 0
+        machine.add(name, files)
     found = machine.json("graph", "rounded", "--repo", "uses", at="acme")
     assert calls(found, "callers") == [("uses:use.py", "pay", 5)]
     assert found["elsewhere"][0]["files"] == 1
@@ -171,16 +167,14 @@ def test_only_files_that_import_what_is_called_are_counted(machine):
         "3.js": "import { two } from '@x/b';\nexport function h() {\n  two();\n}\n",
     }
     for name, files in (("many", packages), ("uses", uses)):
-        create_repository(machine.place / name, machine.environment, files)
-        assert machine.gitrag("index", "update", "--no-embed", at=name).status == 0
+        machine.add(name, files)
     (found,) = machine.json("graph", "one", "--repo", "uses", at="many")["elsewhere"]
     assert ([each["name"] for each in found["packages"]], found["files"]) == (["@x/a"], 1)
 
 
 def test_a_repository_with_names_that_are_no_text_keeps_no_other_from_being_asked(machine):
     odd = {b"caf\xe9/__init__.py": "def f():\n    pass\n", "setup.py": "setup(name='odd')\n"}
-    create_repository(machine.place / "a-odd", machine.environment, odd)
-    assert machine.gitrag("index", "update", "--no-embed", at="a-odd").status == 0
+    machine.add("a-odd", odd)
     found = machine.json("graph", "shop/checkout.py:pay", "--everywhere", at="shop")
     assert [each["repository"] for each in found["elsewhere"]] == ["till"]
     assert "No python package was found in the manifests of: a-odd, bank." in found["left_out"]
@@ -197,8 +191,7 @@ def test_who_is_not_asked_since_nothing_could_be_read_here_is_said_so(machine):
 def test_names_from_a_repository_cannot_write_to_the_terminal(machine):
     name = "pay_\x1b[2J"
     hostile = {"pyproject.toml": '[project]\nname = "Till-Work\\u001b[2J"\n'}
-    create_repository(machine.place / name, machine.environment, {**TILL, **hostile})
-    assert machine.gitrag("index", "update", "--no-embed", at=name).status == 0
+    machine.add(name, {**TILL, **hostile})
     for form in ("text", "json", "mermaid"):
         done = machine.gitrag("graph", "pay", "--everywhere", "--format", form, at="shop")
         assert "\x1b" not in done.out + done.err

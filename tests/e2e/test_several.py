@@ -44,6 +44,11 @@ class Machine:
     def gitrag(self, *args: str, at: str = "."):
         return Gitrag(self.place / at, self.environment)(*args)
 
+    def add(self, name: str, files: dict[str, str]) -> None:
+        """Make a repository that is indexed."""
+        create_repository(self.place / name, self.environment, files)
+        assert self.gitrag("index", "update", "--no-embed", at=name).status == 0
+
     def json(self, *args: str, at: str = ".", status: int = 0) -> dict:
         done = self.gitrag(*args, "--json", at=at)
         assert done.status == status, done.err
@@ -55,8 +60,7 @@ def machine(tmp_path, model_dir) -> Machine:
     environment = user_environment(tmp_path / "home", model_dir)
     made = Machine(tmp_path / "src", environment)
     for name, files in (("shop", SHOP), ("bank", BANK), ("web", WEB)):
-        create_repository(made.place / name, environment, files)
-        assert made.gitrag("index", "update", "--no-embed", at=name).status == 0
+        made.add(name, files)
     return made
 
 
