@@ -195,7 +195,7 @@ def _read_commits(
 def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) -> None:
     """Read what only `gitrag history` asks: commits beyond the newest, and drafts of what all say.
 
-    Beyond the newest of HEAD, and of other revisions that it was asked about.
+    Beyond the newest of HEAD, and of other revisions, or all refs, that it was asked about.
     """
     from gitrag.indexing import older_commits
     from gitrag.indexing.history import read_history
@@ -206,12 +206,12 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     wanted = older_commits.wanted(older)
     head = [] if now.head.commit is None else [now.head.commit]
     is_read = True
-    for commit in dict.fromkeys([*head, *wanted]):
-        if is_read and repo.has_object(commit):  # what was wanted may be gone
-            is_read = read_history(store, repo, commit, stop=asked, older=older)
-            is_read = is_read and older_commits.read_older(older, store, repo, commit, stop=asked)
-        if is_read and commit in wanted:
-            older_commits.unwant(older, commit)
+    for own in dict.fromkeys([*head, *wanted]):
+        if is_read and (tips := older_commits.tips_of(repo, own)) is not None:
+            is_read = read_history(store, repo, tips, stop=asked, older=older)
+            is_read = is_read and older_commits.read_older(older, store, repo, tips, stop=asked)
+        if is_read and own in wanted:
+            older_commits.unwant(older, own)
     older_commits.draft(older, stop=asked)
 
 

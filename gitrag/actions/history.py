@@ -13,8 +13,8 @@ from gitrag.actions.issues import parse_since
 from gitrag.actions.known_commits import KnownCommits, known_commits
 from gitrag.actions.search import question_vector, read_question
 from gitrag.actions.touching import commits_touching
-from gitrag.errors import NotSetUpError
-from gitrag.git.commits import is_shallow
+from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git.commits import Tips, all_tips, is_shallow
 from gitrag.git.meant import ending
 from gitrag.indexing.older_commits import text_of as embedded_text
 from gitrag.words import commit_message
@@ -58,6 +58,7 @@ class HistoryOptions:
         touches: The name of a definition that they change; empty for any.
         here: The directory that the path is seen from; where nothing is called so there, from the top.
         revision: Leading to this revision; None for HEAD.
+        all_refs: Leading to any ref instead: branches, also of remotes, tags, HEAD; not the stash or notes.
     """
 
     limit: int = MOST
@@ -68,6 +69,7 @@ class HistoryOptions:
     touches: str = ""
     here: str = ""
     revision: str | None = None
+    all_refs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,8 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
 
     Raises:
         UsageError: The question has no word, or there is none and no definition is named; there is no such
-            revision or definition.
+            revision or definition; options do not go together.
+        CommitError: git cannot read the refs.
         NotSetUpError: There is no index, or no commit.
     """
     import numpy as np
@@ -133,13 +136,11 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     if query or not options.touches:
         question = read_question(query, may_be_report=False, example=_EXAMPLE)
     workspace.require_index()
-    head = workspace.repo.resolve(options.revision) if options.revision else workspace.repo.head()
-    if head.commit is None:
-        raise NotSetUpError("There is no commit yet.", "Commit something first.")
-    read_history(workspace.store, workspace.repo, head.commit, older=workspace.older)
+    tips = _tips(workspace, options)
+    read_history(workspace.store, workspace.repo, tips, older=workspace.older)
     notes: list[str] = []
-    touching = commits_touching(workspace, head.commit, options.touches, notes) if options.touches else None
-    known = known_commits(workspace, head.commit, question.hashes if question else ())
+    touching = commits_touching(workspace, tips.name, options.touches, notes) if options.touches else None
+    known = known_commits(workspace, tips, question.hashes if question else ())
     if known is None:  # another process has let go of it meanwhile
         raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
     reached = known.reached
@@ -176,6 +177,25 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     searched = len(reached.number) if allowed is None else int(allowed.sum())
     text = question.text if question else ""
     return HistoryAnswer(text, matches, searched, tuple(notes), is_by_meaning=asked is not None)
+
+
+def _tips(workspace: Workspace, options: HistoryOptions) -> Tips:
+    """Return where the history begins that is asked."""
+    if options.all_refs:
+        if options.revision is not None:
+            raise UsageError("--all and --ref do not go together.", "Give one of them.")
+        if options.touches:
+            raise UsageError(
+                "--touches follows a definition from one revision, not from --all refs.",
+                "Give the revision as --ref, or leave --all out.",
+            )
+        tips = all_tips(workspace.repo)
+    else:
+        head = workspace.repo.resolve(options.revision) if options.revision else workspace.repo.head()
+        tips = None if head.commit is None else Tips.of(head.commit)
+    if tips is None:
+        raise NotSetUpError("There is no commit yet.", "Commit something first.")
+    return tips
 
 
 def _candidates(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitrag.git.commits import Tips
     from gitrag.indexing.older_commits import Base
     from gitrag.store.commits import Reachable, StoredCommit
     from gitrag.store.connection import Connection
@@ -109,14 +110,14 @@ class KnownCommits:
         return [found[each] for each in numbers]
 
 
-def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> KnownCommits | None:
-    """Return the commits that a commit leads to, itself included; None where the newest have not been read.
+def known_commits(workspace: Workspace, tips: Tips, terms: Sequence[int]) -> KnownCommits | None:
+    """Return the commits of a history; None where the newest have not been read.
 
     A few missing drafts are made first. Where older commits have not all been read, the background goes on.
 
     Args:
         workspace: gitrag on the repository.
-        commit: The commit.
+        tips: Where it begins.
         terms: Hashed terms of a question.
     """
     from gitrag.actions.catch_up import start_worker
@@ -124,7 +125,7 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     from gitrag.indexing.older_commits import FEW_UNDRAFTED, MOST_KNOWN, base_of, draft
     from gitrag.store import commits, older_commits
 
-    base = base_of(workspace.older, workspace.store, workspace.repo, commit)
+    base = base_of(workspace.older, workspace.store, workspace.repo, tips)
     is_drafted = True
     for index in (workspace.store, workspace.older):
         try:
@@ -133,9 +134,9 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
             is_drafted = False
     with workspace.store.read() as db:
         ancestor = base.commit if base is not None else None
-        newest = commits.reachable(db, workspace.store.memo, commit, terms, ancestor)
-        is_long = commits.size_of_history(db, commit) >= MOST_COMMITS
-        is_unlisted = older_commits.unlisted(db) == commit
+        newest = commits.reachable(db, workspace.store.memo, tips.name, terms, ancestor)
+        is_long = commits.size_of_history(db, tips.name) >= MOST_COMMITS
+        is_unlisted = older_commits.unlisted(db) == tips.name
     if newest is None:
         return None
     older = None
@@ -150,7 +151,7 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     if notes and is_unlisted:
         notes = [f"{'Older' if base is None else 'Some older'} {_UNLISTED}; look at: git fsck."]
     elif notes:
-        notes = _wanted(workspace, commit, notes)
+        notes = _wanted(workspace, tips, notes)
     if notes or not is_drafted:
         start_worker(workspace)
     if len(reached.number) >= MOST_KNOWN:
@@ -158,15 +159,15 @@ def known_commits(workspace: Workspace, commit: str, terms: Sequence[int]) -> Kn
     return KnownCommits(workspace, reached, older is not None, tuple(notes))
 
 
-def _wanted(workspace: Workspace, commit: str, notes: list[str]) -> list[str]:
-    """Have the background read the older commits of a revision that is not HEAD; return what to say."""
-    from gitrag.indexing.older_commits import want
+def _wanted(workspace: Workspace, tips: Tips, notes: list[str]) -> list[str]:
+    """Have the background read the older commits of a history that is not HEAD's; return what to say."""
+    from gitrag.indexing.older_commits import ALL_REFS, want
 
-    if commit != workspace.repo.head().commit:
+    if tips.name != workspace.repo.head().commit:
         try:
-            want(workspace.older, commit)
+            want(workspace.older, tips.name if tips.name in tips.commits else ALL_REFS)
         except (StoreError, BusyError) as error:
-            return [f"Older commits of this revision have not all been read: {error}"]
+            return [f"Older commits have not all been read: {error}"]
     return notes
 
 

@@ -19,6 +19,7 @@ from gitrag.errors import NOTHING, OK
         Example('gitrag history "why was python 2 dropped"', "the commits that say so"),
         Example('gitrag history "timeouts" --since 2025-01-01 --path src/net', "of a time, of a folder"),
         Example("gitrag history --touches Session.send", "the newest that changed this definition"),
+        Example('gitrag history "async client" --all', "also what no branch has merged yet"),
         Example('gitrag history "memory leak" --author jane --json', "of an author, for a script"),
     ],
 )
@@ -28,6 +29,9 @@ from gitrag.errors import NOTHING, OK
 @click.option("--path", default="", metavar="PATH", help="That change this file, folder or glob.")
 @click.option("--touches", default="", metavar="NAME", help="That change the definition of this name.")
 @click.option("--ref", metavar="REV", help="That lead to this revision instead of HEAD.")
+@click.option(
+    "--all", "all_refs", is_flag=True, help="That lead to any ref or to HEAD, the stash and notes apart."
+)
 @click.option("-n", "--limit", type=click.IntRange(1, 100), default=10, show_default=True)
 @output_option
 @json_alias
@@ -43,15 +47,17 @@ def history(
     path: str,
     touches: str,
     ref: str | None,
+    all_refs: bool,
     limit: int,
     output: str | None,
 ) -> int:
     """Search what commits say: which were made for what QUERY asks.
 
     Found are commits whose message shares a word with QUERY or is near it in meaning, of the newest 250,000
-    of HEAD's history; words and meaning order them. Of a history that has not been read, the newest 20,000
-    are read first; the background reads the others, and until then the answer says so. With --touches, git
-    follows the lines of the definition through the history; QUERY may then be left out.
+    that lead to HEAD, or to what --ref or --all says; words and meaning order them. Of a history that has not
+    been read, the newest 20,000 are read first; the background reads the others, and until then the answer
+    says so. With --touches, git follows the lines of the definition through the history; QUERY may then be
+    left out.
     """
     from gitrag.actions.history import HistoryOptions, end_of
     from gitrag.actions.history import history as find
@@ -62,7 +68,9 @@ def history(
     first = None if since is None else parse_since(since, now).timestamp()
     last = None if until is None else end_of(until, now).timestamp()
     workspace = session.index_first(session.workspace())
-    options = HistoryOptions(limit, first, last, author, path, touches, directory_of(session, workspace), ref)
+    options = HistoryOptions(
+        limit, first, last, author, path, touches, directory_of(session, workspace), ref, all_refs
+    )
     found = find(workspace, " ".join(query), options)
     print_finding(
         session.terminal,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from gitrag.errors import GitragError
+from gitrag.errors import RepositoryError
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.repository import Repository
 from gitrag.machine.programs import PrintedTooMuchError
@@ -31,6 +31,9 @@ _MOST_BYTES = 32 << 20
 """What git may print for a batch; one that prints more is halved."""
 
 _FIELDS = ("%H", "%P", "%at", "%ct", "%an", "%B")
+_NO_HISTORY = ("refs/stash", "refs/notes/*", "refs/gitrag/*")
+"""Refs whose commits say nothing of what was changed."""
+
 PLAIN_GRAPH = {"GIT_GRAFT_FILE": os.devnull}
 """Without grafts (``info/grafts``): what a commit says must follow from its id."""
 
@@ -77,28 +80,66 @@ class Commit:
     changed: int
 
 
-class CommitError(GitragError):
+@dataclass(frozen=True, slots=True)
+class Tips:
+    """Where a history begins.
+
+    Attributes:
+        name: What it is stored by: the id of its one commit, or a hash of the ids of several.
+        commits: Their ids.
+    """
+
+    name: str
+    commits: tuple[str, ...]
+
+    @classmethod
+    def of(cls, tips: Tips | str) -> Tips:
+        """Return them; of a single commit itself."""
+        return tips if isinstance(tips, Tips) else cls(tips, (tips,))
+
+
+class CommitError(RepositoryError):
     """A commit cannot be read: the clone lacks its trees, or is damaged."""
 
 
-def commit_ids(repo: Repository, commit: str, most: int, *, beyond: str | None = None) -> list[str]:
-    """List the newest commits reachable from a commit, newest first.
+def all_tips(repo: Repository) -> Tips | None:
+    """Return where the history of all refs begins, and of the HEADs of all worktrees; None without a commit.
+
+    The stash, notes and what gitrag itself keeps under ``refs/gitrag`` are no part of it.
+
+    Raises:
+        CommitError: git cannot read them.
+    """
+    without = [f"--exclude={each}" for each in _NO_HISTORY]
+    done = repo.git("rev-list", "--no-walk=unsorted", *without, "--all", "--", environment=PLAIN_GRAPH)
+    if done.returncode:
+        raise CommitError("The refs cannot all be read; look at: git fsck")
+    ids = sorted(set(done.stdout.decode("ascii").split()))
+    if len(ids) < 2:
+        return Tips.of(ids[0]) if ids else None
+    return Tips(hashlib.sha1(" ".join(ids).encode(), usedforsecurity=False).hexdigest(), tuple(ids))
+
+
+def commit_ids(repo: Repository, tips: Tips | str, most: int, *, beyond: str | None = None) -> list[str]:
+    """List the newest commits of a history, newest first.
 
     Those at the boundary of a shallow clone are left out: their parents are not there to compare with.
 
     Args:
         repo: The repository.
-        commit: The commit.
+        tips: Where the history begins: a commit, or several.
         most: How many to list at most.
         beyond: A commit; what is reachable from it is left out.
 
     Raises:
         CommitError: git cannot walk the history.
     """
-    without = [] if beyond is None else [f"^{beyond}"]
-    done = repo.git("rev-list", f"--max-count={most}", commit, *without, "--", environment=PLAIN_GRAPH)
+    commits = Tips.of(tips).commits
+    walked = [*commits, *([] if beyond is None else [f"^{beyond}"])]
+    listed = "".join(f"{each}\n" for each in walked).encode("ascii")
+    done = repo.git("rev-list", f"--max-count={most}", "--stdin", stdin=listed, environment=PLAIN_GRAPH)
     if done.returncode:
-        raise CommitError(f"The history of {commit} cannot be read; look at: git fsck")
+        raise CommitError(f"The history of {commits[0]} cannot be read; look at: git fsck")
     ends = shallow_ends(repo)
     return [each for each in done.stdout.decode("ascii").split() if each not in ends]
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gitrag.errors import BusyError, RepositoryError, StoreError
-from gitrag.git.commits import Commit, CommitError, boundary, commit_ids, read_commits
+from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, read_commits
 from gitrag.git.repository import Repository
 from gitrag.machine.log import logged
 from gitrag.store import commits
@@ -44,19 +44,19 @@ _NOT_WORDS = re.compile(
 def read_history(
     store: Store,
     repo: Repository,
-    commit: str,
+    tips: Tips | str,
     *,
     most_new: int | None = None,
     stop: Callable[[], bool] = lambda: False,
     patience_s: float | None = None,
     older: Store | None = None,
 ) -> bool:
-    """Read the history of a commit as far as it has not been read; a damaged one counts as empty.
+    """Read a history as far as it has not been read; a damaged one counts as empty.
 
     Args:
         store: The repository's store, where there is an index.
         repo: The repository.
-        commit: The commit.
+        tips: Where it begins: a commit, or several.
         most_new: Leave it if more commits than these are new; None for any number.
         stop: Asked between batches; what has been read until then is kept, but the history is not there yet.
         patience_s: How long to wait for other processes, if less than usual.
@@ -70,12 +70,13 @@ def read_history(
         StoreError: The store cannot be written.
         BusyError: Other processes held it for too long.
     """
+    tips = Tips.of(tips)
     end = boundary(repo)
     with store.read() as db:
-        if commits.has_history(db, commit, end):
+        if commits.has_history(db, tips.name, end):
             return True
     try:
-        ids = commit_ids(repo, commit, MOST_COMMITS)
+        ids = commit_ids(repo, tips, MOST_COMMITS)
     except CommitError as error:  # no next attempt would read more
         with logged(store.directory) as log:
             log.warning("%s", error)
@@ -100,7 +101,7 @@ def read_history(
         commits.add(db, last)
         if not found <= commits.numbers_of(db, ids).keys():  # gc has dropped some meanwhile
             return False
-        commits.write_history(db, commit, ids)
+        commits.write_history(db, tips.name, ids)
     return True
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gitrag.embedding.version import DRAFT_VERSION
-from gitrag.git.commits import CommitError, boundary, commit_ids, shallow_ends
+from gitrag.git.commits import CommitError, Tips, all_tips, boundary, commit_ids, shallow_ends
 from gitrag.git.repository import Repository
 from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored
 from gitrag.machine.log import logged
@@ -31,6 +31,9 @@ MOST_KNOWN = 250_000
 
 FEW_UNDRAFTED = 2_000
 """So many are drafted before a question is answered: some tenths of a second."""
+
+ALL_REFS = "all"
+"""Stands for the history of all refs where a commit's id stands for its own."""
 
 _PURPOSE = "keeping what older commits say"
 _BATCH = 1_000
@@ -54,14 +57,15 @@ class Base:
     is_complete: bool
 
 
-def base_of(older: Store, newest: Store, repo: Repository, commit: str) -> Base | None:
+def base_of(older: Store, newest: Store, repo: Repository, tips: Tips | str) -> Base | None:
     """Return the commit by which the older commits of a history are known; None where none have been read.
 
-    That is the commit itself, or else one in its history that was the newest when they were read. What lies
+    That is where it begins itself, or else a commit in it that was the newest when they were read. What lies
     between is among the newest commits of one of the two, unless a merge has brought commits that are older.
     """
+    tips = Tips.of(tips)
     try:
-        base = _nearest(older, newest, commit)
+        base = _nearest(older, newest, tips.name)
         if base is None:
             return None
         with newest.read() as db:
@@ -71,7 +75,7 @@ def base_of(older: Store, newest: Store, repo: Repository, commit: str) -> Base 
     except StoreMissingError:  # another process has moved it aside, or removed it
         return None
     is_whole = is_whole and progress.known == progress.listed
-    return Base(base, progress, is_whole and (base == commit or _are_newest(newest, repo, base, commit)))
+    return Base(base, progress, is_whole and (base == tips.name or _are_newest(newest, repo, base, tips)))
 
 
 def _nearest(older: Store, newest: Store, commit: str) -> str | None:
@@ -89,21 +93,21 @@ def _nearest(older: Store, newest: Store, commit: str) -> str | None:
     return next((each for each in known if each in within), None)
 
 
-def _are_newest(newest: Store, repo: Repository, base: str, commit: str) -> bool:
-    """Tell whether all that a commit leads to, and its base does not, is among the newest commits."""
+def _are_newest(newest: Store, repo: Repository, base: str, tips: Tips) -> bool:
+    """Tell whether all that a history has, and its base does not, is among the newest commits."""
     try:
-        between = commit_ids(repo, commit, MOST_COMMITS + 1, beyond=base)
+        between = commit_ids(repo, tips, MOST_COMMITS + 1, beyond=base)
     except CommitError:  # the next reading says why
         return False
     with newest.read() as db:
-        return len(commits.leads_to(db, commit, between)) == len(between)
+        return len(commits.leads_to(db, tips.name, between)) == len(between)
 
 
 def read_older(
     older: Store,
     newest: Store,
     repo: Repository,
-    commit: str,
+    tips: Tips | str,
     *,
     from_git: bool = True,
     stop: Callable[[], bool] = lambda: False,
@@ -114,7 +118,7 @@ def read_older(
         older: The index of older commits; made where there are any.
         newest: The repository's index, which has the newest commits of this history.
         repo: The repository.
-        commit: The commit.
+        tips: Where the history begins: a commit, or several.
         from_git: Otherwise only what the repository's index has is taken over, before it drops that: also
             where they are known by a commit before this one.
         stop: Asked between batches.
@@ -126,27 +130,28 @@ def read_older(
         StoreError: The index cannot be written.
         BusyError: Other processes held it for too long.
     """
+    tips = Tips.of(tips)
     with newest.read() as db:
-        if commits.size_of_history(db, commit) + len(shallow_ends(repo)) < MOST_COMMITS:
+        if commits.size_of_history(db, tips.name) + len(shallow_ends(repo)) < MOST_COMMITS:
             return True
-    base = base_of(older, newest, repo, commit)
+    base = base_of(older, newest, repo, tips)
     end = boundary(repo)
-    is_known = base is not None and base.is_complete and (from_git or base.commit == commit)
+    is_known = base is not None and base.is_complete and (from_git or base.commit == tips.name)
     if base is not None and is_known and _ends_at(older, base.commit, end):
         return True
     try:
-        late = set(commit_ids(repo, commit, MOST_COMMITS))
-        ids = [each for each in commit_ids(repo, commit, MOST_KNOWN) if each not in late]
+        late = set(commit_ids(repo, tips, MOST_COMMITS))
+        ids = [each for each in commit_ids(repo, tips, MOST_KNOWN) if each not in late]
     except CommitError as error:  # no next attempt would read more
         with logged(newest.directory) as log:
             log.warning("%s", error)
-        _note_unlisted(newest, commit)
+        _note_unlisted(newest, tips.name)
         return True
     _note_unlisted(newest, "")
     with older.write(_PURPOSE) as db:
         commits.set_boundary(db, end)
         known = commits.numbers_of(db, ids)
-        older_commits.write_reached(db, commit, ids, is_all=False)
+        older_commits.write_reached(db, tips.name, ids, is_all=False)
     missing = [each for each in ids if each not in known]
     expected = len(known) if from_git else len(ids)
     reading = read_new(repo, missing, newest) if from_git else read_stored(newest, missing)
@@ -155,12 +160,12 @@ def read_older(
         with older.write(_PURPOSE, make=False) as db:
             commits.add(db, batch)
             if number % _NOTED_EVERY == 0:
-                older_commits.write_reached(db, commit, ids, is_all=False)
+                older_commits.write_reached(db, tips.name, ids, is_all=False)
         if stop():
             return False
     with older.write(_PURPOSE, make=False) as db:
         is_all = len(commits.numbers_of(db, ids)) >= expected  # else gc has dropped some meanwhile
-        older_commits.write_reached(db, commit, ids, is_all=is_all)
+        older_commits.write_reached(db, tips.name, ids, is_all=is_all)
     return is_all
 
 
@@ -172,8 +177,18 @@ def _note_unlisted(newest: Store, commit: str) -> None:
         older_commits.note_unlisted(db, commit)
 
 
+def tips_of(repo: Repository, own: str) -> Tips | None:
+    """Return where a wanted history begins; None where its commit is gone, or refs are damaged."""
+    if own != ALL_REFS:
+        return Tips.of(own) if repo.has_object(own) else None
+    try:
+        return all_tips(repo)
+    except CommitError:  # `gitrag history --all` says so
+        return None
+
+
 def wanted(older: Store) -> list[str]:
-    """Return the commits whose older ones were asked for and have not been read; HEAD is not among them."""
+    """Return the histories whose older commits were asked for and have not been read; HEAD's is not there."""
     if not older.exists():
         return []
     try:
@@ -183,28 +198,28 @@ def wanted(older: Store) -> list[str]:
         return []
 
 
-def want(older: Store, commit: str) -> None:
-    """Have the background read the older commits of a commit that is not HEAD.
+def want(older: Store, own: str) -> None:
+    """Have the background read the older commits of a commit that is not HEAD, or of all refs.
 
     Raises:
         StoreError: The index cannot be written.
         BusyError: Other processes held it for too long.
     """
-    if commit in wanted(older):
+    if own in wanted(older):
         return
     with older.write("noting which older commits to read") as db:
-        older_commits.set_wanted(db, [*older_commits.wanted(db), commit])
+        older_commits.set_wanted(db, [*older_commits.wanted(db), own])
 
 
-def unwant(older: Store, commit: str) -> None:
-    """Forget that the older commits of a commit are to be read.
+def unwant(older: Store, own: str) -> None:
+    """Forget that the older commits of a history are to be read.
 
     Raises:
         StoreError: The index cannot be written.
         BusyError: Other processes held it for too long.
     """
     with older.write("noting which older commits to read", make=False) as db:
-        older_commits.set_wanted(db, [each for each in older_commits.wanted(db) if each != commit])
+        older_commits.set_wanted(db, [each for each in older_commits.wanted(db) if each != own])
 
 
 def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:

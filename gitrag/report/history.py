@@ -29,9 +29,9 @@ def as_text(found: HistoryAnswer, style: Style = plain) -> str:
     lines = [line for match in found.matches for line in (*_paragraph(match, style), "")]
     if not found.matches:
         looked = count(found.searched, "commit")
-        near = " or is near it in meaning" if found.is_by_meaning else ""
+        near = ", and none of those whose drafts are nearest to it is near in meaning"
         read = "of each, the first 1,000 characters were looked at."
-        none = f"No message of {looked} has a word of it{near}; {read}"
+        none = f"No message of {looked} has a word of it{near if found.is_by_meaning else ''}; {read}"
         lines = [none if found.query else f"None of {looked} that may answer.", ""]
     lines += [style(note, "dim") for note in found.notes]
     return "\n".join(lines).strip("\n")

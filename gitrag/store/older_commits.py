@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _UNLISTED = "older commits not listed"
 _WANTED = "wanted commits"
 _MOST_WANTED = 8
-"""Commits whose older ones are still to be read: those asked last."""
+"""Histories whose older commits are still to be read: those asked last."""
 
 _KEPT = 32
 """Commits whose older ones are known: the newest of branches that one returns to."""
@@ -83,7 +83,7 @@ def unlisted(db: DuckDBPyConnection) -> str:
 
 
 def wanted(db: DuckDBPyConnection) -> list[str]:
-    """Return the commits whose older ones are to be read though they are no worktree's HEAD."""
+    """Return the histories whose older commits are to be read though they are of no worktree's HEAD."""
     return schema.get(db, _WANTED).split()
 
 

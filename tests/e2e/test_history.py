@@ -13,7 +13,10 @@ from gitrag.indexing import older_commits
 from tests.support.command import Project
 from tests.support.indexes import open_app
 
-READ = " or is near it in meaning; of each, the first 1,000 characters were looked at."
+READ = (
+    ", and none of those whose drafts are nearest to it is near in meaning;"
+    " of each, the first 1,000 characters were looked at."
+)
 
 COMMITS = (
     (
@@ -123,6 +126,46 @@ def test_a_commit_of_another_branch_does_not_count(own):
     assert subjects(own, "quicksilver", "--ref", "other") == ["Ask quicksilver peers first"]
 
 
+def test_commits_of_all_refs_count_where_they_are_asked(own):
+    git = own.git.git
+    for branch, word in (("one", "quicksilver"), ("two", "antimony")):
+        git("checkout", "--quiet", "-b", branch, "main")
+        own.git.commit({"net.py": f"# {word}\n"}, f"Ask {word} peers first")
+    git("tag", "--annotate", "--message=done", "kept")
+    git("update-ref", "refs/remotes/origin/three", "one~0")
+    blob = git("rev-parse", "HEAD:net.py")
+    git("tag", "of-a-file", blob)
+    own.git.write({"net.py": "# stashed\n"})
+    git("stash", "push", "--quiet", "--message=stash peers first")
+    git("notes", "add", "--message=noted", "main")
+    git(
+        "update-ref", "refs/gitrag/vectors", git("commit-tree", "HEAD^{tree}", "-m", "vectors of peers first")
+    )
+    git("checkout", "--quiet", "main")
+    git("branch", "--delete", "--force", "one", "two")
+
+    assert subjects(own, "peers first") != []
+    done = own.gitrag("history", "peers first", "--all", "--json")
+    said = json.loads(done.out)
+    assert {each["subject"] for each in said["commit_matches"][:2]} == {
+        "Ask quicksilver peers first",
+        "Ask antimony peers first",
+    }
+    assert (said["searched"], said["notes"]) == (6, [])
+    git("update-ref", "-d", "refs/remotes/origin/three")
+    assert subjects(own, "quicksilver", "--all") == []
+    assert subjects(own, "antimony", "--all", "--path", "net.py") == ["Ask antimony peers first"]
+    git("checkout", "--quiet", "--orphan", "unborn")
+    assert subjects(own, "antimony", "--all") == ["Ask antimony peers first"]
+
+
+def test_refs_that_cannot_be_read_are_said(own):
+    (own.git.path / ".git/refs/heads/gone").write_text("1" * 40 + "\n", "ascii")
+    done = own.gitrag("history", "peers", "--all")
+    assert (done.status, done.out) == (NOT_SET_UP, "")
+    assert "The refs cannot all be read; look at: git fsck" in done.err
+
+
 def test_json_says_what_was_looked_at(own):
     said = json.loads(own.gitrag("history", "quicksilver", "--json").out)
     assert said == {"query": "quicksilver", "commit_matches": [], "searched": 4, "notes": []}
@@ -142,6 +185,8 @@ def test_a_shallow_clone_says_so(own, tmp_path, make_project):
         (("???",), USAGE, "There is no word to search for in '???'."),
         (("peer", "--since", "soon"), USAGE, '"soon" is no point in time.'),
         (("peer", "--ref", "nosuch"), USAGE, "The repository has no revision 'nosuch'."),
+        (("peer", "--all", "--ref", "main"), USAGE, "--all and --ref do not go together."),
+        (("peer", "--all", "--touches", "f"), USAGE, "--touches follows a definition from one revision"),
         (("peer", "-n", "0"), USAGE, "0 is not in the range"),
     ],
 )

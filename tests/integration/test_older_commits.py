@@ -224,6 +224,23 @@ def test_the_background_reads_older_commits_of_a_revision_that_was_asked(workspa
         assert (found.searched, len(found.matches), found.notes) == (there, there - 1, ())
 
 
+def test_the_background_reads_older_commits_of_all_refs(workspace, repository):
+    assert read_all(workspace)
+    head = repository.git("rev-parse", "--abbrev-ref", "HEAD")
+    repository.git("checkout", "--quiet", "-b", "other", "HEAD~4")
+    for number in range(5):
+        repository.commit({f"fig{number}.py": "1\n"}, f"Plant a fig {number}")
+    repository.git("checkout", "--quiet", head)
+    first = asked(workspace, "plant", all_refs=True, limit=20)
+    assert first.notes != ()
+
+    catch_up.catch_up(open_app_again(workspace), lambda: False)
+
+    found = asked(workspace, "plant", all_refs=True, limit=20)
+    assert (found.searched, len(found.matches), found.notes) == (14, 13, ())
+    assert asked(workspace, "plant", limit=20).searched == 9
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
