@@ -22,10 +22,12 @@ _STYLES = {
     "dim": ("dim",),
 }
 
+FINDING_FORMS = ("text", "markdown", "json")
+
 output_option = click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "markdown", "json"]),
+    type=click.Choice(FINDING_FORMS),
     help="Form of the answer; text on a terminal, else markdown (setting output).",
 )
 
@@ -33,7 +35,7 @@ output_option = click.option(
 hits_output_option = click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "markdown", "json", "vimgrep", "paths"]),
+    type=click.Choice([*FINDING_FORMS, "vimgrep", "paths"]),
     help="Form of the answer; text on a terminal, else markdown, or the setting output.",
 )
 """The forms of hits: those of a finding, and two that editors and scripts read."""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.cli.findings import json_alias, output_option, print_finding
+from gitrag.cli.findings import FINDING_FORMS, json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of
 from gitrag.cli.session import Session, pass_session
-from gitrag.errors import NOTHING, OK
+from gitrag.errors import NOTHING, OK, UsageError
+
+if TYPE_CHECKING:
+    from gitrag.actions.history import HistoryOptions
+    from gitrag.workspace import Workspace
+
+_FORMS = ", ".join(FINDING_FORMS)
 
 
 @command(
@@ -60,9 +67,7 @@ def history(
     left out.
     """
     from gitrag.actions.history import HistoryOptions, end_of
-    from gitrag.actions.history import history as find
     from gitrag.actions.issues import parse_since
-    from gitrag.report.history import as_json, as_markdown, as_text
 
     now = datetime.now(UTC)
     first = None if since is None else parse_since(since, now).timestamp()
@@ -71,7 +76,43 @@ def history(
     options = HistoryOptions(
         limit, first, last, author, path, touches, directory_of(session, workspace), ref, all_refs
     )
-    found = find(workspace, " ".join(query), options)
+    return _answer(session, workspace, " ".join(query), options, output)
+
+
+def search_history(
+    session: Session,
+    query: str,
+    output: str | None,
+    *,
+    limit: int | None,
+    globs: tuple[str, ...],
+    revision: str | None,
+    make_index: bool,
+) -> int:
+    """Answer ``gitrag search -c history``, with those of its options that histories have too."""
+    from gitrag.actions.history import HistoryOptions
+
+    if output not in (None, *FINDING_FORMS):
+        raise UsageError(f"--output {output} does not go with -c history.", f"Give one of {_FORMS}.")
+    if len(globs) > 1:
+        raise UsageError("-c history takes one --path.", "Give one, or a glob such as 'src/**'.")
+    workspace = session.index_first(session.workspace(auto_index="on" if make_index else None))
+    options = HistoryOptions(
+        limit=limit or HistoryOptions().limit,
+        path="".join(globs),
+        here=directory_of(session, workspace),
+        revision=revision,
+    )
+    return _answer(session, workspace, query, options, output)
+
+
+def _answer(
+    session: Session, workspace: Workspace, query: str, options: HistoryOptions, output: str | None
+) -> int:
+    from gitrag.actions.history import history as find
+    from gitrag.report.history import as_json, as_markdown, as_text
+
+    found = find(workspace, query, options)
     print_finding(
         session.terminal,
         output,

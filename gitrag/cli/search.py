@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from gitrag.actions.repositories.scope import Scope
 from gitrag.cli.findings import (
@@ -88,6 +89,21 @@ _NOT_IN_A_HUB = {
 }
 """Options that a search in a hub does not take."""
 
+_HISTORY = "history"
+"""The collection of commits, which `gitrag history` searches."""
+
+_IN_A_HISTORY = {
+    "query",
+    "output",
+    "limit",
+    "collections",
+    "globs",
+    "revision",
+    "no_pager",
+    "make_index",
+}
+"""Options that a search of it takes."""
+
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
 
@@ -117,6 +133,7 @@ class _Search(ExampleCommand):
         Example('gitrag search --index "retries"', "in a repository without an index: makes one first"),
         Example('gitrag search --module api "token validation"', "one module of a workspace"),
         Example('gitrag search -c adrs "why postgres"', "one collection"),
+        Example('gitrag search -c history "why was python 2 dropped"', "commits: gitrag history"),
         Example("gitrag search --word retry_count", "every line with this word, exactly"),
         Example("gitrag search --regex 'TODO|FIXME' -o vimgrep", "every line that matches, for vim"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
@@ -144,7 +161,12 @@ class _Search(ExampleCommand):
 )
 @click.option("--min-score", type=NumberRange(0, 1), metavar="SCORE", help="Leave out hits below this.")
 @click.option(
-    "-c", "--collection", "collections", multiple=True, metavar="NAME", help="Only this collection."
+    "-c",
+    "--collection",
+    "collections",
+    multiple=True,
+    metavar="NAME",
+    help="Only this collection; history: commits.",
 )
 @click.option("--module", metavar="NAME", help="Only the collections of this module of the workspace.")
 @path_option
@@ -231,20 +253,8 @@ def search(
         return USAGE
     _require_sense(context.params)
     text = _pasted() if query == (_STDIN,) else " ".join(query)
-    if in_hub:
-        _require_sense_in_a_hub(context.params)
-        from gitrag.cli.hub import search_hub
-
-        return search_hub(
-            session,
-            text,
-            output,
-            repositories=repositories,
-            limit=limit,
-            min_score=min_score,
-            globs=globs,
-            languages=languages,
-        )
+    if in_hub or _HISTORY in collections:
+        return _search_hub(session, context, text) if in_hub else _search_history(session, context, text)
     scope = Scope(everywhere, repositories, groups, submodules, git_urls, dependencies)
     if scope:
         from gitrag.cli.several import Asking, search_several
@@ -308,6 +318,47 @@ def search(
     if asked := _ABOUT_USES.fullmatch(answer.query.strip()):
         terminal.hint(f"gitrag graph {asked['name']} --references lists its callers, and where it is named.")
     return OK if answer.hits else NOTHING
+
+
+def _search_hub(session: Session, context: click.Context, text: str) -> int:
+    """Answer ``--hub``."""
+    from gitrag.cli.hub import search_hub
+
+    asked = context.params
+    _require_sense_in_a_hub(asked)
+    taken = ("repositories", "limit", "min_score", "globs", "languages")
+    return search_hub(session, text, asked["output"], **{name: asked[name] for name in taken})
+
+
+def _search_history(session: Session, context: click.Context, text: str) -> int:
+    """Answer ``-c history``."""
+    from gitrag.cli.history import search_history
+
+    asked = context.params
+    _require_sense_in_a_history(context)
+    taken = ("limit", "globs", "revision", "make_index")
+    return search_history(session, text, asked["output"], **{name: asked[name] for name in taken})
+
+
+def _require_sense_in_a_history(context: click.Context) -> None:
+    """Refuse what a search of commits does not take.
+
+    Raises:
+        UsageError: It is asked with something else.
+    """
+    others = [each for each in context.params["collections"] if each != _HISTORY]
+    if others:
+        raise UsageError(
+            f"-c history and -c {others[0]} cannot be searched together.",
+            "Commits are answered apart: ask twice.",
+        )
+    for param in context.command.params:
+        is_given = context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if is_given and param.name not in _IN_A_HISTORY:
+            raise UsageError(
+                f"{param.opts[-1]} does not go with -c history.",
+                "`gitrag history --help` lists the options of commits.",
+            )
 
 
 def _require_sense(asked: Mapping[str, Any]) -> None:

@@ -159,6 +159,32 @@ def test_commits_of_all_refs_count_where_they_are_asked(own):
     assert subjects(own, "antimony", "--all") == ["Ask antimony peers first"]
 
 
+def test_a_search_of_the_collection_history_is_the_same(own):
+    said = own.gitrag("history", "why are peers given up on", "-n", "2", "--json")
+    assert own.gitrag("search", "-c", "history", "why are peers given up on", "-n", "2", "--json") == said
+    text = own.gitrag("history", "peers", "--path", "net.py").out
+    assert own.gitrag("search", "-c", "history", "--path", "net.py", "peers").out == text
+    assert own.gitrag("search", "-c", "history", "--ref", "HEAD~9", "peers").status == USAGE
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (("-c", "adrs"), "-c history and -c adrs cannot be searched together."),
+        (("--lang", "python"), "--lang does not go with -c history."),
+        (("--explain",), "--explain does not go with -c history."),
+        (("-o", "vimgrep"), "--output vimgrep does not go with -c history."),
+        (("--path", "a", "--path", "b"), "-c history takes one --path."),
+        (("--everywhere",), "--everywhere does not go with -c history."),
+        (("--hub",), "-c"),
+    ],
+)
+def test_a_search_of_the_collection_history_refuses_what_it_does_not_take(own, args, problem):
+    done = own.gitrag("search", "-c", "history", *args, "peers")
+    assert (done.status, done.out) == (USAGE, "")
+    assert problem in done.err
+
+
 def test_refs_that_cannot_be_read_are_said(own):
     (own.git.path / ".git/refs/heads/gone").write_text("1" * 40 + "\n", "ascii")
     done = own.gitrag("history", "peers", "--all")
