@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gitrag.actions.issues import parse_since
 from gitrag.actions.known_commits import KnownCommits, known_commits
 from gitrag.actions.search import question_vector, read_question
+from gitrag.actions.touched import touched_by_commits
 from gitrag.actions.touching import commits_touching
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.commits import Tips, all_tips, is_shallow
@@ -40,6 +41,9 @@ MEANING = 0.3
 NEAR = 0.5
 """Cosine of question and subject from which on a commit is found by meaning alone. For 150 entries of the
 changelogs of other projects six found one so, one of them among the first ten."""
+
+_DEFINITIONS_S = 1.0
+"""Time limit for reading which definitions the commits that answer touch."""
 
 _TOLD_CHARACTERS = 1_000
 _EXAMPLE = 'gitrag history "why was python 2 dropped"'
@@ -83,6 +87,8 @@ class CommitMatch:
         cosine: Of its subject and the question, by the model or a draft of it.
         score: By which they are ordered.
         has_word: Whether its message has a word of the question; else it was found by meaning alone.
+        definitions: Qualified names of the definitions that it touches, those of tests last; None where that
+            was not looked at.
     """
 
     commit: StoredCommit
@@ -91,6 +97,7 @@ class CommitMatch:
     cosine: float
     score: float
     has_word: bool
+    definitions: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +165,9 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         scores += [_agreement(question, best, each.message) for each in own]
     found = (question is None) | (best.words > 0) | (cosines >= NEAR)
     ranked = sorted(np.flatnonzero(found).tolist(), key=lambda place: (-scores[place], place))
+    shown = ranked[: options.limit]
+    changes = [(own[place].id, own[place].changed) for place in shown]
+    touched = touched_by_commits(workspace.repo, changes, _DEFINITIONS_S)
     matches = tuple(
         CommitMatch(
             own[place],
@@ -166,8 +176,9 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
             float(cosines[place]),
             float(scores[place]),
             has_word=question is None or bool(best.words[place] > 0),
+            definitions=definitions,
         )
-        for place in ranked[: options.limit]
+        for place, definitions in zip(shown, touched, strict=True)
     )
     notes += known.notes
     if is_shallow(workspace.repo):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitrag.errors import NotSetUpError, UsageError
@@ -102,7 +103,9 @@ _OF_A_COMMIT = re.compile(r"(.+)\^(?:!|-(\d*))")
 """``HEAD^!`` and ``HEAD^-``: what a commit itself brings."""
 
 
-def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
+def changed_files(
+    repo: Repository, span: str, environment: Mapping[str, str] | None = None
+) -> list[ChangedFile]:
     """Return the files a range changes, by path; a rename is a removal and an addition.
 
     Where one side is there and cannot be read, neither is returned: they could not be compared.
@@ -110,6 +113,7 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
     Args:
         repo: The repository.
         span: ``main..HEAD``, ``main...``, or a single revision to compare the working tree with.
+        environment: Added to git's.
 
     Raises:
         UsageError: git does not know the range.
@@ -117,7 +121,8 @@ def changed_files(repo: Repository, span: str) -> list[ChangedFile]:
     if not span or span.startswith("-") or "\0" in span:
         raise UsageError(f"{span!r} is no range of commits.", "Give one, such as main...HEAD.")
     options = ("--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules")
-    done = repo.git("diff", *options, *RUN_NOTHING, "-O/dev/null", span, "--")  # override diff.orderFile
+    asked = ("diff", *options, *RUN_NOTHING, "-O/dev/null", span, "--")  # -O overrides diff.orderFile
+    done = repo.git(*asked, environment=environment)
     if done.returncode:
         raise UsageError(
             f"git cannot compare {span}: {message_of(done)}.", "Give a range, such as main...HEAD."

@@ -1000,6 +1000,8 @@ class CommitEntry:
         subject: Its subject; of a merged pull request the title.
         score: By which commits are ordered; no probability.
         paths: What it changes; of very many paths not all.
+        definitions: Qualified names of the definitions that it adds, changes or removes, those of tests last;
+            null where that was not looked at.
         snippet: The sentence of its message that gives a reason; empty for none.
         found_by: ``words``, or ``meaning`` where its message has no word of the question.
     """
@@ -1010,6 +1012,7 @@ class CommitEntry:
     subject: str
     score: float
     paths: tuple[str, ...]
+    definitions: tuple[str, ...] | None
     snippet: str
     found_by: str
 

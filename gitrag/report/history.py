@@ -14,6 +14,7 @@ from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 _MOST_PATHS = 4
+_MOST_DEFINITIONS = 5
 _LONGEST_SUBJECT = 72
 
 
@@ -52,6 +53,7 @@ def as_json(found: HistoryAnswer) -> str:
             subject=match.said.subject,
             score=round(match.score, 4),
             paths=tuple(map(shown, match.commit.paths)),
+            definitions=None if match.definitions is None else tuple(map(sanitise_line, match.definitions)),
             snippet=match.said.reason,
             found_by="words" if match.has_word else "meaning",
         )
@@ -71,3 +73,7 @@ def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:
         more = commit.changed - min(len(commit.paths), _MOST_PATHS)
         named = ", ".join(shown(path) for path in commit.paths[:_MOST_PATHS])
         yield f"  {style(named, 'path')}{f' and {more:,} more' if more > 0 else ''}"
+    if match.definitions:
+        more = len(match.definitions) - _MOST_DEFINITIONS
+        named = ", ".join(sanitise_line(each) for each in match.definitions[:_MOST_DEFINITIONS])
+        yield f"  touches {style(named, 'name')}{f' and {more:,} more' if more > 0 else ''}"

@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, Closing, Touched
+from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, Closing
 from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.review import ReviewQuestion
+from gitrag.actions.touched import Touched
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.report import Style, plain, shown
 from gitrag.report.documents import AskedQuestion, Caller, NearDocument, json_text

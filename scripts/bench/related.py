@@ -29,9 +29,9 @@ from gitrag.actions.governance.review import (
     MOST_ADDED,
     Added,
     added_definitions,
-    cutting_once,
     helpers_like,
 )
+from gitrag.actions.touched import cutting_once
 from gitrag.git.difference import changed_files
 from gitrag.workspace import Workspace
 

@@ -58,6 +58,7 @@ def test_the_commit_that_says_it_comes_first(own):
         "subject": "Give up on a peer after three refusals",
         "score": first["score"],
         "paths": ["net.py"],
+        "definitions": [],
         "snippet": "It asked for ever, because a peer may be gone.",
         "found_by": "words",
     }
@@ -157,6 +158,32 @@ def test_commits_of_all_refs_count_where_they_are_asked(own):
     assert subjects(own, "antimony", "--all", "--path", "net.py") == ["Ask antimony peers first"]
     git("checkout", "--quiet", "--orphan", "unborn")
     assert subjects(own, "antimony", "--all") == ["Ask antimony peers first"]
+
+
+def test_the_definitions_that_a_commit_touches_are_named(own):
+    old = "class Peer:\n    def ask(self):\n        return 1\n\n    def drop(self):\n        return 2\n"
+    test = "def test_ask():\n    assert True\n"
+    own.git.commit({"peer.py": old, "net.py": "# 4\n"}, "Add antimony peers")
+    new = old.replace("return 1", "return 3").replace("    def drop(self):\n        return 2\n", "")
+    both = {"peer.py": new + "\n\ndef refuse():\n    return 4\n", "a_test.py": test, "test_a.py": test}
+    own.git.commit(both, "Let antimony peers refuse")
+    own.git.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+    own.git.commit({"side.py": "def aside():\n    pass\n"}, "Ask antimony aside")
+    own.git.git("checkout", "--quiet", "main")
+    own.git.git("merge", "--quiet", "--no-ff", "-m", "Merge antimony aside", "side")
+    own.git.commit({f"many{n}.py": f"def f{n}(): pass\n" for n in range(21)}, "Add many antimony files")
+
+    touched = {each["subject"]: each["definitions"] for each in found(own, "antimony")}
+
+    assert touched == {
+        "Let antimony peers refuse": ["Peer.ask", "refuse", "Peer.drop", "test_ask"],
+        "Add antimony peers": ["Peer", "Peer.ask", "Peer.drop"],
+        "Merge antimony aside": ["aside"],
+        "Ask antimony aside": ["aside"],
+        "Add many antimony files": None,
+    }
+    text = own.gitrag("history", "peers refuse", "-n", "1", "-o", "text").out
+    assert text.endswith("\n  touches Peer.ask, refuse, Peer.drop, test_ask\n")
 
 
 def test_a_search_of_the_collection_history_is_the_same(own):

@@ -11,21 +11,19 @@ from dataclasses import dataclass, replace
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.review import (
     MOST_ADDED,
-    Cut,
     ReviewQuestion,
     Unnamed,
     added_definitions,
-    cutting_once,
     queries_of,
     unnamed,
 )
-from gitrag.actions.impact import Called, Impact, callers_of_change
+from gitrag.actions.impact import Impact, callers_of_change
 from gitrag.actions.issues import read_issue
+from gitrag.actions.touched import Touched, cutting_once, touched_by
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.layout import CollectionKind
 from gitrag.corpus.testing import subject_of_test
-from gitrag.embedding.text import chunk_text
 from gitrag.errors import GitragError
 from gitrag.git.difference import (
     MOST_BYTES,
@@ -40,7 +38,6 @@ from gitrag.git.difference import (
 from gitrag.git.grep import GrepLine, grep
 from gitrag.git.repository import BlobError
 from gitrag.machine.files import read_regular
-from gitrag.model import Chunk, Kind
 from gitrag.search.cochange import Companion, companions
 from gitrag.words import commit_message
 from gitrag.words.numbers import count
@@ -55,12 +52,8 @@ LEAST_CALLS_S = 1.7
 
 MOST_COMPANIONS = 5
 
-_DEFINITIONS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
 _KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.ISSUES)
 _MOST_UNTRACKED = 200
-_MOST_COMPARED = 400
-"""Files of code whose definitions are compared."""
-
 _MOST_GIVEN = 50
 """Changed files whose history is looked at."""
 
@@ -75,42 +68,6 @@ _FEWEST = 2
 """Commits that two files have in common at least, to be told of."""
 
 _OPEN = "open"
-_UNTESTED = 2
-"""A definition that no test calls counts so many times."""
-
-
-@dataclass(frozen=True, slots=True)
-class Touched:
-    """A definition that a change adds, changes or removes.
-
-    Attributes:
-        path: Its file.
-        name: Qualified name.
-        kind: function, method or class.
-        how: ``added``, ``changed`` or ``removed``.
-        line_start: Its first line; of a removed one the first that it had.
-        called: Who calls it; None where nobody was found, or it was not looked for.
-        is_looked_for: Whether its callers were looked for; of a removed one, what still has its name.
-        named: Of a removed one the lines outside the change that still have its name.
-    """
-
-    path: str
-    name: str
-    kind: str
-    how: str
-    line_start: int
-    called: Called | None = None
-    is_looked_for: bool = False
-    named: tuple[GrepLine, ...] = ()
-
-    @property
-    def risk(self) -> int:
-        """Its places in product code that may break: twice as much if no test calls it, or it is gone."""
-        if self.how == "removed":
-            return _UNTESTED * len(self.named)
-        if self.called is None:
-            return 0
-        return len(self.called.callers) * (1 if self.called.tests else _UNTESTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +179,7 @@ def change_impact(
     steps = 4
     advance(0, steps)
     cut = cutting_once()
-    touched, removed = _touched(files, cut, notes)
+    touched, removed = touched_by(files, cut, notes)
     still_named = _still_named(workspace, removed, files, taken.span, notes)
     advance(1, steps)
     paths = [file.path for file in files]
@@ -276,45 +233,6 @@ def _content(workspace: Workspace, path: str) -> bytes | None:
         return read_regular((workspace.repo.root or workspace.repo.git_dir) / path, MOST_BYTES)
     except (OSError, BlobError):
         return None
-
-
-def _touched(files: Sequence[ChangedFile], cut: Cut, notes: list[str]) -> tuple[list[Touched], list[Touched]]:
-    """Return the definitions that are added or changed, and those that are removed and not moved."""
-    found: list[Touched] = []
-    gone: list[tuple[Touched, str]] = []
-    new: set[str] = set()
-    code = [file for file in files if is_code(language_of(file.path) or "")]
-    unread = [file for file in code if file.before is None and file.after is None]
-    if unread:
-        notes.append(
-            f"{count(len(unread), 'file')} of code could not be compared: links, larger than 1 MiB, or beyond"
-            " the 64 MiB that are read in all."
-        )
-    if len(code) > _MOST_COMPARED:
-        notes.append(f"Of {len(code):,} files of code the definitions of {_MOST_COMPARED} were compared.")
-    for file in code[:_MOST_COMPARED]:
-        before, after = (_definitions(file.path, side, cut) for side in (file.before, file.after))
-        for name, (first, text) in after.items():
-            if name not in before:
-                new.add(chunk_text(first))
-                found.append(Touched(file.path, name, first.kind.value, "added", first.line_start))
-            elif before[name][1] != text:
-                found.append(Touched(file.path, name, first.kind.value, "changed", first.line_start))
-        for name, (first, _) in before.items():
-            if name not in after:
-                own = Touched(file.path, name, first.kind.value, "removed", first.line_start)
-                gone.append((own, chunk_text(first)))
-    return found, [own for own, text in gone if text not in new]
-
-
-def _definitions(path: str, data: bytes | None, cut: Cut) -> dict[str, tuple[Chunk, str]]:
-    """Return a file's definitions by qualified name: the first chunk of each, and the text of all."""
-    found: dict[str, tuple[Chunk, str]] = {}
-    for each in cut(path, data) if data is not None else ():
-        if each.kind in _DEFINITIONS and each.name:
-            first, text = found.get(each.qualified_name, (each, ""))
-            found[each.qualified_name] = first, f"{text}\n{each.text}"
-    return found
 
 
 def _with_callers(touched: Iterable[Touched], callers: Impact | None) -> list[Touched]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TypeAlias
 
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
@@ -17,7 +15,8 @@ from gitrag.actions.governance.related import THRESHOLD
 from gitrag.actions.governance.unreached import NEAREST, NearDocument, Unreached, find_unreached
 from gitrag.actions.impact import Impact, callers_of_change
 from gitrag.actions.search import NoCollectionError, search
-from gitrag.chunking import chunk, decode, language_of
+from gitrag.actions.touched import Cut, cutting_once, definitions_of
+from gitrag.chunking import decode, language_of
 from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
@@ -56,9 +55,6 @@ _MESSAGE_CHARACTERS = 600
 """How much of the commit messages is used: the model reads some 600 characters."""
 
 _KINDS = PRESETS["review"].kinds
-
-Cut: TypeAlias = Callable[[str, bytes], Sequence[Chunk]]
-"""Cuts a side of a file, given its path and content, into chunks."""
 
 _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
@@ -259,19 +255,14 @@ def unnamed(
     return Unnamed(tuple(questions), tuple(named_ones), unreached)
 
 
-def cutting_once() -> Cut:
-    """Return what cuts a side of a file into chunks, each only once however often it is asked for."""
-    return cache(lambda path, data: tuple(chunk(data, language_of(path))))
-
-
 def removed_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[str]:
     """Return the qualified names of the definitions that a change removes, without moved ones. Pure."""
     gone: dict[str, str] = {}
     new: set[str] = set()
     for file in files:
-        before, after = (_definitions(file.path, side, cut) for side in (file.before, file.after))
-        gone |= {chunk_text(each): name for name, each in before.items() if name not in after}
-        new |= {chunk_text(each) for name, each in after.items() if name not in before}
+        before, after = (definitions_of(file.path, side, cut) for side in (file.before, file.after))
+        gone |= {chunk_text(each): name for name, (each, _) in before.items() if name not in after}
+        new |= {chunk_text(each) for name, (each, _) in after.items() if name not in before}
     return [name for text, name in gone.items() if text not in new]
 
 
@@ -280,10 +271,10 @@ def added_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[str,
     gone: set[str] = set()
     new: list[tuple[str, Chunk]] = []
     for file in files:
-        before, after = (_definitions(file.path, side, cut) for side in (file.before, file.after))
-        gone |= {chunk_text(each) for name, each in before.items() if name not in after}
+        before, after = (definitions_of(file.path, side, cut) for side in (file.before, file.after))
+        gone |= {chunk_text(each) for name, (each, _) in before.items() if name not in after}
         if not traits(file.path) & Trait.TEST:
-            new += [(file.path, each) for name, each in after.items() if name not in before]
+            new += [(file.path, each) for name, (each, _) in after.items() if name not in before]
     return [
         (path, each)
         for path, each in new
@@ -329,17 +320,6 @@ def _distinct(others: Iterable[SimilarChunk]) -> Iterator[SimilarChunk]:
         if key not in seen:
             seen.add(key)
             yield other
-
-
-def _definitions(path: str, data: bytes | None, cut: Cut) -> dict[str, Chunk]:
-    """Return a file's definitions by qualified name: of each, its first chunk."""
-    if data is None or language_of(path) is None:
-        return {}
-    found: dict[str, Chunk] = {}
-    for each in cut(path, data):
-        if each.kind.value in _DEFINITIONS and each.name:
-            found.setdefault(each.qualified_name, each)
-    return found
 
 
 def _questions(
