@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from gitrag.actions.hub.push import Pushes
+    from gitrag.cli.terminal import Terminal
     from gitrag.hub.hub import Hub
     from gitrag.hub.sending import Pushed
     from gitrag.workspace import Workspace
@@ -160,6 +162,7 @@ def place(session: Session, *, repository: str, server: str, as_json: bool) -> i
     examples=[
         Example("gitrag hub push", "HEAD, under the branch that is checked out"),
         Example("gitrag hub push --branch main --repository payments", "in CI, where HEAD is detached"),
+        Example("GITRAG_HUB_BRANCHES='main,release/*' gitrag hub push", "these, as far as they are here"),
     ],
 )
 @click.option("--branch", metavar="NAME", help="The branch's name there; else the one that is checked out.")
@@ -168,33 +171,27 @@ def place(session: Session, *, repository: str, server: str, as_json: bool) -> i
 @json_option
 @pass_session
 def push(session: Session, *, branch: str | None, repository: str | None, force: bool, as_json: bool) -> int:
-    """Give the hub what HEAD has: uncommitted changes are not sent.
+    """Give the hub what HEAD has, or the branches that hub_branches names: never uncommitted changes.
 
-    Sent are the contents that the repository does not have there. All of it is one transaction: others see
-    the branch as it was, or as it is now. The first branch that is pushed is the one that is searched, until
-    `gitrag hub branch` names another. Where the branch has a commit there that descends from HEAD, nothing is
-    pushed, so that a slow job does not put it back.
+    Sent are the contents that the repository does not have there. A branch is one transaction: others see
+    it as it was, or as it is now. The first branch that is pushed is the one that is searched, until
+    `gitrag hub branch` names another. Where a branch has a commit there that descends from the one here, it
+    is not pushed, so that a slow job does not put it back. --branch pushes HEAD, whatever hub_branches says.
     """
+    from gitrag.actions.hub.push import Pushes
+
     terminal = session.terminal
     workspace = session.workspace(auto_index="on")
     _require_hub(workspace.config.hub)
-    done = _push(session, session.index_first(workspace), repository, branch, force=force)
+    workspace = session.index_first(workspace)
+    if branch is not None or not workspace.config.hub_branches:
+        done = Pushes((_push(session, workspace, repository, branch, force=force),))
+        if not as_json:
+            _say_pushed(terminal, done.branches[0])
+    else:
+        done = _push_configured(session, workspace, repository, force=force, as_json=as_json)
     if as_json:
         terminal.print_document(done)
-        return OK
-    terminal.print(
-        f"Pushed {count(done.files, 'file')}: {count(done.contents, 'content')} of"
-        f" {count(done.chunks, 'chunk')} sent, the others were there"
-    )
-    if not done.is_compared:
-        terminal.print(
-            sanitise_line(
-                f"The branch had {(done.replaced or '')[:12]}: whether that is later, this clone cannot tell."
-            )
-        )
-    if done.searched != done.branch:
-        terminal.print(sanitise_line(f"Searched is the branch {done.searched}, not {done.branch}."))
-        terminal.hint("gitrag hub branch chooses another.")
     return OK
 
 
@@ -497,19 +494,66 @@ def try_(session: Session, *, stop: bool, as_json: bool) -> int:
     return OK
 
 
+def _push_configured(
+    session: Session, workspace: Workspace, repository: str | None, *, force: bool, as_json: bool
+) -> Pushes:
+    """Push the branches of hub_branches, and say of each what was sent once it is there."""
+    from gitrag.actions.hub.push import Pushes, push_configured
+
+    terminal = session.terminal
+    _require_model(session, workspace)
+    pushed: list[Pushed] = []
+    missing: list[str] = []
+    with terminal.progress("Pushing") as progress:
+        for each in push_configured(workspace, repository=repository, force=force, advance=progress.update):
+            if isinstance(each, str):
+                missing.append(each)
+                continue
+            pushed.append(each)
+            if not as_json:
+                _say_pushed(terminal, each, named=True)
+    for name in missing:
+        terminal.warn(sanitise_line(f'hub_branches names "{name}", and this clone has no such branch.'))
+    return Pushes(tuple(pushed), tuple(missing))
+
+
+def _say_pushed(terminal: Terminal, done: Pushed, *, named: bool = False) -> None:
+    of = f"{sanitise_line(done.branch)}: " if named else ""
+    terminal.print(
+        f"{of}Pushed {count(done.files, 'file')}: {count(done.contents, 'content')} of"
+        f" {count(done.chunks, 'chunk')} sent, the others were there"
+    )
+    if not done.is_compared:
+        terminal.print(
+            sanitise_line(
+                f"The branch had {(done.replaced or '')[:12]}: whether that is later, this clone cannot tell."
+            )
+        )
+    if done.searched != done.branch:
+        terminal.print(sanitise_line(f"Searched is the branch {done.searched}, not {done.branch}."))
+        if not named:
+            terminal.hint("gitrag hub branch chooses another.")
+
+
 def _push(
     session: Session, workspace: Workspace, repository: str | None, branch: str | None, *, force: bool = False
 ) -> Pushed:
-    """Push HEAD; the model is fetched first where it is missing."""
+    """Push HEAD."""
     from gitrag.actions.hub.push import push_head
-    from gitrag.actions.model import fetch_model
 
-    if not workspace.model_is_there():
-        fetch_model(workspace.model_dir, session.terminal.progress)
+    _require_model(session, workspace)
     with session.terminal.progress("Pushing") as progress:
         return push_head(
             workspace, repository=repository, branch=branch, force=force, advance=progress.update
         )
+
+
+def _require_model(session: Session, workspace: Workspace) -> None:
+    """Fetch the model where it is missing."""
+    from gitrag.actions.model import fetch_model
+
+    if not workspace.model_is_there():
+        fetch_model(workspace.model_dir, session.terminal.progress)
 
 
 def _require_hub(address: str) -> None:

@@ -254,6 +254,12 @@ class Config:
         "The organisation's search: off, or postgresql://role@host/database (gitrag hub).",
         not_in_repository=True,
     )
+    hub_branches: tuple[str, ...] = _key(
+        Globs("a list of branches or globs, such as [main, 'release/*']"),
+        (),
+        "Branches that `gitrag hub push` pushes, in place of the one that is checked out.",
+        not_in_repository=True,
+    )
     search_strategy_mode: str = _key(
         _MODE,
         "grep",

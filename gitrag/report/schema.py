@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from gitrag.actions.core_context import Suggested
+from gitrag.actions.hub.push import Pushes
 from gitrag.actions.issues import IssuesStatus, Synced
 from gitrag.actions.repositories.known import KnownRepository
 from gitrag.actions.sharing.pull import Pulled
@@ -21,7 +22,6 @@ from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
 from gitrag.hub.branches import Discarded, Searched
 from gitrag.hub.rights import Grant
-from gitrag.hub.sending import Pushed as HubPushed
 from gitrag.hub.servers import Placed, Server
 from gitrag.hub.upkeep import Dropped, HubStatus
 from gitrag.memory.core_files import CoreFile
@@ -87,7 +87,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "hub init": (HubMade,),
     "hub add-server": (Server,),
     "hub place": (Placed,),
-    "hub push": (HubPushed,),
+    "hub push": (Pushes,),
     "hub search": (HubSearchDocument,),
     "hub status": (HubStatus,),
     "hub grant": (list[Grant],),

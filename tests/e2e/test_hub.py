@@ -87,6 +87,46 @@ def test_another_branch_is_chosen_and_what_is_not_needed_is_dropped(project):
     assert "no repository that this role may read" in project.gitrag("hub", "status").out
 
 
+def test_the_branches_of_the_setting_are_pushed_each_as_it_is(project, tmp_path):
+    git = project.git
+    git.git("branch", "release/1")
+    git.git("branch", "private")
+    git.commit({"src/new.py": "def only_new():\n    return 1\n"})
+    clone = create_repository(tmp_path / "clone", git.environment)
+    clone.git("remote", "add", "origin", str(git.path))
+    clone.git("fetch", "--quiet", "origin")
+    there = Gitrag(clone.path, project.gitrag.environment)
+    asked = {"GITRAG_HUB_BRANCHES": "main,release/*,gone"}
+    done = there("hub", "push", "--repository", "shop", env=asked)
+    assert done.status == 0
+    assert done.out.splitlines() == [
+        "main: Pushed 9 files: 9 contents of 14 chunks sent, the others were there",
+        "release/1: Pushed 8 files: 0 contents of 0 chunks sent, the others were there",
+        "Searched is the branch main, not release/1.",
+    ]
+    assert 'hub_branches names "gone", and this clone has no such branch.' in done.err
+    held = json.loads(project.gitrag("hub", "status", "--json").out)["branches"]
+    expected = [("main", git.git("rev-parse", "main")), ("release/1", git.git("rev-parse", "release/1"))]
+    assert [(each["branch"], each["commit"]) for each in held] == expected
+
+    # A branch here wins over origin's; --branch pushes HEAD, whatever the setting says.
+    assert json.loads(project.gitrag("hub", "push", "--json", env=asked).out)["missing"] == ["gone"]
+    done = project.gitrag("hub", "push", "--branch", "mine", "--json", env=asked)
+    assert [each["branch"] for each in json.loads(done.out)["branches"]] == ["mine"]
+    done = project.gitrag("hub", "push", env={"GITRAG_HUB_BRANCHES": "gone"})
+    assert (done.status, done.out) == (2, "")
+    assert "This clone has no branch that hub_branches names: gone." in done.err
+
+
+def test_a_repository_cannot_name_branches_to_push(project):
+    project.git.git("branch", "private")
+    project.git.write({".gitrag.yaml": "hub_branches: ['*']\n"})
+    done = project.gitrag("hub", "push")
+    assert (done.status, "which only you may set" in done.err) == (0, True)
+    held = json.loads(project.gitrag("hub", "status", "--json").out)["branches"]
+    assert [each["branch"] for each in held] == ["main"]
+
+
 def test_a_repository_cannot_set_where_code_is_sent(project, hub_address):
     quiet = {"GITRAG_HUB": ""}
     project.git.git("config", "--local", "gitrag.hub", hub_address)

@@ -1,9 +1,12 @@
-"""Push what HEAD has to a hub."""
+"""Push what HEAD has to a hub, or what the branches have that the user configured."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 _SHORT = 12
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
+_LOCAL, _REMOTE = "refs/heads/", "refs/remotes/origin/"
+
 OFF = "off"
 SET_IT = "git config --global gitrag.hub postgresql://host/database"
 
@@ -40,6 +45,27 @@ def address_of(hub: str) -> str:
     if hub == OFF:
         raise NotSetUpError("No hub is set: the setting hub is off.", SET_IT)
     return hub
+
+
+@dataclass(frozen=True, slots=True)
+class Pushes:
+    """What was pushed.
+
+    Attributes:
+        branches: A branch each.
+        missing: What the setting ``hub_branches`` names and this clone does not have.
+    """
+
+    branches: tuple[Pushed, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A branch to push: its name in the hub, and the revision that it is here; None for HEAD."""
+
+    branch: str
+    revision: str | None
 
 
 def push_head(
@@ -67,22 +93,92 @@ def push_head(
         ModelError: The model is not there.
         BusyError: HEAD has moved meanwhile.
     """
+    address_of(workspace.config.hub)
+    own = branch or workspace.repo.head().branch
+    if own is None:
+        raise UsageError("HEAD is on no branch.", "Name the branch to push as: gitrag hub push --branch main")
+    return _push(workspace, _Source(own, None), repository, force, advance, embedding)
+
+
+def push_configured(
+    workspace: Workspace,
+    *,
+    repository: str | None = None,
+    force: bool = False,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+    embedding: Callable[[int], None] = lambda _done: None,
+) -> Iterator[Pushed | str]:
+    """Push the branches that the setting ``hub_branches`` names, one after another, each whole or not at all.
+
+    A branch is the local one of that name, else origin's.
+
+    Args:
+        workspace: The repository.
+        repository: Its name in the hub; None for the directory's.
+        force: Push also where a branch has a later commit there.
+        advance: Called with how many contents of a branch have been sent, and of how many.
+        embedding: Called with how many texts were embedded first.
+
+    Yields:
+        What was pushed of each branch; then the names and globs that match none.
+
+    Raises:
+        NotSetUpError: No hub is set, or this role may not push there.
+        UsageError: No branch matches; or one has a later commit there: those before it are pushed.
+        ModelError: The model is not there.
+        BusyError: The branch has moved meanwhile.
+    """
+    address_of(workspace.config.hub)
+    wanted = workspace.config.hub_branches
+    here = _branches(workspace.repo)
+    if not any(_matches(each, wanted) for each in here):
+        raise UsageError(
+            f"This clone has no branch that hub_branches names: {', '.join(wanted)}.",
+            "To push HEAD under a name: gitrag hub push --branch main",
+        )
+    for name, revision in here.items():
+        if _matches(name, wanted):
+            yield _push(workspace, _Source(name, revision), repository, force, advance, embedding)
+    yield from (each for each in wanted if not any(_matches(name, [each]) for name in here))
+
+
+def _matches(branch: str, wanted: Sequence[str]) -> bool:
+    return any(fnmatchcase(branch, each) for each in wanted)
+
+
+def _branches(repo: Repository) -> dict[str, str]:
+    """Return the full reference of each branch by its name: the local one, else origin's."""
+    done = repo.git("for-each-ref", "--format=%(refname)", _LOCAL, _REMOTE)
+    refs = os.fsdecode(done.stdout).splitlines()
+    found = {each.removeprefix(_REMOTE): each for each in refs if each.startswith(_REMOTE)}
+    found.pop("HEAD", None)
+    return found | {each.removeprefix(_LOCAL): each for each in refs if each.startswith(_LOCAL)}
+
+
+def _push(
+    workspace: Workspace,
+    source: _Source,
+    repository: str | None,
+    force: bool,
+    advance: Callable[[int, int], None],
+    embedding: Callable[[int], None],
+) -> Pushed:
+    """Push HEAD or a branch, embedded by the model; arguments and errors are those of ``push_head``."""
     address = address_of(workspace.config.hub)
     workspace.require_index()
     name = repository or workspace.name
     require_name(name)
-    own = branch or workspace.repo.head().branch
-    if own is None:
-        raise UsageError("HEAD is on no branch.", "Name the branch to push as: gitrag hub push --branch main")
+    own = source.branch
     with opened(address, RECIPE) as front, holding(front, name) as hub:
-        view = CurrentView(workspace, committed_only=True, says_staleness=False)
+        view = CurrentView(workspace, revision=source.revision, committed_only=True, says_staleness=False)
         view_id = view.read(lambda _db, view_id, _overlay: view_id).found
         if not workspace.model_is_there():
             raise ModelError(
                 "The hub takes the model's vectors, and the model is not here.", "gitrag model fetch"
             )
         workspace.embed(view_id=view_id, advance=embedding)
-        commit = workspace.repo.head().commit
+        head = workspace.repo.resolve(source.revision) if source.revision else workspace.repo.head()
+        commit = head.commit
         if commit is not None:
             read_history(workspace.store, workspace.repo, commit)
 
@@ -92,7 +188,9 @@ def push_head(
             # Also the read may have caught up with a commit that nothing was embedded of.
             if overlay.commit != commit or vectors.count_pending(db, view_id=view_id):
                 raise BusyError(
-                    "HEAD has moved meanwhile, or the index has: nothing was pushed.", "Try again."
+                    f"{'HEAD' if source.revision is None else own} has moved meanwhile, or the index has:"
+                    " nothing of it was pushed.",
+                    "Try again.",
                 )
 
             def read(content_ids: Sequence[int]) -> Iterable[Sequence[ExportedChunk]]:
@@ -103,8 +201,8 @@ def push_head(
                 if later and not force:
                     raise UsageError(
                         f"The hub has a later commit of {name} {own}, {(there or '')[:_SHORT]}:"
-                        " nothing was pushed.",
-                        "To go back to HEAD all the same: gitrag hub push --force",
+                        " nothing of it was pushed.",
+                        "To go back to what is here all the same: gitrag hub push --force",
                     )
                 return later is not None
 
