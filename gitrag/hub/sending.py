@@ -75,7 +75,7 @@ class Pushed:
 def push(
     hub: Hub,
     branch: Branch,
-    read: Callable[[Sequence[int]], Iterable[Sequence[ExportedChunk]]],
+    read: Callable[[Sequence[ViewFile]], Iterable[Sequence[ExportedChunk]]],
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     *,
     compare: Callable[[str | None], bool],
@@ -85,7 +85,7 @@ def push(
     Args:
         hub: The hub, open.
         branch: The branch.
-        read: Reads the chunks of contents by their ids in this index, some at a time.
+        read: Reads the chunks of files, one of each content, some at a time.
         advance: Called with how many contents have been sent, and of how many.
         compare: Called with the commit that the branch has there, which stays meanwhile: raises to end the
             push, or returns whether this clone can tell if that is a later one.
@@ -94,10 +94,11 @@ def push(
         NotSetUpError: There is no such repository, or this role may not push to it.
     """
     db = hub.db
-    keys = {each.content_id: (each.blob, each.language) for each in branch.files}
+    contents = {each.content_id: each for each in branch.files}
+    keys = {content_id: (each.blob, each.language) for content_id, each in contents.items()}
     with db.transaction():
         known = set(_known(hub, branch.repository))
-        missing = [content_id for content_id, key in keys.items() if key not in known]
+        missing = [contents[content_id] for content_id, key in keys.items() if key not in known]
         sent: set[int] = set()
         with db.cursor() as cursor:
             with cursor.copy(f"COPY gitrag.sent_chunks ({CHUNK_COLUMNS}) FROM STDIN (FORMAT BINARY)") as copy:
@@ -130,8 +131,8 @@ def push(
             "SELECT * FROM gitrag.push(%s, %s, %s, %s, %s, %s)",
             [branch.repository, branch.branch, branch.commit, branch.tree, branch.left_out, packed],
         ).fetchone()
-    contents, chunks = row or (0, 0)
-    return Pushed(len(branch.files), contents, chunks, branch.branch, searched, replaced, is_compared)
+    new, chunks = row or (0, 0)
+    return Pushed(len(branch.files), new, chunks, branch.branch, searched, replaced, is_compared)
 
 
 def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:

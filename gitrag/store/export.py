@@ -99,41 +99,64 @@ def files(db: DuckDBPyConnection, view_id: int) -> list[ViewFile]:
     return [ViewFile(*(*row[:-1], tuple(row[-1]))) for row in rows]
 
 
-def chunks(db: DuckDBPyConnection, content_ids: Sequence[int]) -> Iterator[list[ExportedChunk]]:
-    """Read the chunks of contents, by ascending id, some contents at a time."""
+def batches(some: Sequence[ViewFile]) -> Iterator[list[ViewFile]]:
+    """Split files by ascending content id into so many as are read at once."""
+    ordered = sorted(some, key=lambda each: each.content_id)
+    for start in range(0, len(ordered), _AT_ONCE):
+        yield ordered[start : start + _AT_ONCE]
+
+
+def holds(db: DuckDBPyConnection, some: Sequence[ViewFile]) -> bool:
+    """Tell whether contents are here under the ids that were read, with all vectors the model's.
+
+    An index that was built anew has other ids; one that was tidied may be without some.
+    """
+    ids = integers(each.content_id for each in some)
+    here = run(
+        db,
+        [ids],
+        "SELECT content_id, blob, language FROM contents SEMI JOIN columns ON content_id = column0",
+    ).fetchall()
+    drafts = run(
+        db,
+        [ids],
+        "SELECT 1 FROM chunks SEMI JOIN columns ON content_id = column0 JOIN drafts USING (text_id) LIMIT 1",
+    ).fetchone()
+    return drafts is None and {*here} == {(each.content_id, each.blob, each.language) for each in some}
+
+
+def chunks(db: DuckDBPyConnection, content_ids: Sequence[int]) -> list[ExportedChunk]:
+    """Read the chunks of contents, by ascending id; of a batch, to keep them small."""
     import numpy as np
 
-    ordered = sorted(set(content_ids))
-    for start in range(0, len(ordered), _AT_ONCE):
-        own = integers(ordered[start : start + _AT_ONCE])
-        rows = run(
-            db,
-            [own],
-            "SELECT chunk_id, content_id, kind, name, name_key, qualified_name, signature, docstring, text,"
-            f" line_start, line_end, length, vector FROM chunks SEMI JOIN columns ON content_id = column0"
-            f" LEFT JOIN {_BOTH} known USING (text_id) ORDER BY chunk_id",
-        ).fetchall()
-        ids = np.array([row[0] for row in rows], dtype=np.int32)
-        found = run(
-            db,
-            [ids],
-            "SELECT chunk_id, term, tf FROM postings SEMI JOIN columns ON chunk_id = column0"
-            " ORDER BY chunk_id, term",
-        ).fetchnumpy()
-        first = np.searchsorted(found["chunk_id"], ids, "left")
-        end = np.searchsorted(found["chunk_id"], ids, "right")
-        terms, frequencies = found["term"], found["tf"].astype(np.int32)
-        yield [
-            ExportedChunk(
-                *(
-                    *row[1:],
-                    terms[begin:stop],
-                    frequencies[begin:stop],
-                    tuple(sorted(handed_on(row[8]))) if row[2] == "module" else (),
-                )
+    rows = run(
+        db,
+        [integers(content_ids)],
+        "SELECT chunk_id, content_id, kind, name, name_key, qualified_name, signature, docstring, text,"
+        f" line_start, line_end, length, vector FROM chunks SEMI JOIN columns ON content_id = column0"
+        f" LEFT JOIN {_BOTH} known USING (text_id) ORDER BY chunk_id",
+    ).fetchall()
+    ids = np.array([row[0] for row in rows], dtype=np.int32)
+    found = run(
+        db,
+        [ids],
+        "SELECT chunk_id, term, tf FROM postings SEMI JOIN columns ON chunk_id = column0"
+        " ORDER BY chunk_id, term",
+    ).fetchnumpy()
+    first = np.searchsorted(found["chunk_id"], ids, "left")
+    end = np.searchsorted(found["chunk_id"], ids, "right")
+    terms, frequencies = found["term"], found["tf"].astype(np.int32)
+    return [
+        ExportedChunk(
+            *(
+                *row[1:],
+                terms[begin:stop],
+                frequencies[begin:stop],
+                tuple(sorted(handed_on(row[8]))) if row[2] == "module" else (),
             )
-            for row, begin, stop in zip(rows, first.tolist(), end.tolist(), strict=True)
-        ]
+        )
+        for row, begin, stop in zip(rows, first.tolist(), end.tolist(), strict=True)
+    ]
 
 
 def tree_of(db: DuckDBPyConnection, view_id: int) -> str:

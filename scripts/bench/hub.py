@@ -46,7 +46,7 @@ from gitrag.hub.rights import add_repository
 from gitrag.hub.sending import Branch, Pushed, push
 from gitrag.indexing.recipe import RECIPE
 from gitrag.store import export
-from gitrag.store.export import ViewFile
+from gitrag.store.export import ExportedChunk, ViewFile
 from gitrag.workspace import Workspace
 
 _OPTIONS = SearchOptions(limit=PAGE, min_score=0.0)
@@ -406,7 +406,12 @@ def push_part(workspace: Workspace, address: str, name: str, branch: str, files:
     state = Branch(name, branch, None, "", 0, files, None)
     with opened(address, RECIPE) as hub, workspace.store.read() as db, hub.db.transaction():
         add_repository(hub, name)
-        return push(hub, state, lambda ids: export.chunks(db, ids), compare=lambda _there: True)
+
+        def read(missing: Sequence[ViewFile]) -> Iterator[list[ExportedChunk]]:
+            for some in export.batches(missing):
+                yield export.chunks(db, [each.content_id for each in some])
+
+        return push(hub, state, read, compare=lambda _there: True)
 
 
 def _ask(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
@@ -22,8 +23,8 @@ from gitrag.indexing.recipe import RECIPE
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gitrag.store.connection import Connection
-    from gitrag.store.export import ExportedChunk
+    from gitrag.store.connection import Connection, Store
+    from gitrag.store.export import ExportedChunk, ViewFile
     from gitrag.store.memo import Memo
     from gitrag.store.views import ViewOverlay
 
@@ -182,8 +183,8 @@ def _push(
         if commit is not None:
             read_history(workspace.store, workspace.repo, commit)
 
-        def send(db: Connection, view_id: int, overlay: ViewOverlay) -> Pushed:
-            from gitrag.store import export, vectors
+        def gathered(db: Connection, view_id: int, overlay: ViewOverlay) -> Branch:
+            from gitrag.store import vectors
 
             # Also the read may have caught up with a commit that nothing was embedded of.
             if overlay.commit != commit or vectors.count_pending(db, view_id=view_id):
@@ -192,27 +193,39 @@ def _push(
                     " nothing of it was pushed.",
                     "Try again.",
                 )
+            return _branch(db, workspace.store.memo, view_id, overlay.commit, name, own)
 
-            def read(content_ids: Sequence[int]) -> Iterable[Sequence[ExportedChunk]]:
-                return export.chunks(db, content_ids)
+        def compare(there: str | None) -> bool:
+            later = _is_later(workspace.repo, there, commit)
+            if later and not force:
+                raise UsageError(
+                    f"The hub has a later commit of {name} {own}, {(there or '')[:_SHORT]}:"
+                    " nothing of it was pushed.",
+                    "To go back to what is here all the same: gitrag hub push --force",
+                )
+            return later is not None
 
-            def compare(there: str | None) -> bool:
-                later = _is_later(workspace.repo, there, commit)
-                if later and not force:
-                    raise UsageError(
-                        f"The hub has a later commit of {name} {own}, {(there or '')[:_SHORT]}:"
-                        " nothing of it was pushed.",
-                        "To go back to what is here all the same: gitrag hub push --force",
-                    )
-                return later is not None
+        branch = view.read(gathered).found
+        with hub.db.transaction():  # a push that is refused leaves no repository behind
+            if owns(hub):
+                add_repository(hub, name)
+            return push(hub, branch, partial(_chunks, workspace.store), advance, compare=compare)
 
-            branch_here = _branch(db, workspace.store.memo, view_id, overlay.commit, name, own)
-            with hub.db.transaction():  # a push that is refused leaves no repository behind
-                if owns(hub):
-                    add_repository(hub, name)
-                return push(hub, branch_here, read, advance, compare=compare)
 
-        return view.read(send).found
+def _chunks(store: Store, files: Sequence[ViewFile]) -> Iterator[Sequence[ExportedChunk]]:
+    """Read the chunks of files, by ascending content id; the index is closed while they are sent.
+
+    Raises:
+        BusyError: The index was built anew meanwhile, or is without some of them.
+    """
+    from gitrag.store import export
+
+    for some in export.batches(files):
+        with store.read() as db:
+            if not export.holds(db, some):
+                raise BusyError("The index has changed meanwhile: nothing of it was pushed.", "Try again.")
+            chunks = export.chunks(db, [each.content_id for each in some])
+        yield chunks
 
 
 def _is_later(repo: Repository, there: str | None, commit: str | None) -> bool | None:

@@ -1,7 +1,11 @@
 """What a push changes for those who search meanwhile, and for the pushes after it."""
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from gitrag.actions.hub import search as hub_search
@@ -9,6 +13,7 @@ from gitrag.actions.hub.push import push_head
 from gitrag.errors import BusyError, UsageError
 from gitrag.hub.source import HubSource
 from gitrag.workspace import Workspace
+from tests.support.command import wait_until
 from tests.support.hubs import SAMPLE, opened, pushed, rows
 
 
@@ -83,6 +88,56 @@ def test_a_commit_made_during_a_push_is_not_half_in_it(
     with pytest.raises(BusyError, match=r"^HEAD has moved"):
         push_head(workspace)
     assert rows(hub_address, "SELECT count(*) FROM gitrag.entries") == [(0,)]
+
+
+@contextmanager
+def held_up(address: str) -> Iterator[Callable[[], None]]:
+    """Keep the hub from taking contents; yields what waits until a push waits for that."""
+    with psycopg.connect(address) as holder:
+        holder.execute("LOCK TABLE gitrag.sent_chunks IN ACCESS EXCLUSIVE MODE")
+
+        def until_waiting() -> None:
+            waiting = (
+                "SELECT count(*) FROM pg_locks"
+                " WHERE NOT granted AND relation = 'gitrag.sent_chunks'::regclass"
+            )
+            wait_until(lambda: rows(address, waiting) == [(1,)], "the push waits for the table")
+
+        yield until_waiting
+
+
+def test_the_index_is_free_while_a_push_sends(hub_address: str, make_repository, model_dir: Path):
+    git = make_repository(SAMPLE)
+    workspace = opened(git, hub_address, model_dir)
+    workspace.update()
+    head = git.git("rev-parse", "HEAD")
+    with ThreadPoolExecutor(1) as threads:
+        with held_up(hub_address) as until_waiting:
+            pushing = threads.submit(push_head, workspace)
+            until_waiting()
+            git.commit({"src/late.py": "late = True\n"})
+            with opened(git, hub_address, model_dir).store.write("a test", patience_s=1.0):
+                pass
+            opened(git, hub_address, model_dir).update()
+        assert pushing.result().files == len(SAMPLE)
+    assert rows(hub_address, "SELECT commit_id FROM gitrag.views") == [(head,)]
+    assert rows(hub_address, "SELECT count(*) FROM gitrag.chunks") == [(13,)]
+
+
+def test_an_index_made_anew_while_a_push_sends_ends_it(hub_address: str, make_repository, model_dir: Path):
+    git = make_repository(SAMPLE)
+    workspace = opened(git, hub_address, model_dir)
+    workspace.update()
+    with ThreadPoolExecutor(1) as threads:
+        with held_up(hub_address) as until_waiting:
+            pushing = threads.submit(push_head, workspace)
+            until_waiting()
+            anew = opened(git, hub_address, model_dir)
+            anew.store.remove()
+            anew.update()  # with drafts
+        with pytest.raises(BusyError, match="The index has changed meanwhile"):
+            pushing.result()
+    assert rows(hub_address, "SELECT count(*) FROM gitrag.repositories") == [(0,)]
 
 
 def test_an_older_commit_does_not_put_a_branch_back_unless_forced(
