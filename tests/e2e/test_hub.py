@@ -87,6 +87,19 @@ def test_another_branch_is_chosen_and_what_is_not_needed_is_dropped(project):
     assert "no repository that this role may read" in project.gitrag("hub", "status").out
 
 
+@pytest.mark.parametrize("year", [1970, 2199])
+def test_a_server_whose_clock_was_off_changes_only_the_time_that_is_shown(project, hub_address, year):
+    project.gitrag("hub", "push")
+    with psycopg.connect(hub_address, autocommit=True) as db:
+        db.execute("UPDATE gitrag.views SET pushed_at = make_timestamptz(%s, 7, 1, 12, 0, 0)", [year])
+    assert f"pushed {year}-07-01" in project.gitrag("hub", "status").out
+    assert project.gitrag("hub", "gc", "--apply").out == "Nothing to drop.\n"
+    assert json.loads(project.gitrag("hub", "search", "retry with backoff", "--json").out)["matches"]
+    project.git.commit({"src/new.py": "def only_new():\n    return 1\n"})
+    assert project.gitrag("hub", "push").out.startswith("Pushed 9 files: 1 content of 1 chunk sent")
+    assert f"pushed {year}" not in project.gitrag("hub", "status").out
+
+
 def test_the_branches_of_the_setting_are_pushed_each_as_it_is(project, tmp_path):
     git = project.git
     git.git("branch", "release/1")
