@@ -21,7 +21,8 @@ from prompt_toolkit.styles import Style
 
 from gitrag import report
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.search import Answer
+from gitrag.cli.asked import Asked
 from gitrag.cli.editor import editor_command, open_in_editor
 from gitrag.errors import GitragError
 from gitrag.search.engine import Hit
@@ -29,9 +30,7 @@ from gitrag.search.question import read
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 from gitrag.words.terms import query_terms
-from gitrag.workspace import Workspace
 
-_LIMIT = 50
 _WIDE = 100
 """Columns from which the preview stands beside the list, not below it."""
 
@@ -67,17 +66,19 @@ class Picker:
     """A full-screen search.
 
     Args:
+        asked: What answers.
         start: The directory that it was started in.
         environ: The environment.
         query: The question to begin with.
         color: Whether to use colour.
     """
 
-    def __init__(self, start: Path, environ: Mapping[str, str], query: str, *, color: bool) -> None:
+    def __init__(
+        self, asked: Asked, start: Path, environ: Mapping[str, str], query: str, *, color: bool
+    ) -> None:
+        self._repositories = asked
         self._start = start
         self._environ = environ
-        self._heard: list[str] = []
-        self._workspace = Workspace.open(start, environ=environ, say=self._heard.append, resident=True)
         self._shown = _Shown()
         self._row = 0
         self._problem = ""
@@ -161,8 +162,8 @@ class Picker:
     def _open(self) -> None:
         """Open the chosen file in the user's editor, and come back."""
         hit = self._shown.hits[self._row]
-        root = self._workspace.place
         try:
+            root = self._repositories.workspace_of(hit).place
             command = editor_command(self._environ, root / hit.path, report.best_lines(hit)[0].number)
             open_in_editor(command, self._start, self._environ)
             self._problem = ""
@@ -203,13 +204,12 @@ class Picker:
     def _answered(self, query: str) -> _Shown:
         if not query:
             return _Shown()
-        answer = search(self._workspace, query, SearchOptions(limit=_LIMIT, grouped=True, refine_s=0.0))
+        answer, notes = self._repositories.ask(query)
         words = frozenset(read(answer.wording.searched_for or answer.query).words)
-        return _Shown(query, answer.hits, self._said(answer), words)
+        return _Shown(query, answer.hits, self._said(answer, notes), words)
 
-    def _said(self, answer: Answer) -> str:
-        notes = [*report.notes_of(answer), *dict.fromkeys(self._heard)]
-        self._heard.clear()
+    @staticmethod
+    def _said(answer: Answer, notes: list[str]) -> str:
         if not answer.hits:
             return "  ".join([report.as_text(answer), *notes])
         return "  ".join([count(len(answer.hits), "file"), *notes[:1]])
@@ -224,7 +224,7 @@ class Picker:
             chosen = "class:chosen " if number == self._row else ""
             line = report.best_lines(hit)[0].number
             name = sanitise_line(hit.document.title if hit.document else hit.chunk.qualified_name)
-            place = sanitise_line(hit.path)
+            place = _place(hit)
             room = columns - _SCORE_COLUMNS
             place = _shortened(place, room - len(f":{line}"))
             text = report.cut(f"{place}:{line}  {name}", room)
@@ -245,11 +245,11 @@ class Picker:
         rows, columns = size.rows, size.columns // 2 if size.columns >= _WIDE else size.columns
         best = {line.number for line in report.best_lines(hit)}
         try:
-            lines = file_lines(self._workspace, hit.path)
+            lines = file_lines(self._repositories.workspace_of(hit), hit.path)
         except GitragError as error:
             return [("class:quiet", sanitise_line(str(error)))]
         first = max(min(best) - rows // 4, 1)
-        found: StyleAndTextTuples = [("class:path", f"{_shortened(sanitise_line(hit.path), columns)}\n")]
+        found: StyleAndTextTuples = [("class:path", f"{_shortened(_place(hit), columns)}\n")]
         for number, line in enumerate(lines[first - 1 : first + rows], first):
             found.append(("class:number", f"{number:>5}  "))
             text = sanitise_line(line[:_LONGEST_LINE].expandtabs(_TAB))
@@ -261,6 +261,11 @@ class Picker:
         said = self._problem or self._shown.said
         keys = "↑↓ choose  Enter opens  Esc ends"
         return [("", sanitise_line(f"{said}  " if said else "")), ("", keys)]
+
+
+def _place(hit: Hit) -> str:
+    """Return the path of a hit, after its repository where several were asked."""
+    return sanitise_line(f"{hit.repository}:{hit.path}" if hit.repository else hit.path)
 
 
 def _shortened(path: str, columns: int) -> str:

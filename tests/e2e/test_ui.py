@@ -144,3 +144,40 @@ def test_a_narrow_terminal_shows_names_and_another_size_is_taken(make_repository
         shown.wait_for(f"{folder}/größe_der_rechnung.py:1", "│")
         shown.press(b"\x03")
         assert shown.ended() == 130
+
+
+def test_several_repositories_are_asked_and_the_right_file_opens(make_repository, tmp_path):
+    opened = tmp_path / "opened"
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\nprintf "%s " "$@" >>{opened}\n')
+    editor.chmod(0o700)
+    rounding = 'def rounding(amount):\n    """Round an amount of money."""\n    return round(amount, 2)\n'
+    near = make_repository({"near.py": "def near():\n    return 1\n"}, name="near")
+    far = make_repository({"src/rates.py": rounding}, name="far")
+    missing = make_repository({"lost.py": "def lost():\n    return 1\n"}, name="missing")
+    for each in (near, far):
+        open_app(each).update()
+    project = SimpleNamespace(path=near.path, gitrag=Gitrag(near.path, near.environment))
+    places = [f"--repo={each.path}" for each in (near, far, missing)]
+    with screen(project, *places, columns=160, EDITOR=str(editor), VISUAL="") as shown:
+        shown.wait_for("Enter opens")
+        shown.press(b"rounding of amounts")
+        shown.wait_for(f"{far.path.name}:src/rates.py:1", "Round an amount", "not indexed")
+        shown.press(ENTER)
+        end = time.monotonic() + PATIENCE_S
+        while not opened.exists():
+            assert time.monotonic() < end
+            shown.read()
+        shown.press(b"\x03")
+        assert shown.ended() == 130
+    assert opened.read_text().split()[1] == str(far.path / "src/rates.py")
+
+
+def test_a_repository_that_nobody_knows_is_refused_before_the_screen_opens(indexed):
+    with screen(indexed, "--repo", "nowhere") as shown:
+        while shown.process.poll() is None:
+            shown.read()
+        shown.read()
+        assert shown.process.returncode == 2
+        assert "nowhere" in shown.text
+        assert "Esc ends" not in shown.text
