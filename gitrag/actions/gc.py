@@ -24,6 +24,10 @@ _EVERY_S = 7 * 24 * 3600.0
 _WORTH_BYTES = 16 << 20
 """The background worker leaves a smaller index alone."""
 
+_WORTH_SHARE = 0.2
+"""Share of the index that writing it anew must win: that takes as long as the index is large (two seconds for
+100,000 chunks), and what is dropped is room for what comes next in any case."""
+
 _DONE = "gc.done"
 
 
@@ -50,7 +54,7 @@ def preview(workspace: Workspace) -> Garbage:
 
 
 def collect(workspace: Workspace) -> Collected:
-    """Drop what no view needs, and rewrite the index without it.
+    """Drop what no view needs, and rewrite the index where that makes it smaller by `_WORTH_SHARE`.
 
     Raises:
         NotSetUpError: There is no index.
@@ -64,10 +68,10 @@ def collect(workspace: Workspace) -> Collected:
         found = garbage.mark(db, keep)
         if found:
             garbage.sweep(db, keep)
-    freed = max(workspace.store.compact(), 0)
+    freed = max(workspace.store.compact(_WORTH_SHARE), 0)
     if dropped := older_commits.drop_unneeded(workspace.older, workspace.store, keep.since_s):
         found = replace(found, commits=found.commits + dropped)
-        freed += max(workspace.older.compact(), 0)
+        freed += max(workspace.older.compact(_WORTH_SHARE), 0)
     return Collected(found, freed)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "gc",
     examples=[
         Example("gitrag gc", "what could be dropped"),
-        Example("gitrag gc --apply", "drop it, and give the room back to the disk"),
+        Example("gitrag gc --apply", "drop it"),
         Example("GITRAG_GC_KEEP=0s gitrag gc --apply", "keep only what is needed now"),
     ],
 )
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 def gc(session: Session, *, really: bool, as_json: bool) -> int:
     """Drop what no branch or worktree needs any more from the index.
 
-    What was needed within gc_keep stays, up to twice what is needed now. The background worker does this once
-    a week where the index is large.
+    What was needed within gc_keep stays, up to twice what is needed now. The room of what is dropped is used
+    again; the disk gets it back once it is a fifth of the index. The background worker does this once a week
+    where the index is large.
     """
     from gitrag.actions import gc
 
@@ -70,6 +71,8 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
         terminal.hint("gitrag gc --apply")
     if freed:
         terminal.print(f"Index {size(before - freed)} (freed {size(freed)})")
+    elif really and garbage:
+        terminal.print("The index is as large as before: it uses that room for what comes next.")
     return OK
 
 

@@ -17,7 +17,7 @@ from gitrag.store import schema
 from gitrag.store.engine import Engine, SharedEngines, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
-from gitrag.store.memory_copy import MAX_BYTES, Copy, write_copy
+from gitrag.store.memory_copy import MAX_BYTES, Copy, share_to_win, write_copy
 from gitrag.store.schema import ForeignDatabaseError
 from gitrag.store.vector_cache import VectorCache
 
@@ -336,11 +336,14 @@ class Store:
         while self._idle and self._shared is None:
             self._idle.pop().stop()
 
-    def compact(self) -> int:
+    def compact(self, least: float = 0.0) -> int:
         """Rewrite the index without the space of deleted rows, concurrently with readers.
 
+        Args:
+            least: Leave it as it is where it would become smaller by less than this share.
+
         Returns:
-            The bytes freed; 0 when another process wrote to it or compacted it meanwhile.
+            The bytes freed; 0 when another process wrote to it or compacted it meanwhile, or it was left.
 
         Raises:
             StoreMissingError: There is no index.
@@ -360,6 +363,8 @@ class Store:
                 self._delete(f"{_NEW}*")  # left by a killed process
                 state = state_of(self.path)
                 with start(self.directory) as db:
+                    if least and share_to_win(db, self.path) < least:
+                        return 0
                     write_copy(db, self.path, new)
             with self._lock.exclusive("putting the smaller index in its place"):
                 if state is None or state_of(self.path) != state or state[-1]:

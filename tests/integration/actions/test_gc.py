@@ -154,6 +154,25 @@ def test_the_disk_gets_its_room_back(bloated, tmp_path):
     assert not {name for name in names if "smaller" in name or name.endswith(".wal")}
 
 
+def test_an_index_that_would_hardly_be_smaller_is_not_written_anew(repo, tmp_path):
+    wide = {f"wide{n}.py": large(0)["big0.py"].replace("word0", f"wide{n}") for n in range(150)}
+    repo.commit(wide)
+    open_app(repo).update()
+    gc.collect(thrifty(repo))
+    store = open_app(repo).store
+    file = store.path.stat().st_ino
+    repo.commit({"wide0.py": None, "wide1.py": None})
+    open_app(repo).update()
+    done = gc.collect(thrifty(repo))
+    assert (done.garbage.contents, done.freed_bytes, store.path.stat().st_ino) == (2, 0, file)
+    repo.commit(dict.fromkeys([*wide][2:110]))
+    open_app(repo).update()
+    before = store.size_bytes()
+    freed = gc.collect(thrifty(repo)).freed_bytes
+    assert store.size_bytes() == before - freed < 0.7 * before
+    assert logical(open_app(repo)) == logical(open_app(repo, tmp_path / "fresh"))
+
+
 def test_what_is_written_while_a_smaller_index_is_made_is_not_lost(bloated, monkeypatch, tmp_path):
     """Another process writes after the copy was made and before it is put in place."""
     workspace = thrifty(bloated)
