@@ -150,19 +150,35 @@ def working_state(
     Raises:
         RepositoryError: git fails, for example because the index is damaged.
     """
-    if head is None:
-        head = repository.head()
     if repository.root is None:
-        return WorkingState(head, ())
+        return WorkingState(head or repository.head(), ())
+    if head is None and not repository.trees:
+        head = repository.head()
     since_ns = time.time_ns()
     done, remembered = _ask_git(repository, untracked)
     if done.returncode:
+        if head is None:
+            repository.head()  # says better what is wrong with it
         raise RepositoryError(
             f"git status fails in {repository.root}: {message_of(done)}.", "Try it yourself: git status"
         )
-    dirty: dict[str, DirtyPath] = {}
-    commit = head.commit
+    if head is None:
+        head = _known_head(repository, done.stdout) or repository.head()
     records = [*_records(done.stdout), *(remembered or ())]
+    dirty, commit = _together(records, head.commit)
+    if untracked and remembered is None:
+        paths = [record for record in records if isinstance(record, DirtyPath) and not record.tracked]
+        untracked.remember(paths, since_ns)
+    if commit != head.commit:
+        head = repository.resolve(commit) if commit else Head(None, head.tree, head.branch)
+    return WorkingState(head, tuple(dirty.values()))
+
+
+def _together(
+    records: Sequence[DirtyPath | str | None], commit: str | None
+) -> tuple[dict[str, DirtyPath], str | None]:
+    """Return the paths once each, and HEAD's commit."""
+    dirty: dict[str, DirtyPath] = {}
     for record in records:
         if not isinstance(record, DirtyPath):
             commit = record
@@ -170,12 +186,25 @@ def working_state(
             dirty[record.path] = replace(record, head=dirty[record.path].head)
         else:
             dirty[record.path] = record
-    if untracked and remembered is None:
-        paths = [record for record in records if isinstance(record, DirtyPath) and not record.tracked]
-        untracked.remember(paths, since_ns)
-    if commit != head.commit:
-        head = repository.resolve(commit) if commit else Head(None, head.tree, head.branch)
-    return WorkingState(head, tuple(dirty.values()))
+    return dirty, commit
+
+
+def _known_head(repository: Repository, output: bytes) -> Head | None:
+    """Return HEAD as `git status` says, if its tree is known: that saves a process."""
+    said = dict(
+        record.removeprefix(b"# branch.").split(b" ", 1)
+        for record in output.split(b"\0", 2)[:2]
+        if record.startswith((b"# branch.oid ", b"# branch.head "))
+    )
+    tree = repository.trees.get(said.get(b"oid", b"").decode())
+    if tree is None or b"head" not in said:
+        return None
+    branch: str | None = os.fsdecode(said[b"head"])
+    if branch == "(detached)":  # which may be a branch's name
+        if repository.is_on_branch():
+            return None
+        branch = None
+    return Head(said[b"oid"].decode(), tree, branch)
 
 
 def _ask_git(

@@ -58,6 +58,9 @@ _RULE_FILES = frozenset({".gitattributes", ".gitignore"})
 _LOOKING_S = 10.0
 """Time to look for named pipes among them, while git does not answer."""
 
+_MOST_TREES = 64
+"""Commits whose trees are kept."""
+
 _IN_TABLES = "refs/heads/.invalid"
 """What HEAD's file contains if references are stored in reftables (git 2.45)."""
 
@@ -104,6 +107,7 @@ class Repository:
         common_dir: The git directory shared by all worktrees.
         configuration: git's configuration for this worktree.
         unconverted: Why files are used as they are on disk, not as git would store them; "" normally.
+        trees: The trees of the commits that HEAD was seen at last.
     """
 
     def __init__(self, location: Location) -> None:
@@ -114,6 +118,7 @@ class Repository:
         place = self.root or self.git_dir
         self.configuration = Configuration(place, self.git_dir, self.common_dir, location.environment)
         self.unconverted = ""
+        self.trees: dict[str, str] = {}
 
     @classmethod
     def discover(cls, start: Path, environ: Mapping[str, str] | None = None) -> Repository:
@@ -253,13 +258,7 @@ class Repository:
         Raises:
             RepositoryError: HEAD or its commit is damaged.
         """
-        file = self.git_dir / "HEAD"
-        try:
-            # a symbolic link: git's first format, still used with core.preferSymlinkRefs
-            content = f"ref: {file.readlink()}" if file.is_symlink() else os.fsdecode(file.read_bytes())
-        except OSError as error:
-            raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
-        ref = content.removeprefix("ref:").strip() if content.startswith("ref:") else None
+        ref = self._ref()
         if ref == _IN_TABLES:
             ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
         branch = ref.removeprefix("refs/heads/") if ref else None
@@ -267,6 +266,9 @@ class Repository:
         done = self.git("rev-list", "--no-walk", "--encoding=UTF-8", "--format=%T", "HEAD", "--")
         if done.returncode == 0:
             _, commit, tree = done.stdout.decode().split()
+            if len(self.trees) >= _MOST_TREES:
+                self.trees.clear()
+            self.trees[commit] = tree
             return Head(commit, tree, branch)
         if ref and not (self.common_dir / ref).exists():
             # packed, or in a reftable; show-ref ignores one whose commit is missing
@@ -276,6 +278,20 @@ class Repository:
         raise RepositoryError(
             f"HEAD of {self.git_dir} is damaged: {message_of(done)}.", "Look at: git fsck; git log -1"
         )
+
+    def is_on_branch(self) -> bool:
+        """Tell whether HEAD is a reference, not a commit."""
+        return self._ref() is not None
+
+    def _ref(self) -> str | None:
+        """Return the reference that HEAD is, or None; in a reftable that is another one."""
+        file = self.git_dir / "HEAD"
+        try:
+            # a symbolic link: git's first format, still used with core.preferSymlinkRefs
+            content = f"ref: {file.readlink()}" if file.is_symlink() else os.fsdecode(file.read_bytes())
+        except OSError as error:
+            raise RepositoryError(f"Cannot read HEAD of {self.git_dir}: {error.strerror}.") from error
+        return content.removeprefix("ref:").strip() if content.startswith("ref:") else None
 
     def resolve(self, rev: str) -> Head:
         """Return the commit and tree that a revision names (the branch is None).

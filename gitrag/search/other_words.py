@@ -9,6 +9,7 @@ uses other words than the question, the share of the question's words that occur
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,6 +33,9 @@ _MOST_OF_A_REPORT = 32
 _NEAR = 3
 """Words of a text whose drafts are compared with that of each asked word: the nearest by rough vectors."""
 
+_MOST_KEPT = 16_384
+"""Words whose drafts are kept, and those of one question more: 25 MB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -44,6 +48,31 @@ class Said:
 
     share: float
     missing: float
+
+
+class _WordDrafts:
+    """The drafts of single words, kept: the same ones are near in other questions and repositories."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return the drafts of distinct words, float32 (n, 384)."""
+        import numpy as np
+
+        with self._lock:
+            known = {word: self._kept[word] for word in words if word in self._kept}
+        new = [word for word in words if word not in known]
+        known.update((word, draft.copy()) for word, draft in zip(new, drafter().draft(new), strict=True))
+        with self._lock:
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.clear()
+            self._kept.update((word, known[word]) for word in new)
+        return np.array([known[word] for word in words])
+
+
+_drafts = _WordDrafts()
 
 
 def said(
@@ -73,8 +102,7 @@ def said(
     owns = [np.array([number[word] for word in words], dtype=np.int64) for words in of_texts]
     nearest = [_nearest(rough, own) for own in owns]
     compared = np.unique(np.concatenate([near.ravel() for near in nearest]))
-    drafts = drafter().draft([*asked, *(vocabulary[i] for i in compared)])
-    likeness = drafts[: len(asked)] @ drafts[len(asked) :].T
+    likeness = _drafts.of(asked) @ _drafts.of([vocabulary[i] for i in compared]).T
     found = []
     for own, near in zip(of_texts, nearest, strict=True):
         best = np.take_along_axis(likeness, np.searchsorted(compared, near), axis=1).max(axis=1)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.errors import RepositoryError
 from gitrag.git import Repository, overlay
+from gitrag.git.overlay import working_state
 from tests.support.repository import GitRepository, Link
 
 BASE = {
@@ -348,3 +350,30 @@ def test_overlay_of_an_unborn_branch_is_everything(make_repository):
     repository.git("add", "a.py")
 
     assert_exact(repository)
+
+
+def test_head_is_the_same_where_its_tree_is_known(make_repository):
+    """A long-lived process asks only `git status` where HEAD is at a commit that it has seen."""
+    git = make_repository({"a.py": "a = 1\n"})
+    kept = Repository.discover(git.path)
+    moves = [
+        (),
+        ("checkout", "-q", "-b", "other"),
+        ("checkout", "-q", "--detach"),
+        ("checkout", "-q", "-b", "(detached)"),
+        ("checkout", "-q", "main"),
+        ("commit", "-q", "--allow-empty", "-m", "more"),
+        ("commit", "-q", "--amend", "--allow-empty", "-m", "most"),
+        ("checkout", "-q", "--detach", "other"),
+        ("checkout", "-q", "--orphan", "new"),
+        ("checkout", "-q", "-f", "main"),
+    ]
+    for move in moves:
+        if move:
+            git.git(*move)
+        for _ in range(2):
+            assert working_state(kept).head == Repository.discover(git.path).head(), move
+    assert set(kept.trees.values()) == {git.git("rev-parse", "HEAD^{tree}")}
+    (git.path / ".git/refs/heads/main").write_text("0" * 39 + "1\n")
+    with pytest.raises(RepositoryError, match=r"HEAD of .* is damaged"):
+        working_state(kept)
