@@ -11,10 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.machine.environment import multiply_in_one_thread
-
-multiply_in_one_thread()  # as the commands do; NumPy is loaded after this
-
 GITRAG = Path(sys.executable).with_name("gitrag")
 
 QUESTIONS = [

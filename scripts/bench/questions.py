@@ -16,12 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gitrag.indexing.history import read_history
+from gitrag.machine.environment import multiply_in_one_thread
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
@@ -31,9 +29,14 @@ from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gitrag.store.connection import Connection
 
-VectorOf = Callable[[str], NDArray[np.float32] | None]
+multiply_in_one_thread()  # as the commands do; NumPy is loaded after this
+
+VectorOf: TypeAlias = "Callable[[str], NDArray[np.float32] | None]"
 """Gives a question its vector; None to go by words alone."""
 
 HERE = Path(__file__).parent
