@@ -64,9 +64,11 @@ def collect(workspace: Workspace) -> Collected:
     workspace.require_index()
     keep = _keep(workspace)
     _keep_older(workspace)
-    with workspace.store.write("dropping what nothing needs", make=False) as db:
+    with workspace.store.read() as db:
         found = garbage.mark(db, keep)
-        if found:
+    if found:
+        with workspace.store.write("dropping what nothing needs", make=False) as db:
+            found = garbage.mark(db, keep)  # others may need some of it by now
             garbage.sweep(db, keep)
     freed = max(workspace.store.compact(_WORTH_SHARE), 0)
     if dropped := older_commits.drop_unneeded(workspace.older, workspace.store, keep.since_s):
