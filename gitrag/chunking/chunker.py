@@ -122,9 +122,16 @@ _OPERATORS = re.compile(rb"(?:^[ \t]{0,40}[-+*/%<>=!&|^~@][-+*/%<>=!&|^~@ \t]{0,
 3 GB of alternative parses, in one step that cannot be interrupted."""
 
 
+_OPERATOR_STEP = 64
+_MARKED_OPERATORS = bytes(b"x"[0] if byte in b"-+*/%<>=!&|^~@ \t\n" else 0 for byte in range(256))
+_MANY_OPERATORS = b"x" * (256 * len(b"-\n") // _OPERATOR_STEP)
+"""What must stand in every 64th byte of a source with so many operator lines, each of two bytes or more."""
+
+
 def is_hopelessly_nested(source: bytes) -> bool:
     """Return whether bracket depth, unmatched brackets or operator lines exceed those of any real source."""
-    if _OPERATORS.search(source):
+    sample = source[::_OPERATOR_STEP].translate(_MARKED_OPERATORS)
+    if _MANY_OPERATORS in sample and _OPERATORS.search(source):
         return True
     brackets = source.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_NESTING):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from hashlib import blake2b
 
 from gitrag.embedding.version import ENCODER_VERSION
@@ -19,6 +18,7 @@ _MARKS_CHARACTERS = 1000
 """How much longer a signature and docstring may be in the source: indentation, comment marks."""
 
 _IDENTIFIER = re.compile(r"[^\W_]+")
+_ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9]+")  # the same for ASCII text, a third faster
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _KEY_BYTES = 16
 
@@ -36,8 +36,10 @@ def chunk_text(chunk: Chunk) -> str:
     signature = _collapse(chunk.signature)
     docstring = _collapse(chunk.docstring)
     reach = len(signature) + len(docstring) + _MARKS_CHARACTERS + _TEXT_CHARACTERS
-    body = _collapse(chunk.text[:reach])
-    if chunk.kind is not Kind.SECTION:  # prose keeps its punctuation
+    body = chunk.text[:reach]
+    if chunk.kind is Kind.SECTION:  # prose keeps its punctuation
+        body = _collapse(body)
+    else:
         body = f" {split_words(body)} "
         for part in (signature, docstring):
             body = body.replace(f" {split_words(part)} ", " ", 1)
@@ -65,12 +67,25 @@ def text_key(text: str) -> str:
 
 def split_words(name: str) -> str:
     """Split identifiers into lower-case words: ``HTTPAdapter.send_all`` → ``http adapter send all``."""
-    return " ".join(map(_split_humps, _IDENTIFIER.findall(name)))
+    words = (_ASCII_IDENTIFIER if name.isascii() else _IDENTIFIER).findall(name)
+    if len(_humps) > _MOST_WORDS:
+        _humps.clear()
+    return " ".join(map(_humps.__getitem__, words))
 
 
-@lru_cache(maxsize=100_000)  # code repeats its words
-def _split_humps(word: str) -> str:
-    return _HUMP.sub(" ", word).lower()
+class _Humps(dict[str, str]):
+    """Words split at their humps, each once: code repeats its words."""
+
+    def __missing__(self, word: str) -> str:
+        if word.islower() or word.isdigit():
+            made = self[word] = word.lower()
+        else:
+            made = self[word] = _HUMP.sub(" ", word).lower()
+        return made
+
+
+_humps = _Humps()
+_MOST_WORDS = 100_000
 
 
 def _collapse(text: str) -> str:

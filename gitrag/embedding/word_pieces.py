@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 
 _PUNCTUATION = "!-/:-@\\[-`{-~"
 _ASCII_WORDS = re.compile(f"[a-z0-9]+|[{_PUNCTUATION}]")
@@ -61,7 +61,7 @@ class WordPieces(dict[str, tuple[int, ...]]):
             words = _ASCII_WORDS.findall(text.lower())
         else:
             words = _WORDS.findall(text.translate(_CHARACTERS))
-        return list(chain.from_iterable(map(self.__getitem__, words)))[:limit]
+        return list(islice(chain.from_iterable(map(self.__getitem__, words)), limit))
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         pieces = self[word] = self._cut_word(word)

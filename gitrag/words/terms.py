@@ -67,7 +67,19 @@ def _split_cjk(word: str) -> tuple[str, ...]:
 @lru_cache(maxsize=400_000)
 def hashed(term: str) -> int:
     """Hash a term to an unsigned 64-bit integer."""
+    return _hash(term)
+
+
+def _hash(term: str) -> int:
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+class _Parts(dict[str, int]):
+    """The hashed stems of the parts of words, each computed once: most new words consist of known parts."""
+
+    def __missing__(self, part: str) -> int:
+        found = self[part] = _hash(stem(part.casefold()))
+        return found
 
 
 class _Vocabulary(dict[str, int]):
@@ -78,14 +90,29 @@ class _Vocabulary(dict[str, int]):
         self.terms = array("Q")
         self.starts = array("q")
         self.sizes = array("q")
+        self._parts = _Parts()
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self.starts)
-        found = [hashed(term) for term in split(word)]
+        found = self._hashed_terms(word)
         self.starts.append(len(self.terms))
         self.sizes.append(len(found))
         self.terms.extend(found)
         return number
+
+    def _hashed_terms(self, word: str) -> list[int]:
+        """Return the hash of each term of `split`, in its order, in half the time for words of ASCII."""
+        if len(word) > LONGEST_SPLIT or not word.isascii():
+            return [hashed(term) for term in split(word)]
+        if word.isalpha() and word.islower():
+            return [_hash(stem(word))]
+        parts = _PART.findall(word)
+        if len(parts) == 1:
+            return [self._parts[parts[0]]]
+        whole = word.strip("_").lower()
+        if not whole:
+            return []
+        return list(dict.fromkeys([_hash(whole), *map(self._parts.__getitem__, parts)]))
 
 
 _MOST_WORDS = 400_000
