@@ -26,10 +26,6 @@ _LEAST_BYTES = 128 << 20
 """Minimum memory for DuckDB; otherwise one and a half times the file, since data can be evicted."""
 
 
-_LARGEST = ("chunks", "postings", "vectors")
-"""Tables that take most of an index; of older commits, none of them has rows."""
-
-
 class Copy:
     """The tables of an index file in memory, and results computed from them.
 
@@ -65,28 +61,28 @@ class Copy:
 def share_to_win(db: DuckDBPyConnection, path: Path) -> float:
     """Return how much smaller an index file would be anew, from 0 to 1, read from its metadata.
 
-    That is the share of its free blocks, and of the rest the largest share of dead rows in one of the tables
-    that take most of it: DuckDB leaves deleted rows where they are while many of their row group are left.
+    That is the share of its free blocks, and of each table's blocks that of its dead rows: DuckDB leaves
+    deleted rows where they are while many of their row group are left.
     """
     db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
     try:
         (total, free) = db.execute(
             "SELECT total_blocks, free_blocks FROM pragma_database_size() WHERE database_name = 'disk'"
         ).fetchone() or (0, 0)
-        dead = [_dead_share(db, table) for table in _LARGEST]
+        tables = db.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'disk'").fetchall()
+        return float((free + sum(_dead_blocks(db, table) for (table,) in tables)) / max(total, 1))
     finally:
         db.execute("DETACH disk")
-    empty = free / total if total else 0.0
-    return empty + (1 - empty) * max(dead)
 
 
-def _dead_share(db: DuckDBPyConnection, table: str) -> float:
-    row = db.execute(
-        f"SELECT (SELECT count(*) FROM disk.{table}), sum(count) FROM pragma_storage_info('disk.{table}')"
-        " WHERE column_id = 0 AND segment_type = 'VALIDITY'"
-    ).fetchone()
-    rows, stored = row or (0, 0)
-    return 1 - rows / stored if stored else 0.0
+def _dead_blocks(db: DuckDBPyConnection, table: str) -> float:
+    rows, stored, blocks = db.execute(
+        f"SELECT (SELECT count(*) FROM disk.{table}),"
+        " sum(count) FILTER (column_id = 0 AND segment_type = 'VALIDITY'),"
+        " count(DISTINCT block_id) FILTER (persistent AND block_id >= 0)"
+        f" FROM pragma_storage_info('disk.{table}')"
+    ).fetchone() or (0, 0, 0)
+    return float(blocks * (1 - rows / stored)) if stored else 0.0
 
 
 def write_copy(db: DuckDBPyConnection, path: Path, target: Path) -> None:
