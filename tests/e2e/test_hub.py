@@ -122,8 +122,15 @@ def test_the_branches_of_the_setting_are_pushed_each_as_it_is(project, tmp_path)
     expected = [("main", git.git("rev-parse", "main")), ("release/1", git.git("rev-parse", "release/1"))]
     assert [(each["branch"], each["commit"]) for each in held] == expected
 
-    # A branch here wins over origin's; --branch pushes HEAD, whatever the setting says.
+    # In the order of the setting; a branch here wins over origin's; --branch pushes HEAD in any case.
     assert json.loads(project.gitrag("hub", "push", "--json", env=asked).out)["missing"] == ["gone"]
+    first = {"GITRAG_HUB_BRANCHES": "release/*,main"}
+    done = project.gitrag("hub", "push", "--repository", "second", "--json", env=first)
+    pushed = json.loads(done.out)["branches"]
+    assert [(each["branch"], each["searched"]) for each in pushed] == [
+        ("release/1", "release/1"),
+        ("main", "release/1"),
+    ]
     done = project.gitrag("hub", "push", "--branch", "mine", "--json", env=asked)
     assert [each["branch"] for each in json.loads(done.out)["branches"]] == ["mine"]
     done = project.gitrag("hub", "push", env={"GITRAG_HUB_BRANCHES": "gone"})

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
@@ -109,7 +110,7 @@ def push_configured(
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     embedding: Callable[[int], None] = lambda _done: None,
 ) -> Iterator[Pushed | str]:
-    """Push the branches that the setting ``hub_branches`` names, one after another, each whole or not at all.
+    """Push the branches that the setting ``hub_branches`` names, in its order, each whole or not at all.
 
     A branch is the local one of that name, else origin's.
 
@@ -132,19 +133,15 @@ def push_configured(
     address_of(workspace.config.hub)
     wanted = workspace.config.hub_branches
     here = _branches(workspace.repo)
-    if not any(_matches(each, wanted) for each in here):
+    chosen = {each: [name for name in here if fnmatchcase(name, each)] for each in wanted}
+    if not any(chosen.values()):
         raise UsageError(
             f"This clone has no branch that hub_branches names: {', '.join(wanted)}.",
             "To push HEAD under a name: gitrag hub push --branch main",
         )
-    for name, revision in here.items():
-        if _matches(name, wanted):
-            yield _push(workspace, _Source(name, revision), repository, force, advance, embedding)
-    yield from (each for each in wanted if not any(_matches(name, [each]) for name in here))
-
-
-def _matches(branch: str, wanted: Sequence[str]) -> bool:
-    return any(fnmatchcase(branch, each) for each in wanted)
+    for name in dict.fromkeys(chain.from_iterable(chosen.values())):
+        yield _push(workspace, _Source(name, here[name]), repository, force, advance, embedding)
+    yield from (each for each, found in chosen.items() if not found)
 
 
 def _branches(repo: Repository) -> dict[str, str]:
