@@ -131,7 +131,7 @@ def initialise(
             found = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
             _check(found, recipe, place_of(address))
             return False
-        nearest = "2"
+        nearest = "2, 1"  # of equals the same ones each time
         if hnsw:
             of_pgvector = _add_pgvector(db, place_of(address))
             nearest = f"t.signs OPERATOR({of_pgvector}.<~>) $3::bit({DIMENSIONS})"

@@ -299,7 +299,7 @@ BEGIN
         ('distances_of', 'question bit', 'question', 'chunk_id integer, differing integer',
             'cuts', 't.signs IS NOT NULL', '', ''),
         ('nearest_of', 'question bit, most integer', 'question, most', 'chunk_id integer, differing integer',
-            'cuts', 't.signs IS NOT NULL', 'ORDER BY {nearest} LIMIT $4', 'ORDER BY 2 LIMIT $4')
+            'cuts', 't.signs IS NOT NULL', 'ORDER BY {nearest} LIMIT $4', 'ORDER BY 2, 1 LIMIT $4')
     ) AS f (name, parameters, given, result, relation, condition, here, there) LOOP
         EXECUTE format(
             'CREATE FUNCTION gitrag.%s(asked integer[]%s) RETURNS TABLE (%s)

@@ -180,3 +180,14 @@ def test_a_push_says_which_branch_is_searched(hub_address: str, make_repository,
     assert (first.branch, first.searched, first.replaced, first.is_compared) == ("one", "one", None, True)
     other = pushed(git, hub_address, model_dir, branch="two")
     assert (other.branch, other.searched) == ("two", "one")
+
+
+def test_of_chunks_as_near_the_same_are_taken_each_time(hub_address: str, make_repository, model_dir: Path):
+    pushed(make_repository(SAMPLE), hub_address, model_dir)
+    rows(hub_address, "UPDATE gitrag.cuts SET signs = repeat('0', 384)::bit(384)")
+    every = rows(hub_address, "SELECT chunk_id FROM gitrag.cuts ORDER BY 1")
+    asked = "SELECT n.chunk_id FROM gitrag.nearest_of((SELECT array_agg(view_id) FROM gitrag.views), %s, 5) n"
+    for chunk_id in every:  # whichever row was written last
+        rows(hub_address, "UPDATE gitrag.cuts SET length = length WHERE chunk_id = %s", *chunk_id)
+        found = rows(hub_address, asked.replace("%s", "repeat('1', 384)::bit(384)"))
+        assert sorted(found) == every[:5]
