@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import secrets
 import shutil
 import signal
 import tempfile
@@ -121,17 +120,18 @@ def postgres() -> Iterator[Server]:
     shutil.rmtree(server.sockets, ignore_errors=True)
 
 
-@pytest.fixture
-def hub_address(postgres: Server) -> str:
-    """The address of a hub of its own, made."""
-    import psycopg
-
+@pytest.fixture(scope="session")
+def empty_hub(postgres: Server) -> str:
+    """The address of a hub that was made and that nobody may write to: it is copied."""
     from gitrag.hub.hub import initialise
     from gitrag.indexing.recipe import RECIPE
 
-    name = f"hub_{secrets.token_hex(6)}"
-    with psycopg.connect(postgres.address(), autocommit=True) as db:
-        db.execute(f"CREATE DATABASE {name}")
-    address = postgres.address(database=name)
+    address = postgres.new_database()
     initialise(address, RECIPE, partitions=2)
     return address
+
+
+@pytest.fixture
+def hub_address(postgres: Server, empty_hub: str) -> str:
+    """The address of a hub of its own, made."""
+    return postgres.new_database(empty_hub)

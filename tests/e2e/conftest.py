@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import SOURCES, Gitrag, Project, user_environment
+from tests.support.command import SOURCES, Gitrag, Project, indexed_project, user_environment
 from tests.support.repository import Content, create_repository
 
 
@@ -38,10 +38,4 @@ def project(make_project: Callable[..., Project]) -> Project:
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Project:
     """A small repository, indexed and embedded, for tests that leave it as it was."""
-    directory = tmp_path_factory.mktemp("indexed")
-    environment = user_environment(directory / "home", model_dir)
-    git = create_repository(directory / "project", environment, SOURCES)
-    made = Project(git, Gitrag(git.path, environment))
-    assert made.gitrag("index", "update", "--no-embed").status == 0
-    assert made.gitrag("index", "embed", "--foreground").status == 0
-    return made
+    return indexed_project(tmp_path_factory.mktemp("indexed"), model_dir)

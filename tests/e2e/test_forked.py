@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from tests.support.command import Done, Gitrag, Project
+from tests.support.command import GITRAG, Done, Gitrag, Project, program
 from tests.support.forked import can_fork
 
 CHANGING = re.compile(r"\b[\d.]+ (m?s|GB free)\b|just now")
@@ -61,3 +66,52 @@ def test_every_command_says_the_same(both, command):
     """So each is started as users start it at least once."""
     forked, started = both
     assert lasting(forked(*command)) == lasting(started(*command))
+
+
+@contextmanager
+def serving(project: Project):
+    """A server that listens, started by the program that stands for the command, and its address."""
+    quick = program(project.gitrag.environment)
+    assert quick != GITRAG
+    with subprocess.Popen(
+        [quick, "mcp", "--http", "127.0.0.1:0"],
+        cwd=project.path,
+        env=project.gitrag.environment,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as server:
+        assert server.stderr is not None
+        assert b"http://127.0.0.1:" in server.stderr.readline()
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -9)]
+)
+def test_a_command_that_a_program_stands_for_gets_its_signals(both, indexed, number, status):
+    """Also the one that the program cannot pass on."""
+    with serving(indexed) as server:
+        server.send_signal(number)
+        server.stderr.read()  # to its end: nobody has it open any more
+        assert server.wait() == status
+
+
+def test_it_reads_and_writes_the_program_s_streams_and_ends_as_the_command(both, indexed):
+    def run(command: Path, *args: str, **options):
+        return subprocess.run(
+            [command, *args],
+            cwd=indexed.path,
+            env=indexed.gitrag.environment,
+            capture_output=True,
+            check=False,
+            **options,
+        )
+
+    quick = program(indexed.gitrag.environment)
+    for args, options in [
+        (("search", "-", "-o", "json"), {"input": b"retry with backoff"}),
+        (("search", "--nosuch"), {}),
+        (("mcp",), {"input": b""}),
+    ]:
+        expected, found = (run(command, *args, **options) for command in (GITRAG, quick))
+        assert (found.returncode, found.stdout) == (expected.returncode, expected.stdout), sys.argv

@@ -28,7 +28,6 @@ from gitrag.cli import resident
 from gitrag.machine.locks import FileLock
 from tests.support.acts import ACTS, FILES, Actor
 from tests.support.command import GITRAG, PATIENCE_S, Done, Gitrag, Project, wait_until
-from tests.support.repository import GitRepository
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a helper"),
@@ -59,31 +58,12 @@ HEAVY = {
 
 COMMAND_LINES = [
     ("search", "retry"),
-    ("search", "where are retries with backoff"),
-    ("search", "retry_with_backoff"),
-    ("search", "-o", "text", "retry"),
-    ("search", "-o", "text", "--graph", "retry"),
-    ("search", "-o", "text", "--explain", "retry with backoff"),
-    ("search", "-o", "markdown", "invoices"),
-    ("search", "-o", "markdown", "--unfiltered", "retry"),
+    ("search", "-o", "text", "--graph", "--explain", "retry with backoff"),
     ("search", "-o", "json", "invoices are sent"),
-    ("search", "-o", "json", "--no-graph", "retry"),
-    ("search", "--every-chunk", "retry"),
-    ("search", "--committed", "retry"),
     ("search", "--ref", "HEAD", "retry"),
     ("search", "--ref", "nosuch", "retry"),
-    ("search", "--path", "*.md", "billing"),
-    ("search", "--lang", "python", "call again"),
-    ("search", "--kind", "function", "retry"),
-    ("search", "-n", "1", "retry"),
     ("search", "-n", "0", "retry"),
-    ("search", "-c", "code", "retry"),
-    ("search", "-c", "nosuch", "retry"),
-    ("search", "--module", "nosuch", "retry"),
     ("search", "--min-score", "0.99", "zebra"),
-    ("search", "retyr with bakcoff"),
-    ("search", "who calls retry_with_backoff"),
-    ("search", "???"),
     ("search",),
     ("search", "--help"),
     ("search", "--nosuch"),
@@ -92,11 +72,11 @@ COMMAND_LINES = [
     ("-C", "nosuch", "search", "retry"),
     ("-C", "..", "search", "retry"),
     ("graph", "retry_with_backoff"),
-    ("graph", "retry_with_backoff", "--format", "text"),
     ("graph", "--format", "json"),
     ("graph", "nosuch"),
     ("graph", "--callers"),
 ]
+"""Each reaches the helper, or ends, in a way of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,20 +191,17 @@ def sit(tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
 @pytest.fixture
 def ready(indexed: Project, tmp_path: Path) -> Project:
     """An indexed repository of the test's own."""
-    place = tmp_path / "project"
-    shutil.copytree(indexed.path, place, symlinks=True)
-    return Project(GitRepository(place, indexed.git.environment), Gitrag(place, indexed.gitrag.environment))
+    return indexed.copied(tmp_path / "project", indexed.gitrag.environment)
 
 
 def test_it_answers_as_the_command_does_without_it(indexed, sit):
     sitting = sit(indexed)
     helper = sitting.warm()
+    assert not sitting(*COMMAND_LINES[0], env={"GITRAG_RESIDENT": "off"})[1]
     for args in COMMAND_LINES:
         done, answered = sitting(*args)
-        expected, alone = sitting(*args, env={"GITRAG_RESIDENT": "off"})
-        assert done == expected, args
+        assert done == indexed.gitrag(*args), args
         assert answered, args
-        assert not alone, args
     assert sitting.helpers() == [helper]
 
 
@@ -668,13 +645,13 @@ def test_whatever_happened_it_answers_as_without_it(make_project, sit, tmp_path)
     sitting.warm()
     asked = ("search", "-o", "json", "--min-score", "0", "-n", "50", "--no-graph", "alpha beta value return")
     kept = 0
-    for _ in range(25):
+    for _ in range(10):
         tree = walk.chance.choice(walk.trees)
         walk.chance.choices(list(ACTS), list(ACTS.values()))[0](walk, tree)
         place = (tree if tree in walk.trees else walk.repo).path
         still = {"GITRAG_REFINE_S": "0"}
         done, answered = sitting(*asked, place=place, env=still)
-        expected, _ = sitting(*asked, place=place, env=still | {"GITRAG_RESIDENT": "off"})
+        expected = Gitrag(place, {**project.gitrag.environment, **still})(*asked)
         assert (done.status, done.out) == (expected.status, expected.out)
         kept += answered
-    assert kept > 15
+    assert kept > 5

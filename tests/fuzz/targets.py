@@ -27,5 +27,7 @@ TARGETS: Mapping[str, Callable[[Path], Target]] = {
     "streams": _at("servers", "Streams"),
     "requests": _at("servers", "Requests"),
     "store": _at("stores", "Stores"),
+    "walks": _at("sweeps", "Walks"),
+    "kills": _at("sweeps", "Kills"),
 }
 """Each is made in a directory of its own; its modules are loaded then."""

@@ -12,7 +12,7 @@ import pytest
 from gitrag.machine.environment import safe_environment
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.repository import GitRepository, create_repository
-from tests.support.traces import Traces, run_everything
+from tests.support.traces import A_FEW, COMMANDS, Traces, run_everything
 
 ATTRIBUTES = "* filter=evil diff=evil merge=evil\n*.py filter=\n"
 FILES = {
@@ -118,7 +118,8 @@ def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces
     def seen(what: str) -> None:
         assert traces.found() == [], what
 
-    run_everything(project, seen, commit=False)  # the test's own git would run them
+    commands = COMMANDS if where == "local" else A_FEW
+    run_everything(project, seen, commands=commands, commit=False)  # the test's own git would run them
     touch(project)
     for tracker in ("github", "gitlab", "gitea"):
         asked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gitrag.trackerCredentials"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.repository import GitRepository, create_repository
-from tests.support.traces import idle, run_everything
+from tests.support.traces import A_FEW, idle, run_everything
 
 OTHERS = {
     "git",
@@ -58,13 +59,16 @@ def test_no_program_of_the_repository_is_run(tmp_path, model_dir, traces):
     environment = user_environment(tmp_path / "home", model_dir)
     git = create_repository(tmp_path / "project", environment, FILES)
     plant(git, f"#!/bin/sh\n: >'{traces.directory}'/\"${{0##*/}}\"\n")
-    gitrag = Gitrag(git.path, environment | {"PATH": f":.:x/..:{os.environ['PATH']}::bin:"}, forks=False)
-    project = Project(git, gitrag)
+    gitrag = Gitrag(git.path, environment | {"PATH": f":.:x/..:{os.environ['PATH']}::bin:"})
+    started = dataclasses.replace(gitrag, forks=False)
 
     def seen(what: str) -> None:
         assert traces.found() == [], what
 
-    run_everything(project, seen)
+    run_everything(
+        Project(git, started), seen, commands=A_FEW, commit=False
+    )  # what they load may run something
+    run_everything(Project(git, gitrag), seen)
     for tracker in TRACKERS:
         git.git("remote", "remove", "origin", check=False)
         git.git("remote", "add", "origin", f"https://{tracker}.test/team/project.git")

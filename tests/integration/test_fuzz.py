@@ -8,9 +8,9 @@ from tests.fuzz.targets import TARGETS
 from tests.fuzz.watch import fuzz
 
 SEED = 14
-INPUTS = {"contents": 40, "streams": 10, "requests": 5}
+INPUTS = {"contents": 30, "streams": 6, "walks": 4}
 """Of the others so many:"""
-OTHERS = 3
+OTHERS = 2
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -20,7 +20,9 @@ import pytest
 
 from tests.support.forked import ForkServer, can_fork
 from tests.support.repository import (
+    Content,
     GitRepository,
+    create_repository,
     isolated_environment,
     without_progress,
 )
@@ -43,6 +45,11 @@ def retry_with_backoff(call, attempts=3):
 ''',
     "README.md": "# Orders\n\n## Billing\n\nInvoices are sent on the first of each month.\n",
 }
+
+
+def program(environment: Mapping[str, str]) -> Path:
+    """Return what to start in place of ``GITRAG``, for a test that is not about the start: it is quick."""
+    return ForkServer.shared().program if can_fork(environment, b"") else GITRAG
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +174,12 @@ class Project:
         """Where the index lies."""
         return self.path / ".git" / "gitrag"
 
+    def copied(self, directory: Path, environment: Mapping[str, str]) -> Project:
+        """Copy the repository and its index; the copy is another user's, who has done nothing yet."""
+        shutil.copytree(self.path, directory, symlinks=True)
+        git = GitRepository(directory, dict(environment), list(self.git.ticks))
+        return Project(git, Gitrag(directory, environment))
+
 
 def wait_until(holds: Callable[[], bool], what: str, every_s: float = 0.05) -> None:
     """Return once it holds."""
@@ -196,6 +209,18 @@ def user_environment(home: Path, model_dir: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(home / ".cache"),
         "XDG_STATE_HOME": str(home / ".local" / "state"),
     }
+
+
+def indexed_project(directory: Path, model_dir: Path, *more: Mapping[str | bytes, Content]) -> Project:
+    """Make a small repository with an index, embedded; ``more`` are files of further commits."""
+    environment = user_environment(directory / "home", model_dir)
+    git = create_repository(directory / "project", environment, SOURCES)
+    for files in more:
+        git.commit(files)
+    made = Project(git, Gitrag(git.path, environment))
+    assert made.gitrag("index", "update", "--no-embed").status == 0
+    assert made.gitrag("index", "embed", "--foreground").status == 0
+    return made
 
 
 def as_plain_user() -> list[str]:

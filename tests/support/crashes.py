@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.store.connection import Store
+from tests.support.command import program
 from tests.support.indexes import logical, open_app
 from tests.support.repository import GitRepository
 
@@ -79,7 +79,7 @@ class Crashes:
 
     def _start(self, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", "gitrag", "-C", str(self.repo.path), *command],
+            [program(self.repo.environment), "-C", str(self.repo.path), *command],
             env=self.repo.environment | AT_ONCE,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -5,6 +5,9 @@ run a thousand of them. A forked command is a process like any other: it has its
 directory, streams and exit status, and runs gitrag's own entry point. What it lacks is the start and the end
 of the interpreter, so a command whose interpreter is to start in another way than the server's is not forked
 (``can_fork``), nor is any in a test that is about the start (``Gitrag.forks``).
+
+Who starts a command himself (an MCP client, a test that holds its streams) starts ``ForkServer.program``: a
+process that hands its streams to a forked command, passes signals on, and ends as that does.
 """
 
 from __future__ import annotations
@@ -21,10 +24,12 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -40,6 +45,26 @@ _STATUS = struct.Struct("!id")
 """A command's exit status, and its processor seconds."""
 _PIPE_BYTES = 1 << 16
 """What a pipe holds while nobody reads it."""
+_PROGRAM = """#!{python} -IS
+import json, os, signal, socket, struct, sys
+
+server = socket.socket(socket.AF_UNIX)
+server.connect({address!r})
+asked = dict(args=[{gitrag!r}, *sys.argv[1:]], place=os.getcwd(), environment=dict(os.environ), umask=-1)
+message = json.dumps(asked).encode()
+socket.send_fds(server, [struct.pack("!Q", len(message))], [0, 1, 2])
+server.sendall(message)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, lambda number, _frame: server.send(bytes([number])))
+for stream in range(3):
+    os.close(stream)
+ended = server.recv({size})
+status = struct.unpack({format!r}, ended)[0] if ended else 70
+if status < 0:
+    signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+os._exit(status)
+"""
 
 
 def can_fork(environment: Mapping[str, str], stdin: bytes) -> bool:
@@ -54,14 +79,18 @@ class ForkServer:
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        with theirs:
+        self._space = tempfile.TemporaryDirectory(prefix="gitrag-fork-")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(f"{self._space.name}/socket")
+        listener.listen()
+        with theirs, listener:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", __file__, str(theirs.fileno())],
+                [sys.executable, "-P", __file__, str(theirs.fileno()), str(listener.fileno())],
                 env=_server_environment(),
                 stdin=subprocess.PIPE,  # pipes, as a command's streams will be
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), listener.fileno()],
             )
         self._socket = ours
         self._lock = threading.Lock()
@@ -73,6 +102,16 @@ class ForkServer:
         server = cls()
         atexit.register(server.close)
         return server
+
+    @functools.cached_property
+    def program(self) -> Path:
+        """A program that starts quickly and behaves as ``gitrag``; called so, in a directory of its own."""
+        path = Path(self._space.name, "gitrag")
+        gitrag = Path(sys.executable).with_name("gitrag")
+        values = {"python": sys.executable, "gitrag": str(gitrag), "address": f"{self._space.name}/socket"}
+        path.write_text(_PROGRAM.format(**values, size=_STATUS.size, format=_STATUS.format))
+        path.chmod(0o755)
+        return path
 
     def run(
         self,
@@ -130,6 +169,7 @@ class ForkServer:
         """End it."""
         self._socket.close()
         self._process.communicate()
+        self._space.cleanup()
 
 
 def _read_all(*descriptors: int) -> list[bytes]:
@@ -166,28 +206,58 @@ def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
 # the server
 
 
-def _serve(control: socket.socket) -> None:
-    """Fork a command for each request, and answer with its status once it has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for names, prefix in ((_COMMANDS, "gitrag.cli."), (_LIBRARIES, ""), (_ACTIONS, "gitrag.actions.")):
-        for name in names.split():
-            importlib.import_module(prefix + name)
-    _keep()
+def _serve(control: socket.socket, listener: socket.socket) -> None:
+    """Fork a command for each request, and answer with its status once it has ended.
+
+    Requests come over ``control``, with a socket to answer to, and over each connection to ``listener``,
+    which is answered itself: what it sends later are signals, and its end is the command's.
+    """
     selector = selectors.DefaultSelector()
+    children: dict[socket.socket, int] = {}  # process ids, of those that have a connection of their own
     selector.register(control, selectors.EVENT_READ)
+    selector.register(listener, selectors.EVENT_READ)
     while True:
-        for key, _ in selector.select():
-            if key.fileobj is control:
-                if not _fork(control, selector):
+        ended_last = sorted(selector.select(), key=lambda event: isinstance(event[0].fileobj, int))
+        for key, _ in ended_last:  # which closes sockets
+            source = key.fileobj
+            if source is listener:
+                selector.register(listener.accept()[0], selectors.EVENT_READ)
+            elif source is control:
+                if _fork(control, selector) is None:
                     return
+            elif not isinstance(source, socket.socket):
+                _answer(key, selector, children)
+            elif source in children:
+                os.kill(children[source], _signal_of(source))
             else:
-                child, reply = key.data
-                _, status, used = os.wait4(child, 0)
-                ended = _STATUS.pack(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
-                selector.unregister(key.fd)
-                os.close(key.fd)
-                reply.sendall(ended)
-                reply.close()
+                child = _fork(source, selector, reply=source)
+                if child is None:
+                    selector.unregister(source)
+                    source.close()
+                else:
+                    children[source] = child
+
+
+def _signal_of(connection: socket.socket) -> int:
+    """Read which signal a program has got; where it is gone, it was killed."""
+    with suppress(ConnectionResetError):
+        return (connection.recv(1) or bytes([signal.SIGKILL]))[0]
+    return signal.SIGKILL
+
+
+def _answer(
+    key: selectors.SelectorKey, selector: selectors.BaseSelector, children: dict[socket.socket, int]
+) -> None:
+    """Tell how a command has ended."""
+    child, reply = key.data
+    _, status, used = os.wait4(child, 0)
+    selector.unregister(key.fd)
+    os.close(key.fd)
+    if children.pop(reply, None):
+        selector.unregister(reply)
+    with suppress(BrokenPipeError):  # whoever asked has been killed
+        reply.sendall(_STATUS.pack(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime))
+    reply.close()
 
 
 def _keep() -> None:
@@ -196,34 +266,34 @@ def _keep() -> None:
     gc.freeze()
 
 
-def _fork(control: socket.socket, selector: selectors.BaseSelector) -> bool:
-    """Fork the command that is asked for next; False if there is none any more."""
-    head, handed, _, _ = socket.recv_fds(control, _HEAD.size, 4)
+def _fork(
+    source: socket.socket, selector: selectors.BaseSelector, reply: socket.socket | None = None
+) -> int | None:
+    """Fork the command that is asked for next, and return its process id; None if there is none any more."""
+    head, handed, _, _ = socket.recv_fds(source, _HEAD.size, 4)
     if not head:
-        return False
-    with control.makefile("rb", buffering=0) as reading:
-        message = bytearray()
-        while len(message) < _HEAD.unpack(head)[0]:
-            message += reading.read(_HEAD.unpack(head)[0] - len(message))
+        return None
+    message = source.recv(_HEAD.unpack(head)[0], socket.MSG_WAITALL)
     asked = json.loads(message)
     if "mcp" in asked["args"] and _SERVER not in sys.modules:
         importlib.import_module(_SERVER)
         _keep()
+    if reply is None:
+        reply = socket.socket(fileno=handed.pop())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads; those of numpy survive a fork
         child = os.fork()
     if not child:
-        others = [key.fd for key in selector.get_map().values()]
-        others += [key.data[1].fileno() for key in selector.get_map().values() if key.data]
+        sockets = [key.fileobj for key in selector.get_map().values()]
+        sockets += [reply, *(key.data[1] for key in selector.get_map().values() if key.data)]
         selector.close()
-        for descriptor in (*others, handed.pop()):
+        for descriptor in {each if isinstance(each, int) else each.fileno() for each in sockets}:
             os.close(descriptor)
         _be_command(asked, handed)
-    reply = socket.socket(fileno=handed.pop())
     for descriptor in handed:
         os.close(descriptor)
     selector.register(os.pidfd_open(child), selectors.EVENT_READ, (child, reply))
-    return True
+    return child
 
 
 def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
@@ -259,5 +329,15 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         os._exit(int(status))  # type: ignore[call-overload]
 
 
+def _load() -> None:
+    """Load what commands load."""
+    for names, prefix in ((_COMMANDS, "gitrag.cli."), (_LIBRARIES, ""), (_ACTIONS, "gitrag.actions.")):
+        for name in names.split():
+            importlib.import_module(prefix + name)
+    _keep()
+
+
 if __name__ == "__main__":
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _load()
+    _serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))

@@ -10,7 +10,7 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from tests.support.command import GITRAG, Project
+from tests.support.command import GITRAG, Project, program
 
 CALLS: dict[str, dict[str, Any]] = {
     "search_code": {"query": "call again after a failure"},
@@ -42,11 +42,12 @@ ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\
 @asynccontextmanager
 async def over_stdio(project: Project, *arguments: str) -> AsyncIterator[Client]:
     """Connect to a server in a repository, over standard streams."""
+    environment = project.gitrag.environment
     server = StdioServerParameters(
-        command=str(GITRAG),
+        command=str(program(environment) if project.gitrag.forks else GITRAG),
         args=["mcp", *arguments],
         cwd=str(project.path),
-        env=dict(project.gitrag.environment),
+        env=dict(environment),
     )
     async with Client(server) as client:
         yield client

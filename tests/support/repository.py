@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +30,9 @@ _PROGRESS = re.compile(
     re.MULTILINE,
 )
 
+_NOT_KEPT = ("GIT_", "GITRAG", "PYTHONDONTWRITEBYTECODE")
+"""The last has each process compile gitrag anew, which an installation does once."""
+
 # What a path of a repository can hold in a test; None: remove it.
 Content = str | bytes | Link | None
 
@@ -37,7 +44,7 @@ def without_progress(err: str) -> str:
 
 def isolated_environment(home: Path) -> dict[str, str]:
     """Return an environment in which git sees only ``home``'s configuration and a fixed identity."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "GITRAG"))}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(_NOT_KEPT)}
     return kept | {
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / ".config"),
@@ -128,6 +135,15 @@ class GitRepository:
         self.git("add", "--all")
         self.ticks[0] += 1
         self.git("commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message", message)
+        return self._head()
+
+    def _head(self) -> str:
+        """Return HEAD's commit; git is asked only where it is not written down in plain sight."""
+        head = self.path / ".git" / "HEAD"
+        if head.is_file():
+            branch = head.parent / head.read_text().removeprefix("ref: ").strip()
+            if branch.is_file() and branch != head:
+                return branch.read_text().strip()
         return self.git("rev-parse", "HEAD")
 
     def tree(self, rev: str = "HEAD") -> str:
@@ -156,6 +172,19 @@ class GitRepository:
         (directory / name).chmod(0o755)
 
 
+@functools.cache
+def _new_repository(*options: str) -> Path:
+    """Make a repository without a commit, to be copied: that takes no process."""
+    place = Path(tempfile.mkdtemp(prefix="gitrag-new-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    (place / "new").mkdir(mode=0o755)
+    # an empty template: no sample hooks, and nothing of the machine's own
+    GitRepository(place / "new", isolated_environment(place)).git(
+        "init", "--quiet", "--initial-branch=main", "--template=", *options
+    )
+    return place / "new"
+
+
 def create_repository(
     path: Path,
     environment: Mapping[str, str],
@@ -166,19 +195,11 @@ def create_repository(
     ref_format: str = "",  # as git has it
 ) -> GitRepository:
     """Create a repository on branch ``main``; with files, commit them."""
-    path.mkdir(parents=True)
-    repository = GitRepository(path, dict(environment))
     options = ["--bare"] if bare else []
     options += [f"--ref-format={ref_format}"] if ref_format else []
-    # an empty template: no sample hooks, and nothing of the machine's own
-    repository.git(
-        "init",
-        "--quiet",
-        "--initial-branch=main",
-        "--template=",
-        f"--object-format={object_format}",
-        *options,
-    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(_new_repository(f"--object-format={object_format}", *options), path)
+    repository = GitRepository(path, dict(environment))
     if files is not None:
         repository.commit(files, "First")
     return repository

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +54,11 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 """Every command that works on a repository."""
 
+A_FEW = tuple(
+    command for command in COMMANDS if command[0] in {"init", "status", "search", "related", "index"}
+)
+"""Some that start each kind of process and ask git in each way, for where the others differ in nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Traces:
@@ -88,10 +93,14 @@ def idle(project: Project) -> None:
 
 
 def run_everything(
-    project: Project, seen: Callable[[str], None] = lambda _what: None, *, commit: bool = True
+    project: Project,
+    seen: Callable[[str], None] = lambda _what: None,
+    *,
+    commands: Iterable[tuple[str, ...]] = COMMANDS,
+    commit: bool = True,
 ) -> None:
     """Run every command, every tool of the MCP server, and a commit; ``seen`` is called after each."""
-    for command in COMMANDS:
+    for command in commands:
         done = project.gitrag(*command)
         assert done.status in EXPECTED, (command, done)
         seen(" ".join(command))

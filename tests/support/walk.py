@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.hooking.install import install
 from gitrag.workspace import Workspace
 from tests.support.acts import ACTS, Actor
+from tests.support.command import program
 from tests.support.indexes import logical, open_app
 from tests.support.repository import GitRepository
 
@@ -50,7 +50,7 @@ class Walk(Actor):
         limited = "timeout -s KILL 0.$(($$ % 90 + 10))" if killed else ""
         launcher = self.space / "gitrag"
         launcher.write_text(
-            f"#!/bin/sh\n: >'{running}'/$$\n{limited} '{sys.executable}' -P -m gitrag \"$@\"\n"
+            f"#!/bin/sh\n: >'{running}'/$$\n{limited} '{program(self.repo.environment)}' \"$@\"\n"
             f"rm -f '{running}'/$$\n"
         )
         launcher.chmod(0o755)

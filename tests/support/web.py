@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import http.client
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.support.command import GITRAG, PATIENCE_S
+from tests.support.command import PATIENCE_S, program, wait_until
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Site:
 def served(place: Path, environment: Mapping[str, str], *args: str) -> Iterator[Site]:
     """Serve the page of a repository; it is interrupted at the end."""
     with subprocess.Popen(
-        [GITRAG, "web", *(args or ("--no-browser",))],
+        [program(environment), "web", *(args or ("--no-browser",))],
         cwd=place,
         env=dict(environment),
         stdout=subprocess.PIPE,
@@ -103,17 +106,46 @@ class Heard:
     requests: list[str] = field(default_factory=list)
 
 
+@functools.cache
+def _chromium(program: str) -> str:
+    """Start Chromium for all tests of this process, and return its address."""
+    profile = tempfile.mkdtemp(prefix="gitrag-chromium-")
+    options = (
+        "headless=new no-sandbox disable-gpu hide-scrollbars no-first-run disable-background-networking"
+        " disable-component-update disable-sync force-color-profile=srgb remote-debugging-port=0"
+    )
+    started = subprocess.Popen(
+        [program, *(f"--{option}" for option in options.split()), f"--user-data-dir={profile}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def end() -> None:
+        started.kill()
+        started.wait()
+        shutil.rmtree(profile, ignore_errors=True)
+
+    atexit.register(end)
+    told = Path(profile, "DevToolsActivePort")
+    wait_until(lambda: told.exists() and told.read_text().count("\n") == 1, "Chromium listens")
+    port, path = told.read_text().split("\n")
+    return f"ws://127.0.0.1:{port}{path}"
+
+
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Start Chromium; skip the test where there is none."""
+    """Connect to Chromium; skip the test where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
         pytest.skip("no Chromium")
     with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
+        connected = running.chromium.connect_over_cdp(_chromium(chromium))
+        yield connected
+        for context in connected.contexts:
+            context.close()
+        connected.close()
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
-from tests.support.command import GITRAG, PATIENCE_S, Project
+from tests.support import node
+from tests.support.command import GITRAG, PATIENCE_S, Project, program
 from tests.support.mcp_client import CALLS, TOOLS, data_of, use
-from tests.support.node import program
 
 
 def message(number: int | None, method: str, **params: Any) -> bytes:
@@ -45,7 +45,7 @@ def started(project: Project, *args: str) -> Iterator[subprocess.Popen[bytes]]:
     """A server of which only its streams are known."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [GITRAG, "mcp", *args],
+        [program(project.gitrag.environment), "mcp", *args],
         cwd=project.path,
         env=project.gitrag.environment,
         stdin=pipe,
@@ -96,7 +96,7 @@ def test_a_client_that_goes_before_its_answer_ends_the_server_quietly(
     ours, theirs = (end if isinstance(end, int) else end.detach() for end in ends())
     with (tmp_path / "stderr").open("w+b") as said:
         server = subprocess.Popen(
-            [GITRAG, "mcp"],
+            [program(indexed.gitrag.environment), "mcp"],
             cwd=indexed.path,
             env=indexed.gitrag.environment,
             stdin=subprocess.PIPE,
@@ -176,7 +176,7 @@ def test_outside_a_repository_it_says_so_and_goes(tmp_path: Path, environment: d
 def served(project: Project, *options: str, **environment: str) -> Iterator[tuple[str, str]]:
     """A server over HTTP on a free port: its address, and what else it says at its start."""
     with subprocess.Popen(
-        [GITRAG, "mcp", "--http", "127.0.0.1:0", *options],
+        [program(project.gitrag.environment), "mcp", "--http", "127.0.0.1:0", *options],
         cwd=project.path,
         env={**project.gitrag.environment, **environment},
         stderr=subprocess.PIPE,
@@ -286,7 +286,7 @@ def test_it_is_served_to_this_machine_only(indexed: Project, place: str):
 # a client that is not ours
 
 
-INSPECTOR = program("mcp-inspector-cli", ".bin/mcp-inspector-cli")
+INSPECTOR = node.program("mcp-inspector-cli", ".bin/mcp-inspector-cli")
 
 
 @pytest.mark.skipif(INSPECTOR is None, reason="the MCP inspector is not here (scripts/test installs it)")

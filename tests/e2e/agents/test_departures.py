@@ -9,7 +9,7 @@ import time
 
 import httpx2
 
-from tests.support.command import GITRAG, wait_until
+from tests.support.command import program, wait_until
 
 ACCEPTS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
@@ -21,7 +21,7 @@ def test_a_request_that_is_broken_off_leaves_no_traceback(indexed, tmp_path):
         return re.search(pattern, log.read_text())
 
     with log.open("wb") as stderr, subprocess.Popen(
-        [GITRAG, "mcp", "--http", "127.0.0.1:0"],
+        [program(indexed.gitrag.environment), "mcp", "--http", "127.0.0.1:0"],
         cwd=indexed.path,
         env=indexed.gitrag.environment,
         stdout=subprocess.DEVNULL,

@@ -9,7 +9,7 @@ import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.support.command import GITRAG, Gitrag, user_environment
+from tests.support.command import Gitrag, program, user_environment
 from tests.support.mcp_client import text_of
 from tests.support.repository import GitRepository, create_repository
 
@@ -30,7 +30,10 @@ def machine(tmp_path, model_dir):
 def calls(machine, steps: list[tuple[str, dict[str, Any]]], *arguments: str, roots: tuple[str, ...] = ()):
     place, environment = machine
     server = StdioServerParameters(
-        command=str(GITRAG), args=["mcp", *arguments], cwd=str(place / "shop"), env=dict(environment)
+        command=str(program(environment)),
+        args=["mcp", *arguments],
+        cwd=str(place / "shop"),
+        env=dict(environment),
     )
 
     async def list_roots(_context: Any) -> types.ListRootsResult:

@@ -11,16 +11,25 @@ from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import searchable, tidy
 from gitrag.indexing.recipe import RECIPE
 from tests.support.hubs import SAMPLE, as_role, make_role, pushed, rows
+from tests.support.postgres import Server
+from tests.support.repository import create_repository, isolated_environment
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, postgres: Server, empty_hub: str, model_dir: Path) -> str:
+    """What ``two_branches`` is copied from."""
+    address, place = postgres.new_database(empty_hub), tmp_path_factory.mktemp("branches")
+    git = create_repository(place / "project", isolated_environment(place), SAMPLE)
+    pushed(git, address, model_dir, branch="old")
+    git.commit({"src/new.py": "def only_new():\n    return 1\n"})
+    pushed(git, address, model_dir, branch="new")
+    return address
 
 
 @pytest.fixture
-def two_branches(hub_address: str, make_repository, model_dir: Path) -> str:
+def two_branches(postgres: Server, made: str) -> str:
     """A hub with the branches ``old`` and ``new`` of ``project``."""
-    git = make_repository(SAMPLE)
-    pushed(git, hub_address, model_dir, branch="old")
-    git.commit({"src/new.py": "def only_new():\n    return 1\n"})
-    pushed(git, hub_address, model_dir, branch="new")
-    return hub_address
+    return postgres.new_database(made)
 
 
 def test_the_branch_that_was_chosen_is_searched_and_another_can_go(two_branches: str):

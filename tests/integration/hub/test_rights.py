@@ -14,6 +14,7 @@ from gitrag.hub.upkeep import tidy
 from gitrag.indexing.recipe import RECIPE
 from gitrag.words.terms import hashed
 from tests.support.hubs import SAMPLE, as_role, make_role, opened, pushed, rows
+from tests.support.postgres import Server
 from tests.support.repository import create_repository, isolated_environment
 
 TABLES = (
@@ -24,7 +25,7 @@ SECRET = {"secret.py": 'def launch_code():\n    """Return the launch code."""\n 
 
 
 def make(place: Path, files=SAMPLE, name: str = "project"):
-    (place / f"home-{name}").mkdir()
+    (place / f"home-{name}").mkdir(parents=True)
     return create_repository(place / name, isolated_environment(place / f"home-{name}"), files)
 
 
@@ -33,15 +34,24 @@ def grant(address: str, role: str, repository: str, *, pushes: bool = False) -> 
         rights.grant(hub, role, repository, pushes=pushes)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, postgres: Server, empty_hub: str, model_dir: Path) -> tuple[str, str, str]:
+    """The address of what ``two`` is copied from, and its roles."""
+    address, place = postgres.new_database(empty_hub), tmp_path_factory.mktemp("two")
+    pushed(make(place), address, model_dir)
+    pushed(make(place, SECRET | {"src/parse.py": SAMPLE["src/parse.py"]}, "vault"), address, model_dir)
+    reader, keeper = make_role(address), make_role(address)
+    grant(address, reader, "project")
+    grant(address, keeper, "vault")
+    return address, reader, keeper
+
+
 @pytest.fixture
-def two(tmp_path: Path, hub_address: str, model_dir: Path) -> tuple[str, str, str]:
+def two(postgres: Server, made: tuple[str, str, str]) -> tuple[str, str, str]:
     """A hub with the repositories ``project`` and ``vault``, and two roles, each of which may read one."""
-    pushed(make(tmp_path), hub_address, model_dir)
-    pushed(make(tmp_path, SECRET | {"src/parse.py": SAMPLE["src/parse.py"]}, "vault"), hub_address, model_dir)
-    reader, keeper = make_role(hub_address), make_role(hub_address)
-    grant(hub_address, reader, "project")
-    grant(hub_address, keeper, "vault")
-    return hub_address, as_role(hub_address, reader), as_role(hub_address, keeper)
+    copied, reader, keeper = made
+    address = postgres.new_database(copied)
+    return address, as_role(address, reader), as_role(address, keeper)
 
 
 ALL = "ARRAY(SELECT generate_series(1, 50))"
