@@ -71,6 +71,15 @@ def test_nothing_found_is_no_place(shop):
     assert "No relevant ADRs, specs, or code found for" in done.err
 
 
+def test_a_graph_that_cannot_be_drawn_fails_no_search(shop):
+    """Nothing here calls anything."""
+    done = shop.gitrag(*QUESTION, "--unfiltered")
+    said = (
+        "> Generating unfiltered call graph — output may be large.\nNo call graph nodes matched the filter."
+    )
+    assert (done.status, said in done.out) == (0, True)
+
+
 def test_context_shows_lines_around_and_full_the_definition(shop):
     lines = shop.gitrag(*QUESTION, "-o", "text", "-n", "1", "--context", "1").out.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["6", "7", "8"]

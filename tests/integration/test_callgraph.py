@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 
 from gitrag.actions import current_view
-from gitrag.actions.graph import FAILED, NO_NODES, NONE_LIKELY, TIMEOUT_S, call_graph, calling_files, graph_of
+from gitrag.actions.graph import NO_NODES, NONE_LIKELY, TIMEOUT_S, call_graph, calling_files, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
@@ -195,7 +195,7 @@ def test_what_fails_is_said_in_the_answer_and_its_traceback_is_in_the_log(projec
     monkeypatch.setattr(answering, "answer", deep)
     close_log()  # that a server of another test has open
     found = call_graph(workspace, GraphQuestion())
-    assert (found.graph, found.error) == (None, FAILED.format(reason="too deep"))
+    assert (found.graph, found.error) == (None, "Call graph generation failed: too deep")
     assert capfd.readouterr() == ("", "")
     assert "RecursionError: too deep" in (workspace.store.directory / "log").read_text()
     assert "Traceback" in (workspace.store.directory / "log").read_text()
@@ -464,6 +464,7 @@ def test_a_language_without_a_query_is_named_once(project):
 
 
 def test_the_help_names_the_limits(project):
+    assert TIMEOUT_S == 30
     said = " ".join(gitrag(project, "graph", "--help").out.split())
     for limit in (
         f"takes {TIMEOUT_S:.0f} s at most",

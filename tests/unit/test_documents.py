@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -90,6 +91,18 @@ def test_the_floors_on_the_map_are_those_of_the_contract():
     contracts = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
     layers = next(each["layers"] for each in contracts if each["type"] == "layers")
     assert drawn == [sorted(re.findall(r"\w+", layer)) for layer in layers]
+
+
+def test_the_top_level_has_no_more_than_was_agreed():
+    """What is tracked, dot files aside."""
+    listed = subprocess.run(
+        ["git", "ls-tree", "--name-only", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("this is no clone")
+    agreed = "gitrag hooks tests scripts docs pyproject.toml README.md LICENSE CHANGELOG.md ARCHITECTURE.md"
+    agreed += " CONTRIBUTING.md SECURITY.md RELEASING.md"
+    assert {name for name in listed.stdout.split() if not name.startswith(".")} == set(agreed.split())
 
 
 def test_every_table_of_the_index_is_described():

@@ -42,6 +42,7 @@ def test_a_second_save_adds_to_the_first(explorations: Explorations):
     assert (first.created, second.created) == (True, False)
     assert second.observation.observation_id == first.observation.observation_id
     assert second.observation.revision == 2
+    assert (second.observation.identity.scope, second.observation.session_id) == ("project", "manual-save")
     assert second.observation.sections == {"goals": "mail", "context": "new"}
     assert explorations.all() == [second.observation]
 

@@ -10,7 +10,6 @@ import pytest
 
 from gitrag.chunking import chunk
 from gitrag.chunking.languages import LANGUAGES, Language
-from gitrag.chunking.line_pieces import WINDOW_CHARS, WINDOW_OVERLAP_CHARS
 from gitrag.chunking.parsing import GrammarError, parse
 
 PARSED = [row.name for row in LANGUAGES if row.grammar]
@@ -68,13 +67,13 @@ def test_too_many_steps_are_an_error_and_the_parser_is_usable_after(monkeypatch)
 
 
 def test_windows_overlap_at_line_ends():
-    """Cut at line ends, so that no line is torn, and overlapping, so that no context is lost at a cut."""
+    """Of 1,000 characters with 200 of the one before, as far as whole lines of some 40 allow."""
     lines = [f"line {n} of a file in no language at all" for n in range(200)]
     chunks = chunk("\n".join(lines).encode(), None)
-    assert all(len(each.text) <= WINDOW_CHARS for each in chunks)
+    assert all(960 < len(each.text) <= 1_000 for each in chunks[:-1])
     for before, after in itertools.pairwise(chunks):
         shared = lines[after.line_start - 1 : before.line_end]
-        assert 0 < len("\n".join(shared)) <= WINDOW_OVERLAP_CHARS
+        assert 160 <= len("\n".join(shared)) <= 200
         assert before.line_end < after.line_end
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.corpus.layout import Layout, Module, Places, configured, kind_of, module_of
+from gitrag.corpus.layout import Layout, Module, Places, configured, kind_of, module_of, slug
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,10 @@ from gitrag.corpus.layout import Layout, Module, Places, configured, kind_of, mo
 )
 def test_the_usual_places(path, collection):
     assert Layout(Places()).collection(path) == collection
+
+
+def test_a_repositorys_name_is_in_lower_case_with_hyphens():
+    assert slug("Parcel_Watch 2.0-é") == "parcel-watch-2-0--"
 
 
 def test_a_module_has_collections_of_its_own():

@@ -243,6 +243,8 @@ def test_json_gives_documents_and_graphs_as_promised():
     ]
     assert [match["id"] for match in found["spec_matches"]] == ["SPEC-0002"]
     assert found["call_graphs"] == [{"filter": "session|send", "mermaid": GRAPH.mermaid, "error": None}]
+    failed = json.loads(as_json(FULL, CallGraph("send", None, "Failed.")))
+    assert failed["call_graphs"] == [{"filter": "send", "mermaid": None, "error": "Failed."}]
 
 
 def test_a_superseded_decision_says_by_what():
@@ -326,7 +328,8 @@ def test_the_filter_of_a_graph_comes_from_the_code_hits():
 
 def test_without_code_the_filter_of_a_graph_is_the_questions_words():
     """Without articles and prepositions, which match everything."""
-    assert graph_filter("The state of a parcel, for the Depot (and to C++)", ()) == "state|parcel|depot|c"
+    asked = "The state of a parcel, for the Depot (and to C++) in an urn with or without lid"
+    assert graph_filter(asked, ()) == "state|parcel|depot|c|urn|without|lid"
 
 
 def test_text_is_a_block_a_file():

@@ -1,0 +1,42 @@
+"""Every requirement has its tests, and CONTRIBUTING.md says which."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_spec = importlib.util.spec_from_file_location("requirements", ROOT / "scripts/requirements.py")
+requirements = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(requirements)
+LISTED = requirements.read_listed()
+
+
+def test_every_listed_test_is_there_and_every_requirement_has_one():
+    assert list(requirements.faults(LISTED, requirements.tests_of(ROOT))) == []
+
+
+def test_every_number_of_the_requirements_is_listed():
+    of_sections = enumerate((9, 12, 11, 6, 8, 5, 10), 1)
+    numbers = [f"{section}.{number + 1}" for section, most in of_sections for number in range(most)]
+    assert [requirement.split()[0] for requirement in LISTED] == ["0", *numbers]
+
+
+def test_the_table_in_contributing_is_the_scripts():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert requirements.with_table(text, requirements.short_table(LISTED)) == text, (
+        "scripts/requirements.py --write"
+    )
+
+
+def test_what_is_missing_is_told():
+    listed = {"1 a": {"b": ["tests/x.py::test_a", "tests/x.py::test_b"]}, "2 c": {"d": []}}
+    there = {"tests/x.py::test_a"}
+    assert list(requirements.faults(listed, there)) == [
+        "1 a: there is no tests/x.py::test_b",
+        "2 c: no test",
+    ]
+    assert requirements.table(listed, there).splitlines()[2:] == [
+        "| 1 a | b | 1 | `tests/x.py::test_b` |",
+        "| 2 c | d | 0 |  |",
+    ]
