@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import shutil
 import signal
@@ -14,7 +15,8 @@ from typing import Any
 import platformdirs
 import pytest
 
-from gitrag.embedding import fetching, local_model
+from gitrag.embedding import encoder, fetching, local_model
+from gitrag.embedding.encoder import Encoder
 from gitrag.indexing import worker
 from tests.support.postgres import Server, embedded, make_server
 from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
@@ -94,7 +96,26 @@ def model_dir() -> Path:
     directory = local_model.model_directory(Path(override) if override else None)
     if not local_model.status(directory).ready:
         fetching.fetch(directory, keep_weights=True)  # ``published_dir`` shares the download
+    encoder.keep_open(directory)  # once for all tests of this process
+    _keep_vectors(directory)
     return directory
+
+
+def _keep_vectors(directory: Path) -> None:
+    """Have the model compute a text's vector once for all tests of this process: it has but one."""
+    _, session, tokenizer = encoder._kept[directory, encoder.MAX_TOKENS]
+    kept: dict[str, Any] = {}
+    compute = Encoder._encode_one
+
+    @functools.wraps(compute)
+    def encode_one(self: Encoder, text: str) -> Any:
+        if self._session is not session or self._tokenizer is not tokenizer:
+            return compute(self, text)
+        if text not in kept:
+            kept[text] = compute(self, text)
+        return kept[text].copy()
+
+    Encoder._encode_one = encode_one  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -75,9 +74,13 @@ def known(made_once: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 @pytest.fixture
-def own(make_project: Callable[..., Project], monkeypatch: pytest.MonkeyPatch) -> Project:
+def own(
+    made_once: Project, tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Project:
     """The like, to be changed."""
-    return _adopt(_embedded(make_project(FILES)), monkeypatch)
+    copied = made_once.copied(tmp_path / "project", environment)
+    (copied.path / "src/later.py").unlink()
+    return _adopt(copied, monkeypatch)
 
 
 def run(code: str, project: Project, *, python: tuple[str, ...] = (), **env: str) -> tuple[str, str]:

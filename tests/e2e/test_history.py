@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +11,9 @@ from gitrag.actions import catch_up
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from gitrag.indexing import history as newest_commits
 from gitrag.indexing import older_commits
-from tests.support.command import Project
+from tests.support.command import Gitrag, Project, user_environment
 from tests.support.indexes import open_app
+from tests.support.repository import create_repository
 
 READ = (
     ", and none of those whose drafts are nearest to it is near in meaning;"
@@ -29,14 +31,25 @@ COMMITS = (
 )
 
 
-@pytest.fixture
-def own(make_project) -> Project:
-    project = make_project({"README.md": "# Peers\n"})
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Project:
+    """What ``own`` is copied from."""
+    place = tmp_path_factory.mktemp("made")
+    environment = user_environment(place / "home", model_dir)
+    git = create_repository(place / "project", environment, {"README.md": "# Peers\n"})
     for path, author, message in COMMITS:
-        project.git.environment["GIT_AUTHOR_NAME"] = author
-        project.git.commit({path: f"# {path}\n"}, message)
+        git.environment["GIT_AUTHOR_NAME"] = author
+        git.commit({path: f"# {path}\n"}, message)
+    project = Project(git, Gitrag(git.path, environment))
     assert project.gitrag("index", "update", "--no-embed").status == OK
     return project
+
+
+@pytest.fixture
+def own(made: Project, tmp_path: Path, environment: dict[str, str]) -> Project:
+    copied = made.copied(tmp_path / "project", environment)
+    copied.git.environment["GIT_AUTHOR_NAME"] = COMMITS[-1][1]
+    return copied
 
 
 def found(project: Project, *args: str) -> list[dict[str, object]]:

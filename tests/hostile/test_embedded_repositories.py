@@ -42,6 +42,10 @@ def above(place: str, config: str | None) -> dict[str, str]:
     return files | ({f"{place}/config": config} if config is not None else {})
 
 
+PLACES = ("a/b", "a/b/sub", "a/b/refs", "a/x/y/deep/b", "plain/b/sub")
+COMMANDS = (("search", "x"), ("status",), ("index",), ("init",), ("doctor",), ("hook", "run", "worker"))
+
+
 @pytest.mark.parametrize("parent", PARENTS)
 def test_it_is_refused_whatever_stands_above(tmp_path, model_dir, traces, parent):
     environment = user_environment(tmp_path / "home", model_dir)
@@ -49,15 +53,10 @@ def test_it_is_refused_whatever_stands_above(tmp_path, model_dir, traces, parent
     for place in ("a/b", "a/x/y/deep/b", "plain/b"):
         files |= planted(place, traces)
     git = create_repository(tmp_path / "project", environment, {**files, "client.py": "x = 1\n"})
-    for place in ("a/b", "a/b/sub", "a/b/refs", "a/x/y/deep/b", "plain/b/sub"):
+    for place in PLACES:
         gitrag = Gitrag(git.path / place, environment)
         for command in (
-            ("search", "x"),
-            ("status",),
-            ("index",),
-            ("init",),
-            ("doctor",),
-            ("hook", "run", "worker"),
+            COMMANDS if (place, parent) in {("a/b", "bare"), ("plain/b/sub", "bare")} else COMMANDS[:2]
         ):
             done = gitrag(*command)
             if command[0] not in {"doctor", "hook"}:

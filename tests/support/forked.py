@@ -33,9 +33,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-_COMMANDS = "boundary check config core doctor explore gc graph index init issues prime related search status"
-_LIBRARIES = "duckdb httpx2 numpy pygit2 tenacity tokenizers tree_sitter yaml"
-_ACTIONS = "governance.check graph issues search"
+from gitrag.cli import resident_helper
+from gitrag.embedding.encoder import keep_open
+from gitrag.errors import ModelError
+
+_COMMANDS = "check config core doctor explore gc history index init issues prime related status why"
+"""Those that the resident helper does not load."""
+_LIBRARIES = "httpx2 tenacity"
 _SERVER = "gitrag.mcp_server.server"  # as much as all the others, and asked for by few tests
 _AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_", "OMP_", "OPENBLAS_")
 """What these begin is read when a program is started, or a library is loaded."""
@@ -278,6 +282,7 @@ def _fork(
     if "mcp" in asked["args"] and _SERVER not in sys.modules:
         importlib.import_module(_SERVER)
         _keep()
+    _keep_model(asked["environment"].get("GITRAG_MODEL_DIR"))
     if reply is None:
         reply = socket.socket(fileno=handed.pop())
     with warnings.catch_warnings():
@@ -331,10 +336,19 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
 
 def _load() -> None:
     """Load what commands load."""
-    for names, prefix in ((_COMMANDS, "gitrag.cli."), (_LIBRARIES, ""), (_ACTIONS, "gitrag.actions.")):
+    for names, prefix in ((_COMMANDS, "gitrag.cli."), (_LIBRARIES, "")):
         for name in names.split():
             importlib.import_module(prefix + name)
-    _keep()
+    resident_helper._load(model_dir=None)
+
+
+@functools.cache
+def _keep_model(directory: str | None) -> None:
+    """Open a model for those that are forked; most tests have the same one."""
+    if directory is not None:
+        with suppress(ModelError):  # a command says what is wrong with it
+            keep_open(Path(directory))
+            _keep()
 
 
 if __name__ == "__main__":
