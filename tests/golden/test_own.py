@@ -1,4 +1,8 @@
-"""Questions that a newcomer asks of gitrag's own source, and the file each should lead to."""
+"""Questions that a newcomer asks of gitrag's own source, and the file each should lead to.
+
+They are asked as in the first minute: of drafts, since the model would take one for so many chunks. What it
+adds is held by the other tests here, on less.
+"""
 
 from __future__ import annotations
 
@@ -52,15 +56,16 @@ QUESTIONS = {
     "run_worker": "actions/catch_up.py",
 }
 PAGE = 10
-FIRST = 0.66
-"""Share of the questions whose file comes first; every one is among the first ten. 27 of 36 until the
-package was laid out anew and its docstrings reworded, 25 since, by the same ranker."""
+FIRST, ON_PAGE = 22, 35
+"""How many of the questions lead to their file first, and on the first page: one less than when this was set
+first, and as many on the page. The model's vectors bring 25 first, and all on the page."""
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory, model_dir) -> Workspace:
-    """gitrag's package, indexed, vectors included."""
-    environment = isolated_environment(tmp_path_factory.mktemp("home")) | {"GITRAG_MODEL_DIR": str(model_dir)}
+def workspace(tmp_path_factory) -> Workspace:
+    """gitrag's package, indexed."""
+    home = tmp_path_factory.mktemp("home")
+    environment = isolated_environment(home) | {"GITRAG_MODEL_DIR": str(home / "none")}
     files = {
         f"gitrag/{path.relative_to(SOURCE).as_posix()}": path.read_text("utf-8")
         for path in SOURCE.rglob("*")
@@ -69,7 +74,6 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
     repository = create_repository(tmp_path_factory.mktemp("own") / "gitrag", environment, files)
     opened = Workspace.open(repository.path, environ=environment)
     opened.update()
-    opened.embed()
     return opened
 
 
@@ -84,13 +88,9 @@ def places(workspace) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_the_file_is_among_the_first_ten(places, question):
-    assert places[question] <= PAGE
-
-
-def test_most_files_come_first(places):
-    assert sum(place == 1 for place in places.values()) >= FIRST * len(places)
+def test_questions_lead_to_their_files(places):
+    assert sum(place == 1 for place in places.values()) >= FIRST, places
+    assert sum(place <= PAGE for place in places.values()) >= ON_PAGE, places
 
 
 @pytest.mark.parametrize(
